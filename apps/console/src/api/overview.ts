@@ -23,6 +23,8 @@ export interface Overview {
   readonly totals: {
     readonly queues: number;
     readonly dead_letter_queues: number;
+    /** Queues that only headers of their next message call dead-letter queues; no other number counts them. */
+    readonly unproven_queues: number;
     readonly messages_ready: number;
     readonly messages_unacknowledged: number;
     readonly dead_letters: number;

@@ -40,6 +40,8 @@ export interface QueueRow {
   readonly dead_letters_in: number;
   readonly oldest: number | null;
   readonly dead_letter_queue: boolean;
+  /** False: only headers of the next message make it a dead-letter queue. Null for other queues. */
+  readonly dead_letter_proven: boolean | null;
 }
 
 export type SettingSource = 'argument' | 'policy' | 'operator policy' | 'default';

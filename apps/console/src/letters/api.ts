@@ -22,6 +22,8 @@ export interface Groups {
   readonly scanned: number;
   readonly complete: boolean;
   readonly skipped: readonly { readonly vhost: string; readonly queue: string; readonly why: string }[];
+  /** Queues that only headers of their next message call dead-letter queues. */
+  readonly unproven: readonly QueueName[];
 }
 
 /** A page of the messages of a queue. */

@@ -37,6 +37,18 @@ export function Tag({ tip, children }: { tip?: string; children: ComponentChildr
   );
 }
 
+/** Marks what only headers say, which the publisher of a message may have written. */
+export function NotProven() {
+  return (
+    <span
+      class="tag tag-warn"
+      title="Only headers of its next message say that it holds dead letters, and a publisher can write headers"
+    >
+      not proven
+    </span>
+  );
+}
+
 /** A figure with its name. */
 export function Figure({
   name,

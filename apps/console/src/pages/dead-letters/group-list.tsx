@@ -10,7 +10,7 @@ import { href } from '../../router';
 import { isReadOnly } from '../../session';
 import { useKeys } from '../../use-keys';
 import { count } from '../../ui/format';
-import { Age, Name, PageHead, Reason, visible } from '../../ui/parts';
+import { Age, Name, NotProven, PageHead, Reason, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { type Column, Table } from '../../ui/table';
 import { FilterBar } from './filter-bar';
@@ -113,6 +113,7 @@ export function GroupList(props: {
                     toggle: selection.toggle,
                     toggleAll: () => selection.set(chosen.length === groups.length ? [] : groups.map(keyOf)),
                     all: groups.length,
+                    unproven: new Set(data.unproven.map((each) => JSON.stringify([each.vhost, each.queue]))),
                   })}
                 />
               )}
@@ -149,12 +150,14 @@ export function GroupList(props: {
 function columns(props: {
   most: number;
   all: number;
+  /** Virtual host and name of the queues that only headers call dead-letter queues, as JSON. */
+  unproven: ReadonlySet<string>;
   filter: LetterFilter;
   chosen: ReadonlySet<string>;
   toggle: (key: string) => void;
   toggleAll: () => void;
 }): readonly Column<LetterGroup>[] {
-  const { most, all, filter, chosen, toggle, toggleAll } = props;
+  const { most, all, unproven, filter, chosen, toggle, toggleAll } = props;
   return [
     {
       title: 'Choose',
@@ -186,6 +189,7 @@ function columns(props: {
             <a href={lettersHref(group.vhost, group.queue, filter)}>
               <Name of={group.queue} />
             </a>
+            {unproven.has(JSON.stringify([group.vhost, group.queue])) && <NotProven />}
             {group.vhost !== '/' && <span class="tag">{visible(group.vhost)}</span>}
           </span>
         </div>

@@ -46,18 +46,22 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
         <Figure
           name="Dead letters"
           value={count(totals.dead_letters)}
-          of={`in ${count(totals.dead_letter_queues)} ${totals.dead_letter_queues === 1 ? 'queue' : 'queues'}`}
+          of={inQueues(totals.dead_letter_queues)}
           {...(totals.dead_letters > 0 && { tone: 'dead' as const })}
         />
         <Figure name="Dying" value={rate(dying)} of="per second" />
         <Figure name="Redriven" value={rate(series.redriven.at(-1) ?? 0)} of="per second" />
-        <Figure
-          name="Ready"
-          value={count(totals.messages_ready)}
-          of={`in ${count(totals.queues)} ${totals.queues === 1 ? 'queue' : 'queues'}`}
-        />
+        <Figure name="Ready" value={count(totals.messages_ready)} of={inQueues(totals.queues)} />
         <Figure name="Unacknowledged" value={count(totals.messages_unacknowledged)} />
       </dl>
+      {totals.unproven_queues > 0 && (
+        <p class="banner">
+          {totals.unproven_queues === 1 ? '1 queue is' : `${count(totals.unproven_queues)} queues are`} not counted:
+          only headers of the next message say that {totals.unproven_queues === 1 ? 'it holds' : 'they hold'} dead
+          letters, and a publisher can write headers.{' '}
+          <a href={href(['queues'], { vhost, dead: true })}>Dead-letter queues</a>
+        </p>
+      )}
       <Card title="Deaths by reason">
         <DeathChart of={series} at={at ?? Date.now()} />
       </Card>
@@ -77,3 +81,5 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
     </>
   );
 }
+
+const inQueues = (number: number): string => `in ${count(number)} ${number === 1 ? 'queue' : 'queues'}`;

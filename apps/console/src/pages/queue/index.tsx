@@ -5,7 +5,7 @@ import { type Address, href, navigate } from '../../router';
 import { isReadOnly } from '../../session';
 import { Features } from '../../ui/features';
 import { count } from '../../ui/format';
-import { Age, Card, Figure, Name, PageHead, visible } from '../../ui/parts';
+import { Age, Card, Figure, Name, NotProven, PageHead, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { DeadMail } from './dead-mail';
 import { Bindings, Consumers } from './lists';
@@ -85,6 +85,7 @@ function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; r
         sub={
           <span class="queue-sub">
             {visible(type)} queue in <Name of={vhost} /> <Features of={features} />
+            {data.dead_letter_proven === false && <NotProven />}
           </span>
         }
       >
@@ -177,7 +178,7 @@ function Figures({ data, live }: { data: QueueDetails; live: LiveView }) {
       />
       <Figure name="Unacknowledged" value={count(now.messages_unacknowledged)} />
       <Figure name="Consumers" value={count(now.consumers)} />
-      <Figure name="Dead letters received" value={count(now.dead_letters_in)} of="since the start" />
+      <Figure name="Dead letters received" value={count(now.dead_letters_in)} of="since the broker started" />
       <div class="figure">
         <dt>Oldest dead letter</dt>
         <dd>

@@ -2,7 +2,7 @@ import type { QueueRow } from '../../api/types';
 import { href } from '../../router';
 import { Features } from '../../ui/features';
 import { count, rate } from '../../ui/format';
-import { Age, Name, Tag, visible } from '../../ui/parts';
+import { Age, Name, NotProven, Tag, visible } from '../../ui/parts';
 import type { Column } from '../../ui/table';
 
 /** The columns of the list of queues. `sort` has the server's names. */
@@ -68,7 +68,7 @@ export const columnsOf = (withVhost: boolean): readonly Column<QueueRow>[] => [
 ];
 
 function NameCell({ queue }: { queue: QueueRow }) {
-  const { vhost, name, type, state, dead_letter_queue: isDead } = queue;
+  const { vhost, name, type, state, dead_letter_queue: isDead, dead_letter_proven: isProven } = queue;
   return (
     <span class="queue-name">
       <a href={href(['queues', vhost, name])}>
@@ -84,6 +84,7 @@ function NameCell({ queue }: { queue: QueueRow }) {
           <span class="for-readers"> in {visible(name)}</span>
         </a>
       )}
+      {isProven === false && <NotProven />}
       {type !== 'classic' && <Tag>{visible(type)}</Tag>}
       {state !== 'running' && state !== 'idle' && <span class="tag tag-warn">{visible(state)}</span>}
     </span>

@@ -48,7 +48,15 @@ describe('GET /api/dlx/groups', () => {
     const { clock, groups } = arrange();
     const died = clock.now() - 60_000;
     const all = await groups();
-    expect(all).toEqual({ groups: all.groups, queues: 2, others: 0, scanned: 7, complete: true, skipped: [] });
+    expect(all).toEqual({
+      groups: all.groups,
+      queues: 2,
+      others: 0,
+      scanned: 7,
+      complete: true,
+      skipped: [],
+      unproven: [],
+    });
     expect(all.groups[0]).toEqual({
       vhost: '/',
       queue: 'dead',
@@ -123,11 +131,13 @@ describe('GET /api/dlx/groups', () => {
   });
 
   it('takes a queue whose next message is parked for a dead-letter queue', async () => {
-    const { channel, short } = arrange();
+    const { channel, groups, short } = arrange();
     channel.declareQueue('work.parked');
     const headers = toFieldTable({ 'dlx-parked': true, 'dlx-queue': 'work', 'dlx-error-class': 'TypeError' });
     channel.publish('', 'work.parked', { headers }, Buffer.from('x'));
     expect(await short('?error=TypeError')).toEqual([['work.parked', '', 'work', 'TypeError', 1]]);
+    // Only its publisher says so.
+    expect(await groups()).toMatchObject({ unproven: [{ vhost: '/', queue: 'work.parked' }] });
   });
 
   it.each(['reasons=x', 'scan=0', 'scan=1000001', 'older_than=soon', 'died_in=a&died_in=b', 'by=error'])(

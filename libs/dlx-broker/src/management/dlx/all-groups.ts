@@ -10,7 +10,7 @@ import { GroupsOfLetters } from './groups-of-letters.js';
 import { filterInQuery, filterNames, numberIn, onlyKnown } from './input.js';
 import { scanned } from './messages.js';
 import { Unread } from './payload.js';
-import { isDeadLetterQueue } from './queues/queue-row.js';
+import { deadLetterSign } from './queues/queue-row.js';
 import { scan } from './scan.js';
 import { seenVhosts } from './seen-vhosts.js';
 
@@ -26,11 +26,21 @@ interface Place {
   readonly graph: DeadLetterGraph;
 }
 
-/** A queue that is not searched. */
-interface Skipped {
+interface QueueName {
   readonly vhost: string;
   readonly queue: string;
+}
+
+/** A queue that is not searched. */
+interface Skipped extends QueueName {
   readonly why: string;
+}
+
+interface Searched {
+  readonly queues: readonly Queue[];
+  readonly skipped: readonly Skipped[];
+  /** Those of the searched queues that only headers of their next message call dead-letter queues. */
+  readonly unproven: readonly QueueName[];
 }
 
 /** Groups of the messages in all dead-letter queues from which the user may read, or in the named queues. */
@@ -45,7 +55,7 @@ const groupAll: Handler = async (request, management) => {
   const most = numberIn(query, 'scan', scanned.most, 1, scanned.most);
   const places: Place[] = [];
   for (const vhost of seenVhosts(request, management)) places.push({ vhost, graph: await dlx.graphs.of(vhost) });
-  const { queues, skipped } = await inTurns(queuesIn(places, names, user), dlx.turns, signal);
+  const { queues, skipped, unproven } = await inTurns(queuesIn(places, names, user), dlx.turns, signal);
   const groups = new GroupsOfLetters();
   const work = searched(queues, { matches, most, groups, management });
   const found = await dlx.searches.run(user.name, () => inTurns(work, dlx.turns, signal));
@@ -55,6 +65,7 @@ const groupAll: Handler = async (request, management) => {
     others: groups.others,
     ...found,
     skipped,
+    unproven,
     ...unread.json,
   });
 };
@@ -68,23 +79,23 @@ function withQueueOfDeath(query: URLSearchParams): URLSearchParams {
 }
 
 /** The queues to be searched, shortest first, so that a limit of messages cuts off as few queues as possible. */
-function* queuesIn(
-  places: readonly Place[],
-  names: readonly string[],
-  user: User,
-): Generator<void, { queues: readonly Queue[]; skipped: readonly Skipped[] }, void> {
+function* queuesIn(places: readonly Place[], names: readonly string[], user: User): Generator<void, Searched, void> {
   const queues: Queue[] = [];
   const skipped: Skipped[] = [];
+  const unproven: QueueName[] = [];
   for (const { vhost, graph } of places) {
     for (const queue of namedIn(vhost, names) ?? graph.queues) {
       yield;
-      if (queue.deleted || (names.length === 0 && !isDeadLetterQueue(queue, graph))) continue;
+      const sign = queue.deleted ? undefined : deadLetterSign(queue, graph);
+      if (queue.deleted || (names.length === 0 && sign === undefined)) continue;
       const why = refusalOf(vhost, queue, user);
-      if (why === undefined) queues.push(queue);
-      else skipped.push({ vhost: vhost.name, queue: queue.name, why });
+      const name = { vhost: vhost.name, queue: queue.name };
+      if (why !== undefined) skipped.push({ ...name, why });
+      else queues.push(queue);
+      if (why === undefined && sign === 'claimed') unproven.push(name);
     }
   }
-  return { queues: queues.sort((one, other) => one.length - other.length), skipped };
+  return { queues: queues.sort((one, other) => one.length - other.length), skipped, unproven };
 }
 
 function namedIn({ queues }: VirtualHost, names: readonly string[]): readonly Queue[] | undefined {

@@ -1,5 +1,4 @@
 import type { Queue } from '../../../broker/index.js';
-import { deathsOf } from '../../../message/index.js';
 import { isOf } from '../../http/auth.js';
 import type { ApiRequest } from '../../http/resource.js';
 import type { Management } from '../../management.js';
@@ -105,9 +104,10 @@ export function* loopAlarms({ loops }: DeadLetterGraph, measures: Measures): Gen
   }
 }
 
+/** The rounds that the broker counted. A count that it only continued is a claim of the publisher, and so is one without a death here. */
 function roundsAlarm(queue: Queue): Alarm | undefined {
-  const { head } = queue;
-  if (head === undefined) return undefined;
-  const rounds = deathsOf(head).reduce((most, { count }) => Math.max(most, count), 0);
+  const deaths = queue.head?.deaths;
+  if (deaths?.first === undefined) return undefined;
+  const rounds = deaths.entries(undefined).reduce((most, { count }) => Math.max(most, count), 0);
   return rounds <= manyRounds ? undefined : alarmOf('loop', queue, `its next message has gone round ${rounds} times`);
 }

@@ -44,6 +44,7 @@ describe('GET /api/dlx/overview', () => {
       totals: {
         queues: 4,
         dead_letter_queues: 2,
+        unproven_queues: 0,
         messages_ready: 29,
         messages_unacknowledged: 0,
         dead_letters: 25,
@@ -146,6 +147,21 @@ describe('GET /api/dlx/overview', () => {
     channel.purgeQueue('here');
     pass(3);
     expect(await alarms()).toEqual([]);
+  });
+
+  it('counts nothing as dead, and raises no alarm, because of headers that a publisher wrote', async () => {
+    const { channel, declare, publish, overview } = arrange();
+    declare('here', dyingTo('there', { 'x-message-ttl': 1_000 }));
+    declare('there', dyingTo('here'));
+    declare('work');
+    const deaths = [{ count: 500, reason: 'rejected', queue: 'here', exchange: '', 'routing-keys': ['here'] }];
+    const headers = toFieldTable({ 'x-death': deaths });
+    for (const name of ['here', 'there', 'work']) channel.publish('', name, { headers }, Buffer.from('x'));
+    publish('work', 9);
+    const { totals, top, alarms } = await overview('?vhost=/');
+    expect(alarms).toEqual([]);
+    expect(totals).toMatchObject({ unproven_queues: 2, dead_letters: 1 });
+    expect(top).toMatchObject([{ name: 'here' }]);
   });
 
   it('shows the alarms of the broker, and faults only to users who monitor', async () => {

@@ -3,7 +3,7 @@ import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
-import { isDeadLetterQueue, oldestOf } from '../queues/queue-row.js';
+import { deadLetterSign, oldestOf } from '../queues/queue-row.js';
 import { type Alarm, growthAlarm, type Growth, growthOf, mostOfKind, stuckAlarm } from './alarms.js';
 
 /** The number of queues that are named. */
@@ -13,6 +13,8 @@ const mostNamed = 5;
 export class Totals {
   queues = 0;
   deadLetterQueues = 0;
+  /** The queues that only headers of their next message call dead-letter queues. They are in no other count of dead letters. */
+  unprovenQueues = 0;
   ready = 0;
   unacknowledged = 0;
   deadLetters = 0;
@@ -42,7 +44,10 @@ export class Totals {
     const stuck = stuckAlarm(queue, graph);
     if (stuck !== undefined && this.#stuck.length < mostOfKind) this.#stuck.push(stuck);
     else if (stuck !== undefined) this.#leftOut++;
-    if (!isDeadLetterQueue(queue, graph)) return;
+    const sign = deadLetterSign(queue, graph);
+    if (sign === 'claimed') this.unprovenQueues++;
+    // A forged header must not count the messages of a work queue as dead letters.
+    if (sign !== 'proven') return;
     this.deadLetterQueues++;
     this.deadLetters += queue.length;
     if (queue.length > 0) keepMost(this.#top, queue, ({ length }) => length, mostNamed);
@@ -69,6 +74,7 @@ export class Totals {
     return {
       queues: this.queues,
       dead_letter_queues: this.deadLetterQueues,
+      unproven_queues: this.unprovenQueues,
       messages_ready: this.ready,
       messages_unacknowledged: this.unacknowledged,
       dead_letters: this.deadLetters,

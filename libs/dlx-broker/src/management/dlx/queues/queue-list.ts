@@ -7,7 +7,7 @@ import type { Handler } from '../../http/resource.js';
 import { rowOf } from '../../api/columns.js';
 import { onlyKnown, wordIn } from '../input.js';
 import { seenVhosts } from '../seen-vhosts.js';
-import { isDeadLetterQueue, queueRowColumns, type QueueColumns } from './queue-row.js';
+import { type DeadLetterSign, deadLetterSign, queueRowColumns, type QueueColumns } from './queue-row.js';
 
 const parameters = ['vhost', 'name', 'dead', 'sort', 'sort_reverse', 'page', 'page_size'];
 
@@ -31,16 +31,21 @@ export const listQueues: Handler = async (request, management) => {
   const { dlx, host } = management;
   const vhosts = seenVhosts(request, management);
   const graphs = new Map<unknown, Awaited<ReturnType<typeof dlx.graphs.of>>>();
-  const isDead = (queue: Queue): boolean => {
+  const signOf = (queue: Queue): DeadLetterSign | undefined => {
     const graph = graphs.get(queue.home);
-    return graph !== undefined && isDeadLetterQueue(queue, graph);
+    return graph && deadLetterSign(queue, graph);
   };
-  const columns = queueRowColumns(management.nodeName, management.measures(request), isDead);
+  const columns = queueRowColumns(management.nodeName, management.measures(request), signOf);
   const order = { column: sortIn(query, columns), isReverse };
   for (const vhost of vhosts) graphs.set(vhost, await dlx.graphs.of(vhost));
   const all = [...graphs.values()].flatMap(({ queues }) => queues);
   const fits = page.name === undefined ? undefined : nameFilter(page, host.patterns, all.length);
-  const work = arranged(all, columns, order, (queue) => (!onlyDead || isDead(queue)) && (fits?.(queue.name) ?? true));
+  const work = arranged(
+    all,
+    columns,
+    order,
+    (queue) => (!onlyDead || signOf(queue) !== undefined) && (fits?.(queue.name) ?? true),
+  );
   const { found, total } = await inTurns(work, dlx.turns, request.signal);
   return ok(cut(found, page, total, (queue) => rowOf(queue, columns)));
 };

@@ -12,26 +12,41 @@ import { featuresOf } from './features.js';
 export type QueueColumns = Columns<Queue>;
 
 /**
- * Whether a queue holds dead letters: a dead-letter edge reaches it, it has had dead letters, or its next message is
- * parked, be it by a consumer that publishes a copy with the history. The work queue of a retry is none, although a wait
- * queue returns messages to it.
+ * What shows that a queue holds dead letters. `proven`: the topology, or what this broker recorded. `claimed`: only headers of the next
+ * message, which its publisher may have written.
  */
-export function isDeadLetterQueue(
+export type DeadLetterSign = 'proven' | 'claimed';
+
+/**
+ * Whether a queue holds dead letters, and what shows it: a dead-letter edge reaches it, it has had dead letters, its next message died,
+ * or its next message failed in another queue and was put aside here. Undefined for other queues. The work queue of a retry is no such
+ * queue, although a wait queue returns messages to it.
+ */
+export function deadLetterSign(
   queue: Queue,
   { targets, returns }: Pick<DeadLetterGraph, 'targets' | 'returns'>,
-): boolean {
-  if (targets.has(queue) || (queue.counters.deadLettersIn > 0 && !returns.has(queue))) return true;
+): DeadLetterSign | undefined {
+  if (targets.has(queue)) return 'proven';
   const { head, counters } = queue;
-  if (head === undefined) return false;
-  // A message that died elsewhere and was not dead-lettered into this queue was published to it.
-  return isParked(head) || (counters.deadLettersIn === 0 && deathsOf(head).length > 0);
+  const isReturn = returns.has(queue);
+  if (!isReturn && counters.deadLettersIn > 0) return 'proven';
+  if (head === undefined) return undefined;
+  // The counter begins at 0 after a restart; the deaths of stored messages stay.
+  if (head.hasDied) return isReturn ? undefined : 'proven';
+  // It was published here. A handler parked it, or an operator, which is recorded (decision 92), or its headers say so.
+  if (!isParked(head) && deathsOf(head).length === 0) return undefined;
+  return head.origin?.queue === undefined ? 'claimed' : 'proven';
 }
 
 /**
  * The columns of a queue in the lists of the console. Rates are per second.
- * @param isDead whether a queue is a dead-letter queue
+ * @param signOf see {@link deadLetterSign}
  */
-export function queueRowColumns(nodeName: string, measures: Measures, isDead: (queue: Queue) => boolean): QueueColumns {
+export function queueRowColumns(
+  nodeName: string,
+  measures: Measures,
+  signOf: (queue: Queue) => DeadLetterSign | undefined,
+): QueueColumns {
   const { vhost, name, type, durable, exclusive, auto_delete } = declaredQueueColumns(nodeName);
   const rate = (of: string) => (queue: Queue) => measures.rate(queue, queueSeries, of);
   return {
@@ -50,7 +65,11 @@ export function queueRowColumns(nodeName: string, measures: Measures, isDead: (q
     dead_out_rate: rate('dead_letters_out'),
     dead_letters_in: ({ counters }) => counters.deadLettersIn,
     oldest: (queue) => oldestOf(queue) ?? null,
-    dead_letter_queue: isDead,
+    dead_letter_queue: (queue) => signOf(queue) !== undefined,
+    dead_letter_proven: (queue) => {
+      const sign = signOf(queue);
+      return sign === undefined ? null : sign === 'proven';
+    },
   };
 }
 

@@ -14,7 +14,7 @@ import type { Handler, Resource } from '../../http/resource.js';
 import { onlyKnown } from '../input.js';
 import { deadLettersTo, edgesInto, sourceToJson } from './neighbours.js';
 import { listQueues } from './queue-list.js';
-import { isDeadLetterQueue, queueRowColumns } from './queue-row.js';
+import { deadLetterSign, queueRowColumns } from './queue-row.js';
 import { settingsToJson } from './settings-json.js';
 
 /** One queue: its row, its settings and their sources, where its dead letters go, and where those in it come from. */
@@ -25,7 +25,7 @@ const showQueue: Handler = async (request, management) => {
   const vhost = management.vhost(queue.home.name);
   const graph = await dlx.graphs.of(vhost);
   const columns = queueRowColumns(management.nodeName, management.measures(request), (each) =>
-    isDeadLetterQueue(each, graph),
+    deadLetterSign(each, graph),
   );
   const sources = await inTurns(edgesInto(queue, graph), dlx.turns, request.signal);
   const bindings = await inTurns(allBindings(bindingsTo(vhost, queue)), dlx.turns, request.signal);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../../broker/index.js';
+import { toFieldTable } from '../../../message/index.js';
 import type { HarnessOptions } from '../../../../../../test/harnesses/api-harness.js';
 import { dyingTo, sampledRooms } from '../../../../../../test/harnesses/sampled-rooms.js';
 
@@ -75,6 +76,7 @@ describe('GET /api/dlx/queues', () => {
       dead_letters_in: 0,
       oldest: null,
       dead_letter_queue: false,
+      dead_letter_proven: null,
     });
     expect(items[1]).toMatchObject({
       name: 'orders.dead',
@@ -139,7 +141,7 @@ describe('GET /api/dlx/queues', () => {
   });
 
   it('takes a queue for one to which a consumer publishes what died', async () => {
-    const { channel, publish, reject, names } = retrying();
+    const { channel, publish, reject, names, one } = retrying();
     publish('orders');
     reject('orders');
     const { message } = channel.get('orders.dead', { noAck: true })!;
@@ -147,6 +149,46 @@ describe('GET /api/dlx/queues', () => {
     expect(await names('?dead=true')).not.toContain('lot');
     channel.publish('', 'lot', { headers: message.properties.headers }, message.body as Uint8Array);
     expect(await names('?dead=true')).toContain('lot');
+    expect(await one('lot')).toMatchObject({ dead_letter_queue: true, dead_letter_proven: false });
+  });
+
+  it.each([
+    ['x-death', { 'x-death': [{ count: 500, reason: 'rejected', queue: 'orders', exchange: '', 'routing-keys': [] }] }],
+    ['dlx-parked', { 'dlx-parked': true, 'dlx-queue': 'work' }],
+  ])('marks a queue of work as not proven whose next message has a forged %s', async (_, headers) => {
+    const { channel, declare, one, publish, names } = retrying();
+    declare('plain');
+    expect(await one('plain')).toMatchObject({ dead_letter_queue: false, dead_letter_proven: null });
+    channel.publish('', 'plain', { headers: toFieldTable(headers) }, Buffer.from('x'));
+    publish('plain');
+    expect(await names('?dead=true')).toContain('plain');
+    expect(await one('plain')).toMatchObject({ dead_letter_queue: true, dead_letter_proven: false });
+    expect(await one('orders.dead')).toMatchObject({ dead_letter_queue: true, dead_letter_proven: true });
+  });
+
+  it('takes a queue for a proven one in which an operator put dead letters aside', async () => {
+    const { call, clock, declare, one, publish, reject } = retrying();
+    declare('aside');
+    publish('orders');
+    reject('orders');
+    const order = { vhost: '/', queue: 'orders.dead', keep_history: true, rate: 0 };
+    await call('POST', '/dlx/redrives', { body: { ...order, to: { exchange: '', routing_key: 'aside' } } });
+    clock.advance(1);
+    expect(await one('aside')).toMatchObject({ messages_ready: 1, dead_letter_proven: true });
+  });
+
+  it('knows by the death of the next message after a restart, when the counters begin at 0', async () => {
+    const { channel, clock, vhost, one, publish, reject } = retrying();
+    publish('orders');
+    reject('orders');
+    channel.deleteQueue('orders');
+    publish('work');
+    reject('work');
+    clock.advance(5_000);
+    for (const name of ['orders.dead', 'work']) vhost.queues.get(name)!.counters.deadLettersIn = 0;
+    expect(await one('orders.dead')).toMatchObject({ dead_letters_in: 0, dead_letter_proven: true });
+    // The wait queue returned this one to its work.
+    expect(await one('work')).toMatchObject({ messages_ready: 1, dead_letter_queue: false });
   });
 
   it('keeps a queue that got dead letters when the edge to it has gone', async () => {
