@@ -3,3 +3,12 @@ export * from './names.js';
 export * from './origin.js';
 export { decodePayload, jsonType, UndecodablePayloadError } from './payload.js';
 export { headersForRedrive, headersForRetry, type RetryProgress } from './republished.js';
+export {
+  addTraceContext,
+  isTraceparent,
+  type TraceContext,
+  traceContextAmong,
+  traceContextIn,
+  traceTextAt,
+  withTraceContext,
+} from './trace-context.js';

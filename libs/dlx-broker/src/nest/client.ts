@@ -297,11 +297,10 @@ export class DlxClient extends ClientProxy {
         ? { deliveryMode: 2, contentType, messageId, correlationId }
         : recordProperties(record, contentType, messageId, correlationId);
     const key = typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string);
-    const isPlain = packet.metadata === undefined || this.#packets;
     return {
       exchange: record?.exchange ?? exchange,
       routingKey: this.#queue === undefined || record?.exchange !== undefined ? key : this.#queue,
-      properties: isPlain ? properties : withMetadata(properties, packet.metadata!),
+      properties: packet.metadata === undefined ? properties : withMetadata(properties, packet.metadata, this.#packets),
       body,
       mandatory: record?.mandatory ?? (mandatory || this.#queue !== undefined),
       dropped: this.#dropped,

@@ -8,10 +8,12 @@ import {
   type NotedError,
   notedErrorOf,
   publishedTo,
+  traceContextIn,
+  withTraceContext,
 } from '../history/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
-import { dlxHeaders } from './headers.js';
+import { dlxHeaders, textsOf } from './headers.js';
 
 /**
  * The routing key with which a message was published. After a wait queue the message itself has the name of its work queue as
@@ -139,10 +141,18 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return patternOf(this.message, this.queue);
   }
 
-  /** The metadata that a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`). */
+  /**
+   * The metadata that a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`). `traceparent`, `tracestate` and
+   * `baggage` are those of the message's own headers if it has them, whichever client wrote them.
+   */
   getMetadata(): Readonly<Record<string, string>> | undefined {
+    return withTraceContext(this.dispatched(), traceContextIn(this.message.own.headers));
+  }
+
+  /** @internal The metadata that travels with the message. */
+  protected dispatched(): Readonly<Record<string, string>> | undefined {
     const field = this.message.own.headers?.get(dlxHeaders.metadata);
-    return field?.type === 'F' ? (fromFieldTable(field.value) as Readonly<Record<string, string>>) : undefined;
+    return field?.type === 'F' ? textsOf(fromFieldTable(field.value)) : undefined;
   }
 
   /** Acks the message now; the outcome of the handler has no effect any more. */

@@ -1,4 +1,4 @@
-import { errorHeaders } from '../history/index.js';
+import { addTraceContext, errorHeaders, traceContextAmong } from '../history/index.js';
 import type { Field, Properties } from '../message/index.js';
 import { fieldTableOf } from '../topology/index.js';
 
@@ -14,9 +14,27 @@ export const dlxHeaders = {
   metadata: 'dlx-metadata',
 } as const;
 
-/** Adds the texts that a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`) as one header. */
-export function withMetadata(properties: Properties, metadata: Readonly<Record<string, string>>): Properties {
-  const value = fieldTableOf(metadata, 'metadata of a packet');
-  const headers = new Map<string, Field>(properties.headers).set(dlxHeaders.metadata, { type: 'F', value });
-  return { ...properties, headers };
+/**
+ * Adds the texts that a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`) as one header, and the trace context
+ * among them as headers of their own, for tracing tools of other languages.
+ * @param isPacket true if the body has the texts already
+ */
+export function withMetadata(
+  properties: Properties,
+  metadata: Readonly<Record<string, string>>,
+  isPacket: boolean,
+): Properties {
+  const headers = new Map<string, Field>(properties.headers);
+  addTraceContext(headers, traceContextAmong(metadata));
+  if (!isPacket) {
+    headers.set(dlxHeaders.metadata, { type: 'F', value: fieldTableOf(metadata, 'metadata of a packet') });
+  }
+  return headers.size === 0 ? properties : { ...properties, headers };
 }
+
+/** The texts among values by name: what clients wrote may be anything. The object has no prototype. */
+export const textsOf = (values: object): Readonly<Record<string, string>> =>
+  Object.assign(
+    Object.create(null) as Record<string, string>,
+    Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'string')),
+  );

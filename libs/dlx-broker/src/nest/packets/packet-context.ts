@@ -1,5 +1,6 @@
 import type { BackendDelivery } from '../../backend/index.js';
 import { DlxContext } from '../context.js';
+import { textsOf } from '../headers.js';
 import type { Packet } from './packet.js';
 
 /** The context of a message that is a packet: pattern and metadata are those of the packet. */
@@ -15,10 +16,8 @@ export class PacketContext extends DlxContext {
     return this.#packet.pattern;
   }
 
-  override getMetadata(): Readonly<Record<string, string>> | undefined {
+  protected override dispatched(): Readonly<Record<string, string>> | undefined {
     const { metadata } = this.#packet;
-    if (typeof metadata !== 'object' || metadata === null) return super.getMetadata();
-    const texts = Object.entries(metadata).filter(([, value]) => typeof value === 'string');
-    return Object.assign(Object.create(null) as Record<string, string>, Object.fromEntries(texts));
+    return typeof metadata === 'object' && metadata !== null ? textsOf(metadata) : super.dispatched();
   }
 }
