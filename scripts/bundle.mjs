@@ -1,8 +1,9 @@
 // Joins what tsc made of the library into one file for each way in, and chunks they share: node reads a hundred small
-// modules in a tenth of a second, and one large one in a tenth of that. Declarations stay as tsc wrote them.
+// modules in a tenth of a second, and one large one in a tenth of that. Declarations stay as tsc wrote them, without those
+// that no way in leads to.
 // `node scripts/bundle.mjs dist index engine testing/index`.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { rolldown } from 'rolldown';
 import { rooms } from './rooms.mjs';
 
@@ -28,20 +29,9 @@ function chunk(name) {
   return { name, test: new RegExp(path.replaceAll('/', '[\\\\/]')) };
 }
 
-/** Maps lead through what tsc made, which is deleted, to the sources, which are in the package. */
-const sources = {
-  name: 'sources',
-  load(id) {
-    const map = `${id}.map`;
-    if (!existsSync(map)) return null;
-    return { code: readFileSync(id, 'utf8'), map: JSON.parse(readFileSync(map, 'utf8')) };
-  },
-};
-
 const bundle = await rolldown({
   input: Object.fromEntries(entries.map((entry) => [entry, join(dist, `${entry}.js`)])),
   platform: 'node',
-  plugins: [sources],
   // Nest, RxJS and all other packages stay what the application has installed.
   external: (id) => !id.startsWith('.') && !id.startsWith('/'),
 });
@@ -52,11 +42,10 @@ await bundle.write({
   chunkFileNames: 'chunks/[name].js',
   // A file costs more than what is in it: what an application loads at its start is in few of them.
   codeSplitting: { groups: chunks.map(chunk) },
-  sourcemap: true,
 });
 await bundle.close();
 
-for (const file of filesIn(dist)) if (/\.js(\.map)?$/.test(file)) rmSync(join(dist, file));
+for (const file of filesIn(dist)) if (file.endsWith('.js')) rmSync(join(dist, file));
 for (const file of filesIn(joined)) {
   mkdirSync(dirname(join(dist, file)), { recursive: true });
   renameSync(join(joined, file), join(dist, file));
@@ -65,6 +54,20 @@ rmSync(joined, { recursive: true });
 
 const missing = entries.filter((entry) => !existsSync(join(dist, `${entry}.js`)));
 if (missing.length > 0) throw new Error(`not joined: ${missing.join(', ')}`);
+
+// Of the declarations stay those that an application's compiler can reach from a way in.
+const reached = new Set();
+for (const entry of entries) reach(`${entry}.d.ts`);
+for (const file of filesIn(dist)) if (file.endsWith('.d.ts') && !reached.has(file)) rmSync(join(dist, file));
+
+function reach(file) {
+  if (reached.has(file)) return;
+  reached.add(file);
+  const text = readFileSync(join(dist, file), 'utf8');
+  for (const [, path] of text.matchAll(/(?:from|import\(|import) ?['"](\.[^'"]+)\.js['"]/g)) {
+    reach(normalize(join(dirname(file), `${path}.d.ts`)));
+  }
+}
 
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -3,6 +3,7 @@ import { bool, type FieldTable, longstr, table } from '../../libs/dlx-broker/src
 import { Writer } from '../contract/wire/bytes.js';
 import { writeTable } from '../contract/wire/field-table.js';
 import type { Arguments } from '../contract/wire/methods.js';
+import { product } from '../../libs/dlx-broker/src/broker/index.js';
 import { Brokers } from './brokers.js';
 import { until } from './harness.js';
 import { Talk } from './talk.js';
@@ -33,7 +34,7 @@ describe('in the handshake', () => {
     });
     const own = table(
       new Map([
-        ['version', longstr('0.1.0')],
+        ['version', longstr(product.version)],
         ['delayed', bool(true)],
         ['replace', bool(true)],
       ]),

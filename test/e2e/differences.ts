@@ -14,7 +14,7 @@ export interface Difference {
 export const anonymous = (text: string): string =>
   text
     .replace(/\bRabbitMQ \d+\.\d+\.\d+/, 'RabbitMQ 3.10.8')
-    .replace(/\bdlx-broker \d+\.\d+\.\d+\S*/, 'dlx-broker 0.1.0')
+    .replace(/\bdlx-broker \d+\.\d+\.\d+\S*/, 'dlx-broker 1.0.0')
     .replace(/vhost '[^']*'/, "vhost 'shop'");
 
 const unlisted = (remedy: string): string =>
@@ -54,7 +54,7 @@ const rows = {
     RabbitMQ: 'no',
     errors: {
       'serve without `--http`':
-        'dlx-broker 0.1.0 cannot take back delayed messages: AMQP 0-9-1 has no way to do it; start ' +
+        'dlx-broker 1.0.0 cannot take back delayed messages: AMQP 0-9-1 has no way to do it; start ' +
         "'dlx-broker serve' with --http, or set option 'management' of rabbitmq()",
       RabbitMQ:
         'RabbitMQ 3.10.8 cannot take back delayed messages: it holds delayed messages in wait queues, out of which no single message ' +
@@ -67,7 +67,7 @@ const rows = {
     serve: 'with `--http`',
     RabbitMQ: 'no',
     errors: {
-      'serve without `--http`': `dlx-broker 0.1.0 ${unseen}; start 'dlx-broker serve' with --http, or ${management}`,
+      'serve without `--http`': `dlx-broker 1.0.0 ${unseen}; start 'dlx-broker serve' with --http, or ${management}`,
       RabbitMQ:
         `RabbitMQ 3.10.8 ${unseen}; consume the queue (DeadLetters.from), or use a broker that can be looked into: embedded() or ` +
         "'dlx-broker serve'",
@@ -79,7 +79,7 @@ const rows = {
     serve: 'with `--http`',
     RabbitMQ: 'with option `management`',
     errors: {
-      'serve without `--http`': unlisted(management).replace('RabbitMQ 3.10.8', 'dlx-broker 0.1.0'),
+      'serve without `--http`': unlisted(management).replace('RabbitMQ 3.10.8', 'dlx-broker 1.0.0'),
       RabbitMQ: unlisted(management),
     },
   },
