@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { format } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import ts from 'typescript';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -33,6 +34,9 @@ it('the first handler sees its message die, and why', async () => {
     count: 1,
   };
   expect(printed).toHaveBeenCalledWith({ id: 7 }, 'no tea for order 7', [{ ...death, time: expect.any(Date) as Date }]);
+  const [, said] = /```text\n(\{ id[\s\S]*?)```/.exec(readme) ?? [];
+  const time = /time: (\S+Z)/.exec(said ?? '')?.[1];
+  expect(`${format(...(printed.mock.calls[0] as unknown[]))}\n`.replace(/time: \S+Z/, `time: ${time}`)).toBe(said);
   await (await create.mock.results[0]!.value)?.close();
 });
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import amqplib from 'amqplib';
@@ -54,6 +54,8 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
     const run = serve('--amqp', '127.0.0.1:0');
     const line = await run.ready;
     expect(line).toMatch(/^dlx-broker ready amqp=127\.0\.0\.1:[0-9]+\n$/);
+    const page = readFileSync(resolve(library, '../../docs/guide/serving.md'), 'utf8');
+    expect(page).toContain(line.replace(/:[0-9]+\n/, ':5672\n'));
     const connection = await amqplib.connect(`amqp://${line.trim().split('=')[1]}`);
     const closed = new Promise<Error>((resolve) => connection.on('close', resolve));
     run.process.kill('SIGTERM');

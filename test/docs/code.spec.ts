@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { readConfig } from '../../libs/dlx-broker/src/cli/config-file.js';
+import { type Block, blocksOf, checkedPages, placeOf, reasonOf } from './blocks.js';
+import { errorsOf } from './compiled.js';
+import { exists, read } from './pages.js';
+
+const blocks = checkedPages.flatMap(blocksOf);
+const of = (...languages: readonly string[]): Block[] =>
+  blocks.filter((block) => languages.includes(block.language) && reasonOf(block) === undefined);
+
+/** Every language of a block, and how its blocks are checked. */
+const languages: Readonly<Record<string, string>> = {
+  ts: 'compiled, all in one program',
+  js: 'parsed',
+  json: 'parsed',
+  yaml: 'parsed; that of `serve --config` is read as the command reads it',
+  sh: 'commands of the package and scripts: commands.spec.ts',
+  console: 'the same; output is compared',
+  dockerfile: 'commands of the package: commands.spec.ts',
+  text: 'compared with the output of a program',
+};
+
+/** Blocks with output that no example of test/examples prints: the first line, and the spec that compares it. */
+const comparedBy: Readonly<Record<string, string>> = {
+  'README.md: The console: http://127.0.0.1:38375/ (user guest, password guest)': 'test/docs/outputs.spec.ts',
+  'README.md: { id: 7 } no tea for order 7 [': 'test/acceptance/readme.spec.ts',
+  "docs/guide/changing-queues.md: queue 'orders' in vhost '/' (classic, 12 messages) gets the name 'orders.old'; its messages and arguments come along":
+    'test/docs/outputs.spec.ts',
+  'docs/guide/idempotency.md: paid a': 'test/backends/redis-idempotency.spec.ts',
+  'docs/guide/rabbitmq.md: the server has confirmed order 7': 'test/backends/guide.spec.ts',
+  'docs/guide/serving.md: dlx-broker ready amqp=127.0.0.1:5672': 'test/amqp/serve.spec.ts',
+  "docs/guide/testing.md: queue 'orders.parked' holds other messages": 'test/docs/outputs.spec.ts',
+  "docs/guide/transport.md: WARN  OrdersController.created: attempt 1 of 3 failed, queue 'orders', next in 1000 ms: OutOfStock: none left":
+    'test/docs/outputs.spec.ts',
+  'docs/reference/ctl.md: Setting policy "DLX" for pattern ".*" to "{"dead-letter-exchange":"my-dlx"}" with priority "0" for vhost "/" ...':
+    'test/docs/outputs.spec.ts',
+  'docs/reference/dlx-api.md: event: change': 'libs/dlx-broker/src/management/dlx/docs.spec.ts',
+  'docs/reference/engine.md: tea shop': 'test/api/engine-page.spec.ts',
+};
+
+describe('blocks of code', () => {
+  it('are of languages that are checked', () => {
+    expect([...new Set(blocks.map(({ language }) => language))].filter((language) => !(language in languages))).toEqual(
+      [],
+    );
+  });
+
+  it('say why, where one is not checked', () => {
+    const notes = blocks.filter(({ note }) => note !== '' && note !== 'member');
+    expect(notes.filter((block) => reasonOf(block) === undefined).map(placeOf)).toEqual([]);
+    expect(notes.map(({ page, note }) => `${page}: ${note}`)).toEqual([]);
+  });
+
+  it('in TypeScript compile', { timeout: 60_000 }, () => {
+    const checked = of('ts');
+    expect(checked.length).toBeGreaterThan(40);
+    expect(errorsOf(checked)).toEqual({});
+  });
+
+  it.each(of('js').map((block) => [placeOf(block), block] as const))(
+    'in JavaScript can be parsed: %s',
+    (_, { text }) => {
+      const { diagnostics } = ts.transpileModule(text, { reportDiagnostics: true, fileName: 'block.js' });
+      expect(diagnostics).toEqual([]);
+    },
+  );
+
+  it.each(of('json').map((block) => [placeOf(block), block] as const))('in JSON can be parsed: %s', (_, { text }) => {
+    expect(() => JSON.parse(text) as unknown).not.toThrow();
+  });
+
+  it.each(of('yaml').map((block) => [placeOf(block), block] as const))(
+    'in YAML can be parsed: %s',
+    async (_, block) => {
+      const documents = parseAllDocuments(block.text);
+      for (const { errors } of documents) expect(errors).toEqual([]);
+      const isOfServe = documents.some((document) => document.has('amqp') || document.has('users'));
+      if (!isOfServe) return;
+      const folder = await mkdtemp(join(tmpdir(), 'dlx-docs-'));
+      await writeFile(join(folder, 'broker.yaml'), block.text);
+      await expect(readConfig(join(folder, 'broker.yaml'))).resolves.toBeDefined();
+      await rm(folder, { recursive: true });
+    },
+  );
+});
+
+/** The first line of output in a block, or undefined. */
+function outputIn({ language, text }: Block): string | undefined {
+  if (language === 'text') return text.split('\n')[0];
+  const typed = text.replace(/\\\n/g, '').split('\n').slice(0, -1);
+  return typed.find((line) => !line.startsWith('$ '));
+}
+
+describe('blocks with output', () => {
+  const shown = of('text', 'console').flatMap((block) => {
+    const line = outputIn(block);
+    return line === undefined ? [] : [{ ...block, first: `${block.page}: ${line}` }];
+  });
+
+  it('stand below an example that examples.spec.ts runs, or are compared by a spec of their own', () => {
+    const others = shown.filter(({ page, line }) => {
+      const example = `test/examples/${page.replace(/.*\/|\.md$/g, '')}.ts`;
+      if (
+        !exists(example) ||
+        !read('test/acceptance/examples.spec.ts').includes(`'${page.replace(/.*\/|\.md$/g, '')}'`)
+      )
+        return true;
+      const before = blocksOf(page)
+        .filter((block) => block.line < line)
+        .at(-1);
+      return before?.text !== read(example);
+    });
+    expect(others.map(({ first }) => first).sort()).toEqual(Object.keys(comparedBy).sort());
+  });
+
+  it.each(Object.entries(comparedBy))('%s: %s reads the page', (first, spec) => {
+    const [page = ''] = first.split(': ');
+    expect(read(spec)).toContain(page.replace(/.*\//, '').replace(/\.md$/, ''));
+  });
+});
