@@ -1,14 +1,20 @@
 import 'reflect-metadata';
-import type { CallHandler, ExecutionContext, NestInterceptor, PreRequestHook } from '@nestjs/common';
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
-import { ExecutionContextHost } from '@nestjs/core/internal';
-import { RpcProxy } from '@nestjs/microservices/context/rpc-proxy.js';
-import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
-import type { RpcExceptionsHandler } from '@nestjs/microservices/exceptions/rpc-exceptions-handler.js';
 import { catchError, of, throwError, type Observable } from 'rxjs';
 import { DlxContext } from './context.js';
 import { readable } from './failure.js';
 import { mayFilter } from './filters.js';
+import {
+  ExecutionContextHost,
+  handleErrorsBefore,
+  type PreRequestHook,
+  type PreRequestHooks,
+  preRequestHooksOf,
+  RpcException,
+  type RpcExceptionsHandler,
+  RpcProxy,
+} from './nest-versions.js';
 
 /*
  * Nest's exception filter replaces an error by a plain object before a transport gets it, and logs it. Headers, logs and retry
@@ -29,13 +35,22 @@ function byDefault(error: unknown): unknown {
   return typeof content === 'object' && content !== null ? content : { status: 'error', message: content };
 }
 
-const hooks = Symbol('dlx-broker: captures');
+const captures = Symbol('dlx-broker: captures');
 
-/** True for a hook that {@link captureHook} made. */
-export const isCaptureHook = (hook: PreRequestHook): boolean => hooks in hook;
+/** True for a hook that {@link captureErrors} registered. */
+export const isCaptureHook = (hook: PreRequestHook): boolean => captures in hook;
 
-/** Notes errors of `@EventPattern` and `@MessagePattern` handlers, those of guards included, if Nest calls the hook. */
-export function captureHook(config: ApplicationConfig): PreRequestHook {
+/**
+ * Notes errors of `@EventPattern` and `@MessagePattern` handlers, those of guards included: by a hook of the application, if Nest calls
+ * it, or, on Nest 11, before Nest handles them. Several brokers share it: it has no state, and notes errors in the context of the call.
+ */
+export function captureErrors(config: ApplicationConfig): void {
+  const hooks = preRequestHooksOf(config);
+  if (hooks === undefined) return handleErrorsBefore(noted);
+  if (!hooks.getGlobalPreRequestHooks().some(isCaptureHook)) hooks.registerPreRequestHook(captureHook(config, hooks));
+}
+
+function captureHook(config: ApplicationConfig, hooks: PreRequestHooks): PreRequestHook {
   const hook: PreRequestHook = (execution, next) => {
     const context: unknown = execution.getArgByIndex(1);
     if (!(context instanceof DlxContext)) return next();
@@ -43,21 +58,32 @@ export function captureHook(config: ApplicationConfig): PreRequestHook {
     const caught = (error: unknown): Observable<unknown> => {
       context.capture(error);
       // A hook around this one has to get the error.
-      const isOutermost = config.getGlobalPreRequestHooks()[0] === hook;
+      const isOutermost = hooks.getGlobalPreRequestHooks()[0] === hook;
       return isOutermost && !mayFilter(config, execution, error)
         ? of(new Refusal(byDefault(error)))
         : throwError(() => error);
     };
     return next().pipe(catchError(caught));
   };
-  return Object.assign(hook, { [hooks]: true });
+  return Object.assign(hook, { [captures]: true });
+}
+
+/** Notes the error of a message of this library. @returns undefined for an error of anything else */
+function noted(
+  filters: RpcExceptionsHandler,
+  args: readonly unknown[],
+  error: unknown,
+): Observable<unknown> | undefined {
+  const context = args[1];
+  if (!(context instanceof DlxContext)) return undefined;
+  context.capture(error);
+  return filtered(filters, args, error);
 }
 
 /** Notes errors of handlers with `@Consume`. It costs nothing unless a handler fails. */
 export class CapturingRpcProxy extends RpcProxy {
   override handleError(...[filters, args, error]: Parameters<RpcProxy['handleError']>): Observable<unknown> {
-    if (args[1] instanceof DlxContext) args[1].capture(error);
-    return filtered(filters, args, error);
+    return noted(filters, args, error) ?? filtered(filters, args, error);
   }
 }
 

@@ -1,28 +1,25 @@
 import { AsyncResource } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import type { ReadPacket, WritePacket } from '@nestjs/microservices';
-import { ClientProxy } from '@nestjs/microservices/client/client-proxy.js';
-import { InvalidMessageException } from '@nestjs/microservices/errors/invalid-message.exception.js';
-import { AsyncSubject, Observable, throwError } from 'rxjs';
+import { AsyncSubject, from, mergeMap, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
 import type { Backend, Done, Publication } from '../backend/index.js';
-import { type Message, type Properties } from '../message/index.js';
+import type { Properties } from '../message/index.js';
 import { shownText } from '../host/index.js';
 import { DlxConfigurationError } from '../options/index.js';
+import { takeAnswer } from './answers.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
 import { encodeContent } from './encode-content.js';
 import { asError } from './failure.js';
 import { textOf } from './failure-log.js';
 import { withMetadata } from './headers.js';
-import { decodePayload } from './payload.js';
+import { Client, type DispatchHook, InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
 import { type ClientTarget, checkTarget } from './packets/client-target.js';
 import type { Envelope } from './packets/envelope.js';
-import { replyOf } from './packets/packet.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
 import { DlxRecord, recordProperties } from './record-builder.js';
-import { hasReplyKind, replyKindOf } from './replies.js';
 import { type Asker, SharedReplies } from './shared-replies.js';
 import { SafeLogger } from './safe-logger.js';
 import { type DlxStatus, followStatus } from './status.js';
@@ -51,7 +48,7 @@ type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
  * has taken responsibility; to a missing exchange it fails with the broker's text. `send` fails at once when no handler
  * handles the pattern; unsubscribing (by `timeout`, `take` ...) forgets the request.
  */
-export class DlxClient extends ClientProxy {
+export class DlxClient extends Client {
   readonly #backend: Backend;
   readonly #delayed: DelayedPublisher;
   readonly #events: string;
@@ -71,6 +68,7 @@ export class DlxClient extends ClientProxy {
   readonly #asker: Asker;
   /** Shared with the clients made by {@link to}. */
   #replies: SharedReplies;
+  #dispatchHook: DispatchHook | undefined;
   #unfollow: (() => void) | undefined;
   #connected = false;
   #closed = false;
@@ -94,7 +92,7 @@ export class DlxClient extends ClientProxy {
     this.#asker = {
       prefix: this.#prefix,
       waitsFor: (id) => this.#pending.get(id) !== undefined,
-      answered: (message) => this.#answered(message),
+      answered: (message) => takeAnswer(message, this.#pending, this.#packets),
       lost: (reason) => this.#pending.failAll(reason),
     };
   }
@@ -127,14 +125,15 @@ export class DlxClient extends ClientProxy {
       queue,
     });
     client.#replies = this.#replies;
-    if (this.onDispatchHook !== undefined) client.setOnDispatchHook(this.onDispatchHook);
+    if (this.#dispatchHook !== undefined) client.setOnDispatchHook(this.#dispatchHook);
     if (this.#ended) client.end();
     this.#targets.set(key, client);
     return client;
   }
 
-  override setOnDispatchHook(...[hook]: Parameters<ClientProxy['setOnDispatchHook']>): void {
-    super.setOnDispatchHook(hook);
+  /** Sets a hook that is called for each event and request before it is published, and for those of the clients made by {@link to}. */
+  override setOnDispatchHook(hook: DispatchHook): void {
+    this.#dispatchHook = hook;
     for (const client of this.#targets.values()) client.setOnDispatchHook(hook);
   }
 
@@ -219,12 +218,13 @@ export class DlxClient extends ClientProxy {
   /** Each subscription sends the request. */
   override send<TResult = unknown, TInput = unknown>(pattern: unknown, data: TInput): Observable<TResult> {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
-      return super.send<TResult, TInput>(pattern, data);
+      return throwError(() => new InvalidMessageException());
     }
     return new Observable((observer) => {
       if (this.#closed) return refuseLater(observer, this.#refusals++);
-      if (!this.#connected) return super.send<TResult, TInput>(pattern, data).subscribe(observer); // connects first
-      return this.publish(this.createPacket(pattern, data), this.createObserver(observer));
+      if (this.#connected) return this.publish(this.#packetOf(pattern, data), this.createObserver(observer));
+      const connected = from(this.connect()).pipe(mergeMap(() => this.send<TResult, TInput>(pattern, data)));
+      return connected.subscribe(observer);
     });
   }
 
@@ -264,16 +264,22 @@ export class DlxClient extends ClientProxy {
 
   /** A dispatch hook of the application may throw. */
   #emitNow(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
-    let packet: ReadPacket;
+    let packet: OutgoingPacket;
     try {
-      packet = this.createPacket(pattern, data);
+      packet = this.#packetOf(pattern, data);
     } catch (error) {
       return done(asError(error));
     }
     this.#publishEvent(packet, done, options);
   }
 
-  #publishEvent(packet: ReadPacket, done: Done, options = noOptions): void {
+  #packetOf(pattern: unknown, data: unknown): OutgoingPacket {
+    const packet: OutgoingPacket = { pattern, data };
+    this.#dispatchHook?.(packet);
+    return packet;
+  }
+
+  #publishEvent(packet: OutgoingPacket, done: Done, options = noOptions): void {
     try {
       if (options !== noOptions) checkEmitOptions(options);
       const publication = this.#publication(packet, this.#events, false, options);
@@ -285,7 +291,7 @@ export class DlxClient extends ClientProxy {
     }
   }
 
-  #publication(packet: ReadPacket, exchange: string, mandatory: boolean, ids: OwnIds): Publication {
+  #publication(packet: OutgoingPacket, exchange: string, mandatory: boolean, ids: OwnIds): Publication {
     const data: unknown = packet.data;
     const record = data instanceof DlxRecord ? data : undefined;
     const { correlationId } = ids;
@@ -305,37 +311,6 @@ export class DlxClient extends ClientProxy {
       mandatory: record?.mandatory ?? (mandatory || this.#queue !== undefined),
       dropped: this.#dropped,
     };
-  }
-
-  #answered(message: Message): void {
-    const id = message.properties.correlationId;
-    const asked = id === undefined ? undefined : this.#pending.get(id);
-    if (id === undefined || asked === undefined) return; // given up, or not ours
-    if (this.#packets && !hasReplyKind(message)) return this.#packetAnswered(message, asked);
-    const kind = replyKindOf(message);
-    if (kind !== 'next') this.#pending.delete(asked);
-    try {
-      const response = decodePayload(message);
-      if (kind === 'next') asked.answer({ response });
-      else if (kind === 'error') asked.end({ err: response });
-      else asked.end(kind === 'last' ? { response, isDisposed: true } : { isDisposed: true });
-    } catch (error) {
-      this.#pending.delete(asked);
-      asked.end({ err: error });
-    }
-  }
-
-  /** Reads a reply of Nest's server. */
-  #packetAnswered(message: Message, asked: PendingRequest): void {
-    let reply: WritePacket;
-    try {
-      reply = replyOf(decodePayload(message));
-    } catch (error) {
-      reply = { err: error, isDisposed: true };
-    }
-    if (reply.isDisposed !== true) return asked.answer(reply);
-    this.#pending.delete(asked);
-    asked.end(reply);
   }
 
   /** The routing key of a pattern, for errors; its type if it cannot be written as one. */

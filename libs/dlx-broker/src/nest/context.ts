@@ -1,4 +1,3 @@
-import { BaseRpcContext } from '@nestjs/microservices/ctx-host/base-rpc.context.js';
 import { type BackendDelivery } from '../backend/index.js';
 import { type Address, fromFieldTable, type Message, type Plain, type Properties } from '../message/index.js';
 import {
@@ -14,6 +13,7 @@ import {
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
 import { dlxHeaders, textsOf } from './headers.js';
+import { areErrorsHandledBefore, BaseRpcContext } from './nest-versions.js';
 
 /**
  * The routing key with which a message was published. After a wait queue the message itself has the name of its work queue as
@@ -204,9 +204,9 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     this.#hooked = true;
   }
 
-  /** @internal */
+  /** @internal True if errors of the handler are noted: by the pre-request hook, or, on Nest 11, before Nest handles them. */
   get hooked(): boolean {
-    return this.#hooked;
+    return this.#hooked || areErrorsHandledBefore();
   }
 
   /** @internal Remembers the error as it was thrown, before exception filters replace it. */

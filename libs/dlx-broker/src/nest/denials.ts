@@ -1,5 +1,5 @@
 import { HttpException, type Logger } from '@nestjs/common';
-import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
+import { RpcException } from './nest-versions.js';
 import { deathsOf, type Message } from '../message/index.js';
 
 /** The text of Nest's error when a guard returns false. */

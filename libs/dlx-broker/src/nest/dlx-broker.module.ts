@@ -16,7 +16,7 @@ import { DeadLetters, Redrives, type DeadLettersOptions, type QueueNames } from 
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../options/index.js';
 import { DlxBroker } from './broker.js';
 import { optionsToken } from './broker-names.js';
-import { captureHook, isCaptureHook } from './capture.js';
+import { captureErrors } from './capture.js';
 import { DlxClient } from './client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
 import { stackOf, textOf } from './failure-log.js';
@@ -250,8 +250,7 @@ function coreModule(
         moduleRef: ModuleRef,
       ) => {
         refuseNamesake(modules, broker, name);
-        // Several brokers share the hook. It has no state, and notes failures in the context of the call.
-        if (!config.getGlobalPreRequestHooks().some(isCaptureHook)) config.registerPreRequestHook(captureHook(config));
+        captureErrors(config);
         const source = new HandlerSource(name, modules, config, (request, contextId) =>
           moduleRef.registerRequestByContextId(request, contextId),
         );

@@ -1,6 +1,6 @@
-import type { ReadPacket } from '@nestjs/microservices';
 import { shown } from '../options/index.js';
 import { asError } from './failure.js';
+import type { OutgoingPacket } from './nest-versions.js';
 import { encodePacket } from './packets/packet.js';
 import { type EncodedPayload, encodePayload } from './payload.js';
 
@@ -11,7 +11,7 @@ import { type EncodedPayload, encodePayload } from './payload.js';
  * @throws TypeError naming the pattern, when the data cannot be written as JSON
  */
 export function encodeContent(
-  { pattern, metadata }: ReadPacket,
+  { pattern, metadata }: OutgoingPacket,
   content: unknown,
   correlationId: string | undefined,
   isPacket: boolean,

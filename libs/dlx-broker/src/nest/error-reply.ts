@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
+import { RpcException } from './nest-versions.js';
 import { describeError, readable } from './failure.js';
 import { encodePayload } from './payload.js';
 

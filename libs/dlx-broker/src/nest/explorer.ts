@@ -1,12 +1,13 @@
 import type { ModulesContainer } from '@nestjs/core';
 import { MetadataScanner } from '@nestjs/core';
-import type { InstanceWrapper, Module } from '@nestjs/core/internal';
+import { contributionsOf, type Contribution } from './decorators/contribution.js';
 import {
+  type InstanceWrapper,
+  type Module,
   PATTERN_EXTRAS_METADATA,
   PATTERN_HANDLER_METADATA,
   TRANSPORT_METADATA,
-} from '@nestjs/microservices/constants.js';
-import { contributionsOf, type Contribution } from './decorators/contribution.js';
+} from './nest-versions.js';
 
 /** A method of a controller or provider with decorators of this library or patterns of Nest. */
 export interface DiscoveredMethod {

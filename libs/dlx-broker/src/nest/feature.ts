@@ -1,10 +1,10 @@
 import type { DynamicModule, InjectionToken } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import type { Module as NestModule } from '@nestjs/core/internal';
 import { DlxConfigurationError, optionsOf, refuseUnknown } from '../options/index.js';
 import { type Contributions, readTopology, type TopologyOption } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
+import type { Module as NestModule } from './nest-versions.js';
 import { defaultBrokerName } from './options.js';
 
 /** The declarations of a feature module, besides those of its handlers. */

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { EXCEPTION_FILTERS_METADATA, FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/internal';
+import { EXCEPTION_FILTERS_METADATA, FILTER_CATCH_EXCEPTIONS } from './nest-versions.js';
 import type { ApplicationConfig } from '@nestjs/core';
 
 /** A filter as Nest keeps it: a class, an instance, or a wrapper of a request-scoped class. */

@@ -1,5 +1,4 @@
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
-import type { Module } from '@nestjs/core/internal';
 import { DlxConfigurationError } from '../options/index.js';
 import { type Contributions } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
@@ -8,6 +7,7 @@ import { featuresOf } from './feature.js';
 import type { Handler } from './handler.js';
 import { readSettings } from './handler-settings.js';
 import { Invoker, type RegisterRequest } from './invoker.js';
+import type { Module } from './nest-versions.js';
 import { defaultBrokerName } from './options.js';
 import { consumedPatterns } from './plan.js';
 import { type AddedHandler, DlxServer } from './server.js';

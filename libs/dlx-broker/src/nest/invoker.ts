@@ -1,5 +1,10 @@
 import { ContextIdFactory, type ApplicationConfig, type ContextId, type ModulesContainer } from '@nestjs/core';
+import { CapturingRpcProxy, filtered, isCaptureHook } from './capture.js';
+import type { DlxContext } from './context.js';
+import type { DiscoveredMethod } from './explorer.js';
+import type { Handler } from './handler.js';
 import {
+  ExceptionFiltersContext,
   GuardsConsumer,
   GuardsContextCreator,
   Injector,
@@ -7,16 +12,13 @@ import {
   InterceptorsContextCreator,
   PipesConsumer,
   PipesContextCreator,
+  preRequestHooksOf,
   REQUEST_CONTEXT_ID,
+  RequestContextHost,
+  type RpcContextCreator,
+  rpcContextCreator,
   STATIC_CONTEXT,
-} from '@nestjs/core/internal';
-import { RequestContextHost } from '@nestjs/microservices/context/request-context-host.js';
-import { ExceptionFiltersContext } from '@nestjs/microservices/context/exception-filters-context.js';
-import { RpcContextCreator } from '@nestjs/microservices/context/rpc-context-creator.js';
-import { CapturingRpcProxy, filtered, isCaptureHook } from './capture.js';
-import type { DlxContext } from './context.js';
-import type { DiscoveredMethod } from './explorer.js';
-import type { Handler } from './handler.js';
+} from './nest-versions.js';
 
 type Container = ConstructorParameters<typeof GuardsContextCreator>[0];
 type Invoke = Handler['invoke'];
@@ -47,19 +49,16 @@ export class Invoker {
     const container = { getModules: () => modules } as unknown as Container;
     this.#filters = new ExceptionFiltersContext(container, config);
     // The proxy notes failures itself, so the hook of this library is left out.
-    const hooks = {
-      getGlobalPreRequestHooks: () => config.getGlobalPreRequestHooks().filter((hook) => !isCaptureHook(hook)),
-    };
-    this.#creator = new RpcContextCreator(
+    const hooks = preRequestHooksOf(config);
+    this.#creator = rpcContextCreator(
       new CapturingRpcProxy(),
       this.#filters,
-      new PipesContextCreator(container, config),
-      new PipesConsumer(),
-      new GuardsContextCreator(container, config),
-      new GuardsConsumer(),
-      new InterceptorsContextCreator(container, config),
-      new InterceptorsConsumer(),
-      hooks as unknown as ApplicationConfig,
+      [new PipesContextCreator(container, config), new PipesConsumer()],
+      [new GuardsContextCreator(container, config), new GuardsConsumer()],
+      [new InterceptorsContextCreator(container, config), new InterceptorsConsumer()],
+      hooks && {
+        getGlobalPreRequestHooks: () => hooks.getGlobalPreRequestHooks().filter((hook) => !isCaptureHook(hook)),
+      },
     );
   }
 

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { RpcException } from '@nestjs/microservices/exceptions/rpc-exception.js';
+import { RpcException } from './nest-versions.js';
 import { parseDuration } from '../options/index.js';
 
 /*

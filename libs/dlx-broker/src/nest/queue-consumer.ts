@@ -1,6 +1,6 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '@nestjs/common';
-import { NO_MESSAGE_HANDLER } from '@nestjs/microservices/constants.js';
+import { NO_MESSAGE_HANDLER } from './nest-versions.js';
 import { type HomeContext, shownText } from '../host/index.js';
 import {
   type Backend,

@@ -1,8 +1,8 @@
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
-import { Server } from '@nestjs/microservices/server/server.js';
 import type { Observable } from 'rxjs';
 import type { DlxContext } from './context.js';
 import type { Backend } from '../backend/index.js';
+import { type ProcessingEndHook, type ProcessingStartHook, type Server, TransportServer } from './nest-versions.js';
 import { defaultBrokerName } from './options.js';
 import { type DlxStatus, followStatus } from './status.js';
 
@@ -31,12 +31,13 @@ export interface ServerHost {
  * Nest's transport strategy: delivers messages to `@EventPattern` and `@MessagePattern`. Made by DlxBrokerModule:
  * `app.connectMicroservice({ strategy: app.get(DlxServer) })`.
  */
-export class DlxServer extends Server implements CustomTransportStrategy {
+export class DlxServer extends TransportServer implements CustomTransportStrategy {
   override readonly propagatesEventHandlerErrors = true;
   readonly #added: AddedHandler[] = [];
   #host: ServerHost | undefined;
   #unfollow: (() => void) | undefined;
-  #hooked = false;
+  #startHook: ProcessingStartHook | undefined;
+  #endHook: ProcessingEndHook | undefined;
 
   constructor(name: string = defaultBrokerName) {
     super();
@@ -100,14 +101,14 @@ export class DlxServer extends Server implements CustomTransportStrategy {
     return this.#requireHost().backend as T;
   }
 
-  override setOnProcessingStartHook(...[hook]: Parameters<Server['setOnProcessingStartHook']>): void {
-    this.#hooked = true;
-    super.setOnProcessingStartHook(hook);
+  /** Sets a hook that is called before each message is handled. Its `done` handles the message. */
+  override setOnProcessingStartHook(hook: ProcessingStartHook): void {
+    this.#startHook = hook;
   }
 
-  override setOnProcessingEndHook(...[hook]: Parameters<Server['setOnProcessingEndHook']>): void {
-    this.#hooked = true;
-    super.setOnProcessingEndHook(hook);
+  /** Sets a hook that is called when a message was handled. */
+  override setOnProcessingEndHook(hook: ProcessingEndHook): void {
+    this.#endHook = hook;
   }
 
   /**
@@ -115,12 +116,19 @@ export class DlxServer extends Server implements CustomTransportStrategy {
    * @returns undefined without hooks; otherwise a promise that rejects when one of them fails
    */
   process(context: DlxContext, run: (end: () => void) => void): Promise<void> | undefined {
-    if (!this.#hooked) return void run(doNothing);
+    if (this.#startHook === undefined && this.#endHook === undefined) return void run(doNothing);
     return this.#hook(context, run);
   }
 
   async #hook(context: DlxContext, run: (end: () => void) => void): Promise<void> {
-    await this.runWithProcessingHooks(context, (end) => {
+    const { transportId = getDlxTransportId() } = this;
+    const done = async (): Promise<void> => {
+      let hasEnded = false;
+      const end = (): void => {
+        if (hasEnded) return;
+        hasEnded = true;
+        this.#endHook?.(transportId, context);
+      };
       const ended = (resolve: () => void) => (): void => {
         try {
           end();
@@ -128,8 +136,14 @@ export class DlxServer extends Server implements CustomTransportStrategy {
           resolve();
         }
       };
-      return new Promise<void>((resolve) => run(ended(resolve)));
-    });
+      try {
+        await new Promise<void>((resolve) => run(ended(resolve)));
+      } catch (error) {
+        end();
+        throw error;
+      }
+    };
+    await (this.#startHook === undefined ? done() : this.#startHook(transportId, context, done));
   }
 
   #requireHost(): ServerHost {

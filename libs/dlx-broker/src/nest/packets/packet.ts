@@ -1,5 +1,5 @@
 import type { MsPattern, WritePacket } from '@nestjs/microservices';
-import { transformPatternToRoute } from '@nestjs/microservices/utils/transform-pattern.utils.js';
+import { transformPatternToRoute } from '../nest-versions.js';
 import { jsonType } from '../../history/index.js';
 import type { EncodedPayload } from '../payload.js';
 

@@ -1,0 +1,26 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** The cases of applications again, on Nest 11: all packages of Nest, and RxJS, come from this folder, for the library's sources as well. */
+const packages = fileURLToPath(new URL('node_modules/', import.meta.url));
+
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  resolve: {
+    tsconfigPaths: true,
+    alias: [{ find: /^(@nestjs\/[^/]+|rxjs|reflect-metadata)(\/.*)?$/, replacement: `${packages}$1$2` }],
+  },
+  oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
+  test: {
+    name: 'on Nest 11',
+    include: ['test/e2e/**/*.spec.ts', 'libs/dlx-broker/src/{nest,testing}/**/*.spec.ts', 'test/nest-11/*.spec.ts'],
+    // The heap does not depend on Nest, and is measured in a process of its own.
+    exclude: ['**/node_modules/**', 'test/e2e/heap.spec.ts'],
+    testTimeout: 10_000,
+    hookTimeout: 30_000,
+    passWithNoTests: false,
+    isolate: false,
+    maxWorkers: availableParallelism(),
+  },
+});
