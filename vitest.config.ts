@@ -62,7 +62,7 @@ export default defineConfig({
         test: {
           name: 'virtual time',
           include: ['libs/**/*.spec.ts', 'test/**/*.spec.ts', 'apps/**/*.spec.ts'],
-          exclude: ['**/node_modules/**', '**/dist/**', ...realTime, ...inBrowser, ...alone],
+          exclude: ['**/node_modules/**', '**/dist/**', 'test/nest-11/**', ...realTime, ...inBrowser, ...alone],
           // Files share a process: loading Nest and the library for each of them took half of the time.
           isolate: false,
           maxWorkers,
