@@ -1,12 +1,23 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** The contract suite and random programs, on the engine, over AMQP, and on a RabbitMQ if there is one. */
+const contract = ['test/contract/**/*.spec.ts'];
+
+/** They speak to other processes, and wait for conditions and never for moments: two files at a time do not disturb each other. */
+const besideOthers = [
+  'test/amqp/java-guide.spec.ts',
+  'test/amqp/{node,other}-clients.spec.ts',
+  'test/backends/redis-idempotency.spec.ts',
+  'test/ctl/**/*.spec.ts',
+  'test/durability/processes/{bad-disk,data,edit-queue,failed-disk,kill-serve,no-access,redelivered}.spec.ts',
+  'test/management/{access,certificates,definitions,definitions-for-rabbitmq,objects,rabbitmqadmin,shapes}.spec.ts',
+];
+
 /** They speak to other processes in real time, and would miss their moments beside each other or anything else. */
 const realTime = [
-  'test/contract/**/*.spec.ts',
   'test/fuzz/**/*.spec.ts',
   'test/amqp/**/*.spec.ts',
-  'test/ctl/**/*.spec.ts',
   'test/management/**/*.spec.ts',
   'test/security/**/*.spec.ts',
   'test/backends/**/*.spec.ts',
@@ -62,17 +73,42 @@ export default defineConfig({
         test: {
           name: 'virtual time',
           include: ['libs/**/*.spec.ts', 'test/**/*.spec.ts', 'apps/**/*.spec.ts'],
-          exclude: ['**/node_modules/**', '**/dist/**', 'test/nest-11/**', ...realTime, ...inBrowser, ...alone],
+          exclude: [
+            '**/node_modules/**',
+            '**/dist/**',
+            'test/nest-11/**',
+            ...contract,
+            ...besideOthers,
+            ...realTime,
+            ...inBrowser,
+            ...alone,
+          ],
           // Files share a process: loading Nest and the library for each of them took half of the time.
           isolate: false,
           maxWorkers,
         },
       },
       { extends: true, test: { name: 'virtual time, alone', include: alone, maxWorkers } },
+      // One file at a time, because its cases on a RabbitMQ take place in real time.
+      {
+        extends: true,
+        test: { name: 'contract', include: contract, fileParallelism: false, retry: 2, sequence: { groupOrder: 1 } },
+      },
       {
         extends: true,
         // Afterwards, one file at a time. What other processes and the machine do to a case it may survive twice.
-        test: { name: 'real time', include: realTime, fileParallelism: false, retry: 2, sequence: { groupOrder: 1 } },
+        test: {
+          name: 'real time',
+          include: realTime,
+          exclude: besideOthers,
+          fileParallelism: false,
+          retry: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'beside others', include: besideOthers, retry: 2, maxWorkers, sequence: { groupOrder: 3 } },
       },
       {
         extends: true,
@@ -83,7 +119,7 @@ export default defineConfig({
           testTimeout: 30_000,
           retry: 2,
           maxWorkers,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       ...(['serve', 'RabbitMQ'] as const).map((place) => ({
@@ -95,7 +131,7 @@ export default defineConfig({
           setupFiles: ['test/e2e/server.setup.ts'],
           retry: 2,
           maxWorkers,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       })),
     ],

@@ -6,8 +6,9 @@ import { writeMethod } from '../contract/wire/methods.js';
 import { frameCorpus } from './frame-corpus.js';
 import { type AmqpHouse, amqpHouse } from './harness.js';
 import { Mutator } from './mutator.js';
+import { amount } from '../amounts.js';
 
-const connections = Number(process.env['FUZZ_CONNECTIONS'] ?? 2_000);
+const connections = amount('FUZZ_CONNECTIONS', 400, 2_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_102);
 const faults: unknown[] = [];
 let harness: AmqpHouse;

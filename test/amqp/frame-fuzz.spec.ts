@@ -13,8 +13,9 @@ import {
 } from '../../libs/dlx-broker/src/wire/index.js';
 import { frameCorpus } from './frame-corpus.js';
 import { Mutator } from './mutator.js';
+import { amount } from '../amounts.js';
 
-const inputs = Number(process.env['FUZZ_INPUTS'] ?? (process.env['CI'] === undefined ? 100_000 : 2_000_000));
+const inputs = amount('FUZZ_INPUTS', 100_000, 400_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
 
 /** Milliseconds of the processor that no input may take. */

@@ -1,12 +1,12 @@
 import { ManagementClient } from '../contract/management-client.js';
+import { amqpUrl, managementUrl, notNamed } from '../rabbitmq.js';
 import { rabbitMqDriver } from '../contract/rabbitmq-driver.js';
 
-const amqpUrl = process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
-export const managementUrl = process.env['RABBITMQ_MANAGEMENT_URL'] ?? 'http://127.0.0.1:15672';
 let vhosts = 0;
 
 /** Makes a virtual host of its own on the real server. */
 export async function realVhost() {
+  if (amqpUrl === undefined) throw new Error(notNamed);
   const { hostname: host, port: given, username, password } = new URL(amqpUrl);
   const [user, secret] = [decodeURIComponent(username) || 'guest', decodeURIComponent(password) || 'guest'];
   const port = Number(given) || 5672;

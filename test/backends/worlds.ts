@@ -4,7 +4,8 @@ import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/d
 import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
 import { ManagementClient } from '../contract/management-client.js';
-import { managementUrl, realServerIsMissing, realVhost } from './real-vhost.js';
+import { managementUrl } from '../rabbitmq.js';
+import { realServerIsMissing, realVhost } from './real-vhost.js';
 import { WireBackend } from './wire-backend.js';
 
 /** A broker of either kind, empty. */

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { notNamed } from '../rabbitmq.js';
 import type { ChannelRecord } from './channel-record.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
 import { Failure } from './failure.js';
@@ -10,15 +11,15 @@ import { WireConnection, type WireOptions } from './wire/connection.js';
 
 export interface RabbitMqOptions {
   readonly name: string;
-  /** `amqp://user:password@host:port` */
-  readonly amqpUrl: string;
+  /** `amqp://user:password@host:port`; undefined: there is none */
+  readonly amqpUrl: string | undefined;
   /** `http://host:port`; the same user. */
   readonly managementUrl: string;
 }
 
 /** Any broker that speaks AMQP 0-9-1 and has RabbitMQ's management API. */
 export function rabbitMqDriver(options: RabbitMqOptions): Driver {
-  const url = new URL(options.amqpUrl);
+  const url = new URL(options.amqpUrl ?? 'amqp://127.0.0.1');
   const user = decodeURIComponent(url.username) || 'guest';
   const password = decodeURIComponent(url.password) || 'guest';
   const server = { host: url.hostname, port: Number(url.port) || 5672, user, password };
@@ -29,6 +30,7 @@ export function rabbitMqDriver(options: RabbitMqOptions): Driver {
     realTime: true,
     speaksAmqp: true,
     async unavailable() {
+      if (options.amqpUrl === undefined) return notNamed;
       try {
         await management.call('GET', '/overview');
         const connection = await WireConnection.open({ ...server, vhost: '/' });

@@ -2,11 +2,12 @@ import { describe, expect, it, vi } from 'vitest';
 import { drivers } from './drivers.js';
 import { engineDriver } from './engine-driver.js';
 import { playRandomProgram } from './random-program.js';
+import { amount } from '../amounts.js';
 
 vi.setConfig({ maxConcurrency: 16, testTimeout: 60_000 });
 
 const first = Number(process.env['RANDOM_SEED'] ?? 1);
-const count = Number(process.env['RANDOM_PROGRAMS'] ?? 25);
+const count = amount('RANDOM_PROGRAMS', 8, 20);
 const steps = Number(process.env['RANDOM_STEPS'] ?? 25);
 
 const others = drivers.filter((driver) => driver !== engineDriver);

@@ -11,6 +11,7 @@ import { FakeDisk } from './fake-disk.js';
 import { systemError } from './fake-file.js';
 import { type Call, FaultyDisk } from './faulty-disk.js';
 import { lent } from './harness.js';
+import { amount } from '../amounts.js';
 
 const size = 700;
 
@@ -211,7 +212,7 @@ describe('a disk on which one call fails, or all of a kind from then on', () => 
     ['ENOSPC', Infinity, ['write']],
     ['EIO', Infinity, ['read', 'readSync', 'close']],
   ];
-  const step = Number(process.env['FAULT_STEP'] ?? 4);
+  const step = amount('FAULT_STEP', 12, 4);
 
   it.each(faults)(
     '%s, %d times, of %s: nothing confirmed is lost, all is answered, all files are closed',

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { mutants } from './mutants.js';
 import { powerCuts } from './power-cut.js';
+import { amount } from '../amounts.js';
 
-const points = Number(process.env['DURABILITY_POINTS'] ?? 5_000);
+const points = amount('DURABILITY_POINTS', 300, 1_500);
 const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 /** A bug that is not found in so many power cuts is not found at all. */
 const mostPoints = 20_000;

@@ -17,7 +17,7 @@ import { stepUp } from '../../libs/dlx-broker/src/retry/steps.js';
 import { longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { firstValueFrom, NEVER, Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { managementUrl } from '../backends/real-vhost.js';
+import { managementUrl } from '../rabbitmq.js';
 import { contextApp, microservice, Morgue } from './apps.js';
 import { anonymous, differences, type DifferenceName } from './differences.js';
 import { freshBroker, isEmbedded, isRabbitMq, place, until } from './places.js';

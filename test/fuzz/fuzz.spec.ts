@@ -3,8 +3,9 @@ import { campaign, Grounds } from './campaign.js';
 import { RabbitMqServer } from './rabbitmq-ground.js';
 import { brief, describeFinding } from './report.js';
 import { shrink } from './shrink.js';
+import { amount } from '../amounts.js';
 
-const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 300);
+const programs = amount('FUZZ_PROGRAMS', 20, 60);
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 const width = Number(process.env['FUZZ_WIDTH'] ?? 20);
 /** The number of differences that are described; of further ones only the seed is shown. */

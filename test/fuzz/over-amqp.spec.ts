@@ -3,8 +3,9 @@ import { campaign } from './campaign.js';
 import { engineOverAmqp } from './engine-over-amqp.js';
 import { brief, describeFinding } from './report.js';
 import { shrink } from './shrink.js';
+import { amount } from '../amounts.js';
 
-const programs = Number(process.env['FUZZ_PROGRAMS'] ?? 300);
+const programs = amount('FUZZ_PROGRAMS', 20, 60);
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 
 it(

@@ -5,21 +5,19 @@ import { RabbitMqChannel, type ListenerContext } from '../contract/rabbitmq-chan
 import { Failure } from '../contract/failure.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { setTimeout as wait } from 'node:timers/promises';
+import { amqpUrl, managementUrl, notNamed } from '../rabbitmq.js';
 import type { Ground } from './world.js';
 
 /** Where the real broker is. */
 export class RabbitMqServer {
-  readonly #url = new URL(process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672');
+  readonly #url = new URL(amqpUrl ?? 'amqp://127.0.0.1');
   readonly user = decodeURIComponent(this.#url.username) || 'guest';
   readonly password = decodeURIComponent(this.#url.password) || 'guest';
-  readonly management = new ManagementClient(
-    process.env['RABBITMQ_MANAGEMENT_URL'] ?? 'http://127.0.0.1:15672',
-    this.user,
-    this.password,
-  );
+  readonly management = new ManagementClient(managementUrl, this.user, this.password);
 
   /** @returns why it cannot be used, or undefined */
   async unavailable(): Promise<string | undefined> {
+    if (amqpUrl === undefined) return notNamed;
     try {
       await this.management.call('GET', '/overview');
       await (await this.connect('/')).close();

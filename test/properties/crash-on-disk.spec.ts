@@ -9,6 +9,7 @@ import { type Command, commands, setups } from './model/commands.js';
 import { emptyWorld } from './model/step.js';
 import type { QueueSetup } from './model/world.js';
 import { lossBetween, remainsOf } from './remains.js';
+import { amount } from '../amounts.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
 
@@ -84,7 +85,7 @@ function settle(engine: EngineUnderTest, command: Command & { do: 'settle' }): v
   engine.run(command, world);
 }
 
-const runs = Number(process.env['PROPERTY_RUNS'] ?? 2_000) / 20;
+const runs = amount('PROPERTY_RUNS', 240, 1_000) / 20;
 
 describe('a crash of a broker whose store is on disk, after any command,', () => {
   it.each([undefined, 3])(

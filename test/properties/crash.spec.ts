@@ -7,6 +7,7 @@ import { type Command, commands, setups } from './model/commands.js';
 import { emptyWorld } from './model/step.js';
 import type { QueueSetup } from './model/world.js';
 import { lossBetween, Reborn, type Remains, remainsOf } from './remains.js';
+import { amount } from '../amounts.js';
 
 /** Crashes a copy of the broker at every commit, and looks what is left of it. */
 class CrashEverywhere {
@@ -102,7 +103,7 @@ class CrashEverywhere {
   }
 }
 
-const runs = Number(process.env['PROPERTY_RUNS'] ?? 2_000);
+const runs = amount('PROPERTY_RUNS', 240, 1_000);
 
 describe('a crash at any commit', () => {
   it('loses, doubles and revives nothing; order and deaths stay (rules L1 to L3, J2)', () => {

@@ -12,6 +12,7 @@ import {
   type QueueSetup,
   type World,
 } from './model/world.js';
+import { amount } from '../amounts.js';
 
 /** Runs commands in engine and model, which must agree after each of them and at every instant in between. */
 class Duel {
@@ -81,7 +82,7 @@ class Duel {
   }
 }
 
-const runs = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 2_000) };
+const runs = { numRuns: amount('PROPERTY_RUNS', 240, 1_000) };
 
 describe('whatever clients do', () => {
   it('every queue holds what the model says, in its order, with its deaths (A to D, H to J, O1, R1)', () => {

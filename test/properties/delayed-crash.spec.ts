@@ -6,6 +6,7 @@ import { MemoryJournal } from '../durability/memory-journal.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { watchedBroker } from './watched.js';
+import { amount } from '../amounts.js';
 
 const queues = ['a', 'b'] as const;
 
@@ -121,7 +122,7 @@ class DelaysUnderCrashes {
   }
 }
 
-const runs = Number(process.env['PROPERTY_RUNS'] ?? 2_000) / 8;
+const runs = amount('PROPERTY_RUNS', 240, 1_000) / 8;
 
 describe('leaving a delayed exchange and entering queues is one commit', () => {
   it('after a crash a message is in one place, and goes on when it was to (rule L1)', () => {

@@ -7,6 +7,7 @@ import { MemoryJournal } from '../durability/memory-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { lossBetween, Reborn, remainsOf } from './remains.js';
 import { watchedBroker } from './watched.js';
+import { amount } from '../amounts.js';
 
 /** `pick` is one of the messages that wait in a queue then. */
 interface Command {
@@ -119,7 +120,7 @@ class RedrivesUnderCrashes {
   }
 }
 
-const runs = Number(process.env['PROPERTY_RUNS'] ?? 2_000) / 8;
+const runs = amount('PROPERTY_RUNS', 240, 1_000) / 8;
 
 /** One redrive of each outcome: random programs fill the queue `full` too seldom to rely on it. */
 const everyOutcome: readonly Command[] = [

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { addCounts, shownViolation } from './report.js';
 import { type Result, simulate } from './simulation.js';
+import { amount } from '../amounts.js';
 
 const first = Number(process.env['SIMULATION_SEED'] ?? 1);
-const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 2_000);
+const seeds = amount('SIMULATION_SEEDS', 60, 600);
 
 describe('a simulated application on a simulated server', () => {
   it(`keeps every promise in ${seeds} runs from seed ${first} on`, { timeout: 60_000 + seeds * 500 }, async () => {

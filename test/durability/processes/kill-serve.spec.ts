@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { killCycles } from '../kill-cycle.js';
 import { isBuilt } from '../served.js';
+import { amount } from '../../amounts.js';
 
-const cycles = Number(process.env['DURABILITY_CYCLES'] ?? 50);
+const cycles = amount('DURABILITY_CYCLES', 4, 14);
 const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 if (!isBuilt && process.env['CI'] === undefined) console.warn('SKIPPED: kill -9: the library is not built');
 

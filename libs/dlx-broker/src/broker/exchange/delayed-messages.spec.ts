@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, type FieldTable, int32, int64, longstr, type Properties } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
+import { amount } from '../../../../../test/amounts.js';
 import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { refusalOf } from '../../../../../test/harnesses/refusal-of.js';
@@ -353,10 +354,12 @@ describe('a delayed message can be cancelled by its message id', () => {
   });
 });
 
-describe('a million messages with half a million different delays', () => {
+const many = amount('DELAYED_MESSAGES', 100_000, 1_000_000);
+
+describe(`${many} messages with half as many different delays`, () => {
   it('come out by their times and then in the order they came, none waiting for another', { timeout: 60_000 }, () => {
     const { channel, clock, vhost, hold, passed } = arrange('fanout');
-    const count = 1_000_000;
+    const count = many;
     const delays = count / 2;
     const body = new Uint8Array();
     for (let index = 0; index < count; index++) {
