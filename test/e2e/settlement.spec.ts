@@ -15,6 +15,7 @@ import { concat, EMPTY, firstValueFrom, of, throwError, timer } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { contextApp, handlerOf, hybrid, keepApps, microservice, Morgue } from './apps.js';
+import { isNest11 } from './nest.js';
 import { idle, isEmbedded, missing, until } from './places.js';
 
 class OutOfStock extends Error {}
@@ -166,7 +167,14 @@ describe.runIf(isEmbedded)('in a hybrid application that does not share its conf
     return morgue.bodies[0]!.headers;
   };
 
-  it('the class of the error is not known, which is said once', async () => {
+  it.runIf(isNest11)('the class of the error is known on Nest 11, where no hook is needed', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn');
+    expect(await headersOf([])).toMatchObject({ 'dlx-error-class': 'OutOfStock' });
+    expect(warn.mock.calls.filter(([text]) => String(text).includes('inheritAppConfig'))).toEqual([]);
+    warn.mockRestore();
+  });
+
+  it.skipIf(isNest11)('the class of the error is not known, which is said once', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn');
     expect(await headersOf([])).toMatchObject({
       'dlx-error-class': 'Object',

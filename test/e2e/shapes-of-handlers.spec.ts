@@ -10,6 +10,7 @@ import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Consume, DeadLetter, DlxContext, Retry, Queue } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isNest11 } from './nest.js';
 
 const opened: DlxTesting[] = [];
 const seen: string[] = [];
@@ -196,6 +197,37 @@ class ByTenant implements ContextIdStrategy {
   }
 }
 
+describe('two providers whose classes and methods have the same names', () => {
+  it('get the arguments that their own decorators ask for', async () => {
+    const first = (() => {
+      @Injectable()
+      class Worker {
+        @Consume('first')
+        run(@Payload('id') id: unknown, @Ctx() { queue }: DlxContext): void {
+          seen.push(`${queue} ${String(id)}`);
+        }
+      }
+      return Worker;
+    })();
+    const second = (() => {
+      @Injectable()
+      class Worker {
+        @Consume('second')
+        run(@Ctx() { queue }: DlxContext, @Payload('name') name: unknown): void {
+          seen.push(`${queue} ${String(name)}`);
+        }
+      }
+      return Worker;
+    })();
+    const dlx = await start({ providers: [first, second] });
+    await dlx.publish('first', { id: 1 });
+    await dlx.settled();
+    await dlx.publish('second', { name: 'b' });
+    await dlx.settled();
+    expect(seen).toEqual(['first 1', 'second b']);
+  });
+});
+
 describe('providers with a scope', () => {
   it.each(['Consume', 'EventPattern'] as const)(
     'of the request: %s gets one for each attempt, and it is let go of',
@@ -219,7 +251,10 @@ describe('providers with a scope', () => {
       const dlx = await start(kind === 'Consume' ? { providers: [Orders] } : { controllers: [Orders] });
       for (const data of ['a', 'bad', 'b']) await dlx.publish('orders', data);
       await dlx.advance('5s');
-      expect(seen).toEqual(['a a 1', 'bad bad 1', 'b b 1', 'bad bad 2']);
+      // Nest 11 may finish an instance before those that were asked for before it.
+      const first = isNest11 ? seen.slice(0, 3).toSorted() : seen.slice(0, 3);
+      expect(first).toEqual(isNest11 ? ['a a 1', 'b b 1', 'bad bad 1'] : ['a a 1', 'bad bad 1', 'b b 1']);
+      expect(seen.slice(3)).toEqual(['bad bad 2']);
       expect(new Set(made).size).toBe(4);
     },
   );

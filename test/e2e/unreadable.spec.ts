@@ -45,7 +45,7 @@ describe('a handler whose messages cannot be read from the disk', () => {
     disk.readError = systemError('EIO', 'i/o error, read');
     release();
     const queue = broker.virtualHost('/').queues.get('jobs')!;
-    await expect.poll(() => queue.stalled?.failures ?? 0).toBeGreaterThan(1);
+    await expect.poll(() => queue.stalled?.failures ?? 0, { timeout: 8_000 }).toBeGreaterThan(1);
     const before = performance.now();
     await app.close();
     expect(performance.now() - before).toBeLessThan(3_000);

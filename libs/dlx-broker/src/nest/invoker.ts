@@ -4,9 +4,11 @@ import type { DlxContext } from './context.js';
 import type { DiscoveredMethod } from './explorer.js';
 import type { Handler } from './handler.js';
 import {
+  creatorForOneMethod,
   ExceptionFiltersContext,
   GuardsConsumer,
   GuardsContextCreator,
+  type HandlerParts,
   Injector,
   InterceptorsConsumer,
   InterceptorsContextCreator,
@@ -16,7 +18,6 @@ import {
   REQUEST_CONTEXT_ID,
   RequestContextHost,
   type RpcContextCreator,
-  rpcContextCreator,
   STATIC_CONTEXT,
 } from './nest-versions.js';
 
@@ -37,7 +38,7 @@ export type RegisterRequest = (request: unknown, contextId: ContextId) => void;
  * controller, but for any provider. The enhancers are those of the application, the module, the class and the method.
  */
 export class Invoker {
-  readonly #creator: RpcContextCreator;
+  readonly #creator: () => RpcContextCreator;
   readonly #filters: ExceptionFiltersContext;
   readonly #injector = new Injector();
 
@@ -50,16 +51,20 @@ export class Invoker {
     this.#filters = new ExceptionFiltersContext(container, config);
     // The proxy notes failures itself, so the hook of this library is left out.
     const hooks = preRequestHooksOf(config);
-    this.#creator = rpcContextCreator(
+    const others = hooks && {
+      getGlobalPreRequestHooks: () => hooks.getGlobalPreRequestHooks().filter((hook) => !isCaptureHook(hook)),
+    };
+    const parts: HandlerParts = [
       new CapturingRpcProxy(),
       this.#filters,
-      [new PipesContextCreator(container, config), new PipesConsumer()],
-      [new GuardsContextCreator(container, config), new GuardsConsumer()],
-      [new InterceptorsContextCreator(container, config), new InterceptorsConsumer()],
-      hooks && {
-        getGlobalPreRequestHooks: () => hooks.getGlobalPreRequestHooks().filter((hook) => !isCaptureHook(hook)),
-      },
-    );
+      new PipesContextCreator(container, config),
+      new PipesConsumer(),
+      new GuardsContextCreator(container, config),
+      new GuardsConsumer(),
+      new InterceptorsContextCreator(container, config),
+      new InterceptorsConsumer(),
+    ];
+    this.#creator = () => creatorForOneMethod(parts, others);
   }
 
   /** @param moduleKey Nest's key of the module of the method */
@@ -68,7 +73,7 @@ export class Invoker {
     const methodName = keyOf(method);
     if (!wrapper.isDependencyTreeStatic()) return this.#bindScoped(method, moduleKey);
     const instance = wrapper.instance as Record<string, Method>;
-    const proxy = this.#creator.create(instance, instance[methodName]!, moduleKey, methodName, STATIC_CONTEXT);
+    const proxy = this.#creator().create(instance, instance[methodName]!, moduleKey, methodName, STATIC_CONTEXT);
     return (data, context) => proxy(data, context);
   }
 
@@ -78,6 +83,7 @@ export class Invoker {
     const methodName = keyOf(method);
     const collection = inController ? module.controllers : module.providers;
     const durable = wrapper.isDependencyTreeDurable();
+    const creator = this.#creator();
     return async (data, context) => {
       try {
         const contextId = this.#contextOf(new RequestContextHost(context.getPattern(), data, context), durable);
@@ -88,14 +94,7 @@ export class Invoker {
           contextId,
           wrapper,
         )) as Record<string, Method>;
-        const proxy = this.#creator.create(
-          instance,
-          instance[methodName]!,
-          moduleKey,
-          methodName,
-          contextId,
-          wrapper.id,
-        );
+        const proxy = creator.create(instance, instance[methodName]!, moduleKey, methodName, contextId, wrapper.id);
         return await proxy(data, context);
       } catch (error) {
         return this.#resolutionFailed(error, method, moduleKey, data, context);

@@ -147,17 +147,32 @@ export const Client = ClientProxy as typeof ClientProxy & Abstract<WithDispatchH
 /** Nest's server with the members that Nest 11 does not have. A class that extends it defines them. */
 export const TransportServer = Server as typeof Server & Abstract<WithProcessingHooks>;
 
+/** The parts of {@link RpcContextCreator} that both versions have. */
+export type HandlerParts = readonly [
+  RpcProxy,
+  ExceptionFiltersContext,
+  PipesContextCreator,
+  PipesConsumer,
+  GuardsContextCreator,
+  GuardsConsumer,
+  InterceptorsContextCreator,
+  InterceptorsConsumer,
+];
+
 /**
- * Makes Nest's creator of handlers.
- * @param hooks the pre-request hooks, which Nest 11 does not look at
+ * Makes Nest's creator of handlers, for one method. It keeps what it reads of the method in a store of its own: the keys of the store of
+ * Nest 11 are names of classes and methods, which classes of one name share, and a method whose name is a symbol does not have.
+ * @param hooks the pre-request hooks; Nest 11 does not look at them
  */
-export function rpcContextCreator(
-  proxy: RpcProxy,
-  filters: ExceptionFiltersContext,
-  pipes: readonly [PipesContextCreator, PipesConsumer],
-  guards: readonly [GuardsContextCreator, GuardsConsumer],
-  interceptors: readonly [InterceptorsContextCreator, InterceptorsConsumer],
+export function creatorForOneMethod(
+  parts: HandlerParts,
   hooks: Pick<PreRequestHooks, 'getGlobalPreRequestHooks'> | undefined,
 ): RpcContextCreator {
-  return Reflect.construct(RpcContextCreator, [proxy, filters, ...pipes, ...guards, ...interceptors, hooks]);
+  const creator = Reflect.construct(RpcContextCreator, [...parts, hooks]) as RpcContextCreator;
+  let known: unknown;
+  const store = {
+    get: () => known,
+    set: (_instance: object, _method: string, metadata: unknown) => (known = metadata),
+  };
+  return Object.assign(creator, { handlerMetadataStorage: store });
 }
