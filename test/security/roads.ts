@@ -255,6 +255,17 @@ export const named: readonly { readonly turn: Turn; readonly passes: boolean; re
   { turn: post('/dlx/redrives', { vhost: '{v}', queue: 'closed' }), passes: false, isOurs: true },
   { turn: post('/dlx/redrives', { vhost: '{v}', queue: 'closed', dry_run: true }), passes: false, isOurs: true },
   {
+    turn: post('/dlx/redrives', {
+      groups: [
+        { vhost: '{v}', queue: 'q' },
+        { vhost: '{v}', queue: 'closed' },
+      ],
+      dry_run: true,
+    }),
+    passes: false,
+    isOurs: true,
+  },
+  {
     turn: post('/dlx/redrives', { vhost: '{v}', queue: 'q', to: { exchange: 'closed', routing_key: '' } }),
     passes: false,
     isOurs: true,

@@ -121,14 +121,46 @@ export interface LetterGroup {
 
 export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
 
-/** A redrive as `GET /api/dlx/redrives` shows it. */
-export interface RedriveTask {
-  readonly id: string;
+/** One group of a redrive of several. */
+export interface RedriveGroup {
   readonly vhost: string;
   readonly queue: string;
   readonly filter: Readonly<Record<string, unknown>> | null;
+  readonly ids: number | null;
+  readonly limit: number | null;
+  readonly ready_at_start: number;
+  readonly scanned: number;
+  readonly moved: number;
+  readonly left: number;
+  readonly gone: number;
+}
+
+/** A destination that refuses publishes when it is full. */
+export interface RefusingQueue {
+  readonly vhost: string;
+  readonly name: string;
+  readonly messages_ready: number;
+  readonly max_length: number | null;
+  readonly max_length_bytes: number | null;
+}
+
+/** The answer of a dry run. */
+export interface RedrivePlan extends RedriveTask {
+  /** Destinations that may be full before all messages have moved. */
+  readonly may_refuse: readonly RefusingQueue[];
+}
+
+/** A redrive as `GET /api/dlx/redrives` shows it. */
+export interface RedriveTask {
+  readonly id: string;
+  /** Null for a redrive of groups that do not share them. */
+  readonly vhost: string | null;
+  readonly queue: string | null;
+  readonly filter: Readonly<Record<string, unknown>> | null;
   /** The number of chosen messages. */
   readonly ids: number | null;
+  /** The groups of a redrive of several. */
+  readonly groups?: readonly RedriveGroup[];
   readonly to: { readonly exchange: string; readonly routing_key: string } | null;
   readonly rate: number;
   readonly limit: number | null;
@@ -148,9 +180,12 @@ export interface RedriveTask {
   readonly unproven_origin: number;
   readonly gone: number;
   readonly came_back: number;
-  readonly destinations: readonly { readonly name: string; readonly count: number }[];
+  /** With a virtual host if the redrive has groups, and so has each row of `left_at`. */
+  readonly destinations: readonly { readonly vhost?: string; readonly name: string; readonly count: number }[];
   readonly other_destinations: number;
   readonly left_at: readonly {
+    readonly vhost?: string;
+    readonly queue?: string;
     readonly why: string;
     readonly exchange: string | null;
     readonly routing_key: string | null;

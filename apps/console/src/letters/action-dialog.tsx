@@ -8,7 +8,7 @@ import { toast } from '../ui/toasts';
 import { deleteLetters, type RedriveOptions, type Target } from './api';
 import { DestinationForm, destinationOf, toOrigin, toQueue } from './destination';
 import { isEmptyFilter } from './filter';
-import { Destinations, LeftBehind } from './outcome';
+import { Destinations, LeftBehind, MayRefuse } from './outcome';
 import { type Plan, type Planned, planDelete, planRedrive, usePlan } from './plan';
 import { RunView } from './run-view';
 import { defaultPace, type Pace, PaceForm, paceOf } from './pace-form';
@@ -199,6 +199,7 @@ function Foreseen({ planned, verb }: { planned: Planned; verb: string }) {
       </p>
       <Destinations of={plan.destinations} others={plan.otherDestinations} />
       <LeftBehind of={plan.leftAt} />
+      <MayRefuse of={plan.mayRefuse} />
     </div>
   );
 }

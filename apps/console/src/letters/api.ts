@@ -1,5 +1,5 @@
 import { pathOf, refusal, request, send } from '../api/http';
-import type { Letter, LetterGroup, RedriveTask } from '../api/types';
+import type { Letter, LetterGroup, RedrivePlan, RedriveTask } from '../api/types';
 import { isEmptyFilter, jsonFilter, type LetterFilter, messageQuery, writeFilter } from './filter';
 
 /** The name of a queue in its virtual host. */
@@ -89,21 +89,40 @@ export const loadLetter = (
   signal: AbortSignal,
 ): Promise<Letter> => request(queuePath(name, 'messages', id), { signal, query: { truncate: truncate } });
 
-/** The body of a redrive. */
-const order = ({ vhost, queue, filter, ids }: Target, options: RedriveOptions): Record<string, unknown> => ({
+/** What selects the messages of a target. */
+const selected = ({ vhost, queue, filter, ids }: Target): Record<string, unknown> => ({
   vhost,
   queue,
   ...(ids === undefined ? filter !== undefined && !isEmptyFilter(filter) && { filter: jsonFilter(filter) } : { ids }),
-  ...options,
 });
 
+/** The body of a redrive. Several targets are its groups. */
+const order = (targets: readonly LimitedTarget[], options: RedriveOptions): Record<string, unknown> => {
+  const [first] = targets;
+  if (targets.length !== 1 || first === undefined) {
+    const groups = targets.map(({ limit, ...target }) => ({ ...selected(target), ...(limit && { limit }) }));
+    return { groups, ...options };
+  }
+  const limit = Math.min(first.limit ?? Infinity, options.limit ?? Infinity);
+  return { ...selected(first), ...options, ...(limit !== Infinity && { limit }) };
+};
+
+/** A target, and the most of its messages that are moved. */
+export interface LimitedTarget extends Target {
+  readonly limit?: number;
+}
+
 /** Asks what a redrive would do. It moves nothing. */
-export const tryRedrive = (target: Target, options: RedriveOptions, signal: AbortSignal): Promise<RedriveTask> =>
-  request('dlx/redrives', { method: 'POST', body: { ...order(target, options), dry_run: true }, signal });
+export const tryRedrive = (
+  targets: readonly Target[],
+  options: RedriveOptions,
+  signal: AbortSignal,
+): Promise<RedrivePlan> =>
+  request('dlx/redrives', { method: 'POST', body: { ...order(targets, options), dry_run: true }, signal });
 
 /** Starts a redrive. */
-export const startRedrive = (target: Target, options: RedriveOptions): Promise<RedriveTask> =>
-  request('dlx/redrives', { method: 'POST', body: order(target, options) });
+export const startRedrive = (targets: readonly LimitedTarget[], options: RedriveOptions): Promise<RedriveTask> =>
+  request('dlx/redrives', { method: 'POST', body: order(targets, options) });
 
 export const loadRedrive = (id: string, signal: AbortSignal): Promise<RedriveTask> =>
   request(pathOf('dlx', 'redrives', id), { signal });

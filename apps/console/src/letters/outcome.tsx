@@ -1,3 +1,4 @@
+import type { RefusingQueue } from '../api/types';
 import { href } from '../router';
 import { count } from '../ui/format';
 import { Name } from '../ui/parts';
@@ -57,5 +58,23 @@ export function LeftBehind({ of }: { of: readonly PlannedToStay[] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Destinations that refuse publishes when they are full. A dry run cannot know how many messages consumers take from them meanwhile. */
+export function MayRefuse({ of }: { of: readonly RefusingQueue[] }) {
+  if (of.length === 0) return null;
+  return (
+    <p class="banner">
+      {of.slice(0, 5).map(({ vhost, name, messages_ready: ready, max_length: most }, index) => (
+        <span key={JSON.stringify([vhost, name])}>
+          {index > 0 && ', '}
+          <Name of={name} /> has {count(ready)} ready
+          {most === null ? ' and a limit in bytes' : ` and a limit of ${count(most)}`}
+        </span>
+      ))}
+      {of.length > 5 && ` and ${of.length - 5} more queues have a limit`}. Messages that are refused because{' '}
+      {of.length === 1 ? 'it is' : 'they are'} full stay where they are.
+    </p>
   );
 }

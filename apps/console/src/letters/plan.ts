@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, apiErrorOf } from '../api/http';
-import type { RedriveTask } from '../api/types';
+import type { RedriveTask, RefusingQueue } from '../api/types';
 import { pauseOfTyping } from '../api/wait';
 import { deleteLetters, type QueueName, type RedriveOptions, type Target, tryRedrive } from './api';
 
@@ -18,7 +18,7 @@ export type PlannedToStay = RedriveTask['left_at'][number] & QueueName;
 export interface Plan {
   /** The messages that would be moved or deleted. */
   readonly count: number;
-  /** The count for each target, in their order; 0 for targets behind the limit. */
+  /** The count for each target, in their order. */
   readonly counts: readonly number[];
   readonly left: number;
   readonly gone: number;
@@ -27,6 +27,8 @@ export interface Plan {
   readonly destinations: readonly PlannedDestination[];
   readonly otherDestinations: number;
   readonly leftAt: readonly PlannedToStay[];
+  /** Destinations that may be full before all messages have moved. */
+  readonly mayRefuse: readonly RefusingQueue[];
 }
 
 export interface Planned {
@@ -66,66 +68,46 @@ export function usePlan(key: string | undefined, ask: (signal: AbortSignal) => P
   return state.key === key ? state : { plan: undefined, error: undefined, loading: key !== undefined };
 }
 
-/**
- * What a redrive of these targets would do. They share the limit: each gets what the targets before it leave.
- * @param ask the dry run of one target
- */
+/** What a redrive of these targets would do. They share its limit. */
 export async function planRedrive(
   targets: readonly Target[],
   options: RedriveOptions,
   signal: AbortSignal,
-  ask = tryRedrive,
 ): Promise<Plan> {
-  const answers: RedriveTask[] = [];
-  let { limit } = options;
-  for (const target of targets) {
-    if (limit === 0) break;
-    const answer = await ask(target, { ...options, ...(limit !== undefined && { limit }) }, signal);
-    answers.push(answer);
-    if (limit !== undefined) limit = Math.max(0, limit - answer.moved);
-  }
-  const plan = sumOf(answers);
-  return { ...plan, counts: targets.map((_, index) => plan.counts[index] ?? 0) };
-}
-
-/** The place of the first target from `from` on that has messages to move. @returns undefined if there is none */
-export function nextTarget({ counts }: Pick<Plan, 'counts'>, from: number): number | undefined {
-  const at = counts.findIndex((count, index) => index >= from && count > 0);
-  return at < 0 ? undefined : at;
+  const answer = await tryRedrive(targets, options, signal);
+  return { ...resultOf(answer), mayRefuse: answer.may_refuse };
 }
 
 /** What a deletion of these targets would do. */
 export async function planDelete(targets: readonly Target[], signal: AbortSignal): Promise<Plan> {
   const counts: number[] = [];
   for (const target of targets) counts.push(await deleteLetters(target, { dryRun: true, signal }));
-  return { ...sumOf([]), count: counts.reduce((sum, count) => sum + count, 0), counts };
+  const nothing = { left: 0, gone: 0, withoutOrigin: 0, otherDestinations: 0 };
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  return { ...nothing, count, counts, destinations: [], leftAt: [], mayRefuse: [] };
 }
 
-/** Adds dry runs up. The same destination in one virtual host, and the same address with the same reason, become one row. */
-export function sumOf(answers: readonly RedriveTask[]): Plan {
-  const destinations = new Map<string, PlannedDestination>();
+/** What a redrive did, or would do. The same address with the same reason becomes one row. */
+export function resultOf(answer: RedriveTask): Plan {
   const leftAt = new Map<string, PlannedToStay>();
-  const plan = { count: 0, left: 0, gone: 0, withoutOrigin: 0, otherDestinations: 0 };
-  for (const answer of answers) {
-    const { vhost, queue } = answer;
-    plan.count += answer.moved;
-    plan.left += answer.left;
-    plan.gone += answer.gone;
-    plan.otherDestinations += answer.other_destinations;
-    for (const { name, count } of answer.destinations) {
-      const key = JSON.stringify([vhost, name]);
-      destinations.set(key, { vhost, name, count: count + (destinations.get(key)?.count ?? 0) });
-    }
-    for (const row of answer.left_at) {
-      if (row.why === 'no_origin' || row.why === 'unproven_origin') plan.withoutOrigin += row.count;
-      const key = JSON.stringify([vhost, row.why, row.exchange, row.routing_key]);
-      leftAt.set(key, { ...row, vhost, queue, count: row.count + (leftAt.get(key)?.count ?? 0) });
-    }
+  let withoutOrigin = 0;
+  for (const row of answer.left_at) {
+    if (row.why === 'no_origin' || row.why === 'unproven_origin') withoutOrigin += row.count;
+    const { vhost = answer.vhost ?? '', queue = answer.queue ?? '' } = row;
+    const key = JSON.stringify([vhost, row.why, row.exchange, row.routing_key]);
+    leftAt.set(key, { ...row, vhost, queue, count: row.count + (leftAt.get(key)?.count ?? 0) });
   }
   return {
-    ...plan,
-    counts: answers.map(({ moved }) => moved),
-    destinations: [...destinations.values()].toSorted((one, other) => other.count - one.count),
+    count: answer.moved,
+    counts: answer.groups?.map(({ moved }) => moved) ?? [answer.moved],
+    left: answer.left,
+    gone: answer.gone,
+    withoutOrigin,
+    destinations: answer.destinations
+      .map(({ vhost = answer.vhost ?? '', name, count }) => ({ vhost, name, count }))
+      .toSorted((one, other) => other.count - one.count),
+    otherDestinations: answer.other_destinations,
     leftAt: [...leftAt.values()],
+    mayRefuse: [],
   };
 }

@@ -6,7 +6,7 @@ import { count, duration } from '../ui/format';
 import { toast } from '../ui/toasts';
 import { controlRedrive } from './api';
 import { Destinations, LeftBehind } from './outcome';
-import { sumOf } from './plan';
+import { resultOf } from './plan';
 import { doneShare, isOpen } from './words';
 
 const states: Readonly<Record<RedriveTask['state'], string>> = {
@@ -30,7 +30,7 @@ export const mayControl = ({ by }: RedriveTask): boolean => isAdministrator() ||
 export function Progress(props: { task: RedriveTask; expected?: number; changed: () => void }) {
   const { task, expected, changed } = props;
   const share = doneShare(task, expected);
-  const result = sumOf([task]);
+  const result = resultOf(task);
   return (
     <div class="run">
       <div class="run-head">

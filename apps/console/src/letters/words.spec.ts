@@ -35,4 +35,6 @@ it('says what a redrive is about', () => {
   expect(subjectOf({ filter, ids: null })).toBe('error E: #, died in (none), header a=1, header b');
   expect(subjectOf({ filter: null, ids: null })).toBe('all messages');
   expect(subjectOf({ filter: null, ids: 1 })).toBe('1 chosen message');
+  const groups = [{}, {}] as unknown as NonNullable<RedriveTask['groups']>;
+  expect(subjectOf({ filter: null, ids: null, groups })).toBe('2 groups of messages');
 });

@@ -50,7 +50,8 @@ export function doneShare(task: RedriveTask, expected?: number): number {
 }
 
 /** What a redrive is about, in words: `all messages`, `3 chosen messages`, `error TypeError, reason rejected`. */
-export function subjectOf({ filter, ids }: Pick<RedriveTask, 'filter' | 'ids'>): string {
+export function subjectOf({ filter, ids, groups }: Pick<RedriveTask, 'filter' | 'ids' | 'groups'>): string {
+  if (groups !== undefined) return `${groups.length} ${groups.length === 1 ? 'group' : 'groups'} of messages`;
   if (ids !== null) return ids === 1 ? '1 chosen message' : `${shownCount(ids)} chosen messages`;
   const parts = Object.entries(filter ?? {}).flatMap(([part, value]) =>
     part === 'headers' && typeof value === 'object' && value !== null
@@ -61,3 +62,9 @@ export function subjectOf({ filter, ids }: Pick<RedriveTask, 'filter' | 'ids'>):
 }
 
 const partNames: Readonly<Record<string, string>> = { queue: 'died in', first_queue: 'died first in' };
+
+/** The queues of a redrive in words: the name of one, `2 queues`. */
+export function queuesOf({ queue, groups = [] }: Pick<RedriveTask, 'queue' | 'groups'>): string {
+  if (queue !== null) return queue;
+  return `${new Set(groups.map((group) => JSON.stringify([group.vhost, group.queue]))).size} queues`;
+}

@@ -1,4 +1,5 @@
 import type { RedriveTask } from '../../api/types';
+import { queuesOf } from '../../letters/words';
 import { href } from '../../router';
 import { ago, count } from '../../ui/format';
 import { Name } from '../../ui/parts';
@@ -25,7 +26,7 @@ export function RunningRedrives({ of }: { of: readonly RedriveTask[] }) {
           <li key={task.id} data-row={task.id} tabIndex={-1}>
             <div>
               <a href={href(['redrives', task.id])}>
-                <Name of={task.queue} />
+                <Name of={queuesOf(task)} />
               </a>
               <span class={task.state === 'running' ? 'muted' : 'redrive-state'}>{task.state}</span>
             </div>

@@ -3,7 +3,7 @@ import type { RedriveTask } from '../../api/types';
 import { useResource } from '../../api/use-resource';
 import { loadRedrives } from '../../letters/api';
 import { Controls, mayControl, State } from '../../letters/progress';
-import { doneShare, isOpen, subjectOf } from '../../letters/words';
+import { doneShare, isOpen, queuesOf, subjectOf } from '../../letters/words';
 import { href } from '../../router';
 import { count } from '../../ui/format';
 import { Age, Name, PageHead, visible } from '../../ui/parts';
@@ -62,7 +62,7 @@ const columns = (changed: () => void): readonly Column<RedriveTask>[] => [
     cell: (task) => (
       <span class="stacked">
         <a href={href(['redrives', task.id])}>
-          <Name of={task.queue} />
+          <Name of={queuesOf(task)} />
         </a>
         <small>
           {visible(subjectOf(task))}

@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { RedriveTask } from '../../api/types';
+import type { RedriveGroup, RedriveTask } from '../../api/types';
 import { useResource } from '../../api/use-resource';
 import { loadRedrive } from '../../letters/api';
 import { lettersHref } from '../../letters/links';
 import { Progress } from '../../letters/progress';
-import { isOpen, subjectOf } from '../../letters/words';
+import { isOpen, queuesOf, subjectOf } from '../../letters/words';
 import { href } from '../../router';
 import { count, dateTime } from '../../ui/format';
 import { Age, Card, Name, PageHead, visible } from '../../ui/parts';
 import { Failure, Loading, Notice } from '../../ui/states';
+import { type Column, Table } from '../../ui/table';
 
 /** The pause between two looks, in milliseconds. */
 const interval = 1_000;
@@ -52,16 +53,18 @@ function Known({ task, changed }: { task: RedriveTask; changed: () => void }) {
   return (
     <>
       <PageHead
-        title={<Name of={task.queue} />}
+        title={<Name of={queuesOf(task)} />}
         sub={
           <>
             {task.keep_history ? 'Parked' : 'Redriven'} by <Name of={task.by} />, <Age of={task.started_at} />
           </>
         }
       >
-        <a class="button" href={lettersHref(task.vhost, task.queue)}>
-          Messages of the queue
-        </a>
+        {task.vhost !== null && task.queue !== null && (
+          <a class="button" href={lettersHref(task.vhost, task.queue)}>
+            Messages of the queue
+          </a>
+        )}
       </PageHead>
       <div class="grid">
         <Card title="Progress">
@@ -72,12 +75,14 @@ function Known({ task, changed }: { task: RedriveTask; changed: () => void }) {
         <Card title="What was asked for">
           <dl class="properties card-body">
             <Row name="messages">{visible(subjectOf(task))}</Row>
-            <Row name="from">
-              <a href={href(['queues', task.vhost, task.queue])}>
-                <Name of={task.queue} />
-              </a>{' '}
-              <span class="muted">in</span> <Name of={task.vhost} />
-            </Row>
+            {task.vhost !== null && task.queue !== null && (
+              <Row name="from">
+                <a href={href(['queues', task.vhost, task.queue])}>
+                  <Name of={task.queue} />
+                </a>{' '}
+                <span class="muted">in</span> <Name of={task.vhost} />
+              </Row>
+            )}
             <Row name="to">
               {task.to === null ? (
                 'the recorded origin of each'
@@ -101,6 +106,16 @@ function Known({ task, changed }: { task: RedriveTask; changed: () => void }) {
           </dl>
         </Card>
       </div>
+      {task.groups !== undefined && (
+        <Card title="Groups">
+          <Table
+            label="Groups"
+            rows={task.groups.map((group, index) => ({ ...group, index }))}
+            keyOf={({ index }) => String(index)}
+            columns={groupColumns}
+          />
+        </Card>
+      )}
     </>
   );
 }
@@ -113,3 +128,22 @@ function Row({ name, children }: { name: string; children: preact.ComponentChild
     </div>
   );
 }
+
+/** Each group with its counts. */
+const groupColumns: readonly Column<RedriveGroup & { readonly index: number }>[] = [
+  {
+    title: 'Messages',
+    cell: ({ vhost, queue, filter, ids }) => (
+      <span class="stacked">
+        <a href={lettersHref(vhost, queue)}>
+          <Name of={queue} />
+        </a>
+        <small>{visible(subjectOf({ filter, ids }))}</small>
+      </span>
+    ),
+  },
+  { title: 'Moved', numeric: true, cell: ({ moved }) => <b>{count(moved)}</b> },
+  { title: 'Left', numeric: true, cell: ({ left }) => count(left) },
+  { title: 'Gone', numeric: true, minor: true, cell: ({ gone }) => count(gone) },
+  { title: 'Examined', numeric: true, minor: true, cell: ({ scanned }) => count(scanned) },
+];

@@ -13,9 +13,11 @@ interface QueueRow {
 }
 
 /** A column of virtual hosts, unless all rows are of one. */
-export function vhostColumn<T extends { readonly vhost: string }>(rows: readonly T[]): readonly ((row: T) => string)[] {
+export function vhostColumn<T extends { readonly vhost: string | null }>(
+  rows: readonly T[],
+): readonly ((row: T) => string)[] {
   const [first] = rows;
-  return rows.some(({ vhost }) => vhost !== first?.vhost) ? [({ vhost }) => vhost] : [];
+  return rows.some(({ vhost }) => vhost !== first?.vhost) ? [({ vhost }) => vhost ?? 'several'] : [];
 }
 
 /** A line for each dead-letter queue: how much lies there, since when, and how much comes and goes. */

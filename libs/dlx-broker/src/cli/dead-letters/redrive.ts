@@ -30,6 +30,8 @@ interface State extends Progress {
   readonly dry_run: boolean;
   readonly came_back: number;
   readonly destinations: readonly { readonly name: string; readonly count: number }[];
+  /** In the answer of a dry run: destinations that may be full before all messages have moved. */
+  readonly may_refuse?: readonly { readonly name: string; readonly max_length: number | null }[];
   readonly left_at: readonly ({ [part in keyof Address]: string | null } & {
     why: string;
     count: number;
@@ -141,6 +143,10 @@ function stateText(state: State): string {
     String(count),
     `${why}: ${exchange === null ? unknown(why) : `${exchange}/${routing_key}`}, for example message ${example_id}`,
   ]);
+  const full = (state.may_refuse ?? []).map(({ name, max_length: most }) => {
+    const limit = most === null ? 'a limit in bytes' : `a limit of ${most}`;
+    return ['', `${name} has ${limit} and refuses what is beyond; such messages stay`];
+  });
   const head = state.reason === null ? counts : `${counts} (${shownText(state.reason)})`;
-  return [head, prettyColumns(undefined, [...destinations, ...left])].filter((part) => part !== '').join('\n');
+  return [head, prettyColumns(undefined, [...destinations, ...left, ...full])].filter((part) => part !== '').join('\n');
 }

@@ -9,8 +9,9 @@ import { watching, type WatchFlags } from './watch.js';
 
 interface RedriveRow extends Progress {
   readonly id: string;
-  readonly vhost: string;
-  readonly queue: string;
+  /** Null for a redrive of groups that do not share them. */
+  readonly vhost: string | null;
+  readonly queue: string | null;
   readonly state: string;
   readonly reason: string | null;
   readonly by: string;
@@ -28,7 +29,7 @@ function redrivesText(body: unknown): string {
   const rows = all.map((row) => [
     row.id,
     ...vhost.map((of) => of(row)),
-    row.queue,
+    row.queue ?? 'several',
     row.dry_run ? `${row.state}, dry run` : row.state,
     `${Math.floor(shareOf(row) * 100)} %`,
     String(row.moved),

@@ -1,6 +1,7 @@
 import type { Broker } from '../../broker/index.js';
 import { AuditLog, type AuditSink } from '../audit/audit-log.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';
+import { sharedNames } from './redrives/redrive-order.js';
 import { QueueRedrives } from './redrives/redrives.js';
 import { EventStreams } from './event-streams.js';
 import { DeadLetterGraphs } from './graph/dead-letter-graphs.js';
@@ -46,12 +47,21 @@ export class Dlx {
 
   #ended({ id, order, state, reason, counts }: QueueRedrive): void {
     const { moved, left, gone, cameBack } = counts;
+    const { vhost, queue } = sharedNames(order);
     this.audit.record({
       user: order.by,
       from: '',
       action: `redrive ${state}`,
-      names: { vhost: order.vhost.name, name: order.queue.name },
-      details: { task: id, filter: filterToJson(order.filter), moved, left, gone, came_back: cameBack, reason },
+      names: { ...(vhost !== undefined && { vhost }), ...(queue !== undefined && { name: queue }) },
+      details: {
+        task: id,
+        ...(order.groups === undefined ? { filter: filterToJson(order.filter) } : { groups: order.groups.length }),
+        moved,
+        left,
+        gone,
+        came_back: cameBack,
+        reason,
+      },
     });
   }
 }

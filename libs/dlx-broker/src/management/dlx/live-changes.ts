@@ -96,8 +96,8 @@ export class LiveChanges {
   #moved(redrives: readonly QueueRedrive[], vhosts: readonly VirtualHost[]): readonly unknown[] {
     const moved: unknown[] = [];
     for (const task of redrives) {
-      const { counts, state, id, order } = task;
-      if (!vhosts.includes(order.vhost)) continue;
+      const { counts, state, id } = task;
+      if (!task.isWithin(vhosts)) continue;
       const now = [state, counts.moved, counts.left, counts.gone, counts.cameBack, task.scanned].join();
       if (this.#redrives.get(id) === now) continue;
       this.#redrives.set(id, now);

@@ -1,42 +1,41 @@
-import type { Queue, User, VirtualHost } from '../../broker/index.js';
+import type { User } from '../../broker/index.js';
 import { type Address, isShortstr, longestShortstr } from '../../message/index.js';
 import { type CircuitSettings, defaultCircuit, defaultRate } from '../../redrive/index.js';
-import type { RedriveOrder } from './redrives/redrive-order.js';
+import type { RedriveGroup, RedriveOrder } from './redrives/redrive-order.js';
 import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 import { filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
 
-const keys = ['vhost', 'queue', 'filter', 'ids', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'dry_run'];
+/** The keys that select messages, of a redrive or of one of its groups. */
+const ofGroup = ['vhost', 'queue', 'filter', 'ids'];
+const keys = [...ofGroup, 'groups', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'dry_run'];
 /** The highest rate in messages a second; 0 is no limit. */
 const fastest = 100_000;
+/** The most ids, and the most groups, of a redrive. */
 const mostIds = 10_000;
+const mostGroups = 1_000;
 
-/** The queue of a request, and its user. */
-export interface Asked {
-  readonly vhost: VirtualHost;
-  readonly queue: Queue;
-  readonly user: User;
-}
+/** Finds the queue of a group, if the user may read from it. */
+export type FindQueue = (vhost: string, queue: string) => Pick<RedriveGroup, 'vhost' | 'queue'>;
 
 /**
  * Reads a redrive.
  * @throws Problem 400 naming the invalid field
  */
-export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): RedriveOrder {
+export function redriveIn(body: JsonObject, user: User, find: FindQueue): RedriveOrder {
   onlyKnown(Object.keys(body), keys, 'key');
-  const ids = idsIn(body['ids']);
-  if (ids !== undefined && body['filter'] !== undefined) throw badRequest("'ids' and 'filter' exclude each other");
+  const groups = body['groups'] === undefined ? [groupIn(body, find)] : groupsIn(body, find);
+  const [first] = groups as [RedriveGroup];
   const to = addressIn(body['to']);
   const limit = within(body, 'limit', 1, Number.MAX_SAFE_INTEGER);
   const circuit = circuitIn(body['circuit']);
   const keepsHistory = booleanAt(body, 'keep_history');
   if (keepsHistory && to === undefined) throw badRequest("'keep_history' puts messages aside: say with 'to' where");
   return {
-    vhost,
-    queue,
+    ...first,
     user,
     by: user.name,
-    ...(ids === undefined ? { filter: filterInJson(body['filter']) } : { ids }),
+    ...(body['groups'] !== undefined && { groups }),
     ...(to && { to }),
     rate: (within(body, 'rate', 0, fastest) ?? defaultRate) || Infinity,
     ...(limit !== undefined && { limit }),
@@ -44,6 +43,35 @@ export function redriveIn(body: JsonObject, { vhost, queue, user }: Asked): Redr
     ...(keepsHistory && { keepsHistory }),
     dryRun: booleanAt(body, 'dry_run'),
   };
+}
+
+/** @throws Problem 400 */
+function groupsIn(body: JsonObject, find: FindQueue): readonly RedriveGroup[] {
+  const { groups } = body;
+  for (const key of ofGroup) if (body[key] !== undefined) throw badRequest(`'${key}' belongs into each of 'groups'`);
+  if (!Array.isArray(groups)) throw notAn('array', 'groups');
+  if (groups.length === 0) throw badRequest("'groups' is empty");
+  if (groups.length > mostGroups) throw badRequest(`'groups' has more than ${mostGroups}`);
+  const all = groups.map((given: unknown, index) => {
+    const at = `groups[${index}]`;
+    const entries = objectEntries(given, at);
+    onlyKnown(entries.keys(), [...ofGroup, 'limit'], `key of '${at}'`);
+    const group = Object.fromEntries(entries);
+    const limit = within(group, 'limit', 1, Number.MAX_SAFE_INTEGER);
+    return { ...groupIn(group, find), ...(limit !== undefined && { limit }) };
+  });
+  const ids = all.reduce((sum, group) => sum + (group.ids?.length ?? 0), 0);
+  if (ids > mostIds) throw badRequest(`'groups' have more than ${mostIds} ids`);
+  return all;
+}
+
+/** @throws Problem 400 */
+function groupIn({ vhost, queue, ids: given, filter }: JsonObject, find: FindQueue): RedriveGroup {
+  if (typeof vhost !== 'string' || typeof queue !== 'string') throw badRequest("'vhost' and 'queue' should be texts");
+  const place = find(vhost, queue);
+  const ids = idsIn(given);
+  if (ids !== undefined && filter !== undefined) throw badRequest("'ids' and 'filter' exclude each other");
+  return { ...place, ...(ids === undefined ? { filter: filterInJson(filter) } : { ids }) };
 }
 
 /** A number, or its digits as text; undefined if the key is missing. */

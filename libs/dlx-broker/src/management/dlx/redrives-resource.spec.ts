@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
+import { toFieldTable } from '../../message/index.js';
 import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
 import { listenHttp } from '../http/http-listener.js';
@@ -119,6 +120,150 @@ describe('/api/dlx/redrives', () => {
     expect((await rooms.call('GET', '/dlx/redrives')).body).toEqual([]);
   });
 
+  /** Two queues of dead letters, with two reasons in one of them. */
+  const severalDead = (): void => {
+    declareDying(channel, ['bills'], 'bills.dead');
+    channel.declareQueue('brief', {
+      arguments: toFieldTable({
+        'x-message-ttl': 1,
+        'x-dead-letter-exchange': '',
+        'x-dead-letter-routing-key': 'dead',
+      }),
+    });
+    letDie(4);
+    for (let number = 0; number < 3; number++) channel.publish('', 'bills', {}, Buffer.from('bill'));
+    rejectAll(channel, 'bills');
+    for (let number = 0; number < 2; number++) channel.publish('', 'brief', {}, Buffer.from('brief'));
+    rooms.clock.advance(1);
+  };
+  const expired = { vhost: '/', queue: 'dead', filter: { reason: 'expired' } };
+  const rejected = { vhost: '/', queue: 'dead', filter: { reason: 'rejected' } };
+  const bills = { vhost: '/', queue: 'bills.dead' };
+
+  it('counts several groups in one dry run, a message in the first that it fits', async () => {
+    severalDead();
+    const groups = [bills, expired, { vhost: '/', queue: 'dead' }, rejected, { ...bills, ids: ['1'] }];
+    const { status, body } = await post({ groups, dry_run: true });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ vhost: '/', queue: null, filter: null, ids: null, moved: 9, left: 0, may_refuse: [] });
+    const { groups: counted, destinations } = body as Task & { groups: Task[] };
+    expect(counted.map(({ queue, moved }) => [queue, moved])).toEqual([
+      ['bills.dead', 3],
+      ['dead', 2],
+      ['dead', 4],
+      ['dead', 0],
+      ['bills.dead', 0],
+    ]);
+    expect(destinations).toEqual([
+      { vhost: '/', name: 'bills', count: 3 },
+      { vhost: '/', name: 'brief', count: 2 },
+      { vhost: '/', name: 'work', count: 4 },
+    ]);
+    expect([depth('dead'), depth('bills.dead')]).toEqual([6, 3]);
+  });
+
+  it('moves several groups one after the other, as the dry run said, with limits of each and of all', async () => {
+    severalDead();
+    const limited = { groups: [{ ...rejected, limit: 3 }, bills, expired], limit: 7, rate: 0, circuit: false };
+    const planned = (await post({ ...limited, dry_run: true })).body as Task;
+    const { body } = await post(limited);
+    const { id } = body as Task;
+    rooms.clock.advance(100);
+    const done = (await show(id)) as Task & { groups: Task[] };
+    expect(done).toMatchObject({ state: 'completed', moved: 7, queue: null });
+    expect(done.groups.map(({ moved }) => moved)).toEqual([3, 3, 1]);
+    expect(planned).toMatchObject({ moved: 7, groups: done.groups.map(({ moved }) => ({ moved })) });
+    rooms.clock.advance(1); // what came to `brief` has expired again
+    expect([depth('work'), depth('bills'), depth('dead')]).toEqual([3, 3, 3]);
+    const { items } = (await rooms.call('GET', '/dlx/audit?vhost=/')).body as { items: Record<string, unknown>[] };
+    expect(items[0]).toMatchObject({
+      action: 'redrive completed',
+      names: { vhost: '/' },
+      details: { groups: 3, moved: 7 },
+    });
+    expect(items[1]).toMatchObject({ details: { groups: [{ queue: 'dead' }, bills, expired], more_groups: 0 } });
+  });
+
+  it('leaves to later groups nothing that comes back dead from an earlier one', async () => {
+    severalDead();
+    // What is redriven to `brief` expires there again at once.
+    const groups = [expired, { vhost: '/', queue: 'dead' }];
+    const { id } = (await post({ groups, rate: 2, circuit: false })).body as Task;
+    rooms.clock.advance('1m');
+    expect(await show(id)).toMatchObject({ state: 'completed', moved: 6, groups: [{ moved: 2 }, { moved: 4 }] });
+    expect([depth('dead'), depth('work')]).toEqual([2, 4]);
+  });
+
+  it('pauses, resumes and stops a redrive of several groups, each of whose queues is taken', async () => {
+    severalDead();
+    const { id } = (await post({ groups: [bills, rejected], rate: 1 })).body as Task;
+    rooms.clock.advance(1_000);
+    expect((await post({ vhost: '/', queue: 'dead' })).status).toBe(409);
+    expect((await post({ groups: [expired] })).status).toBe(409);
+    await post({}, 'guest:guest', `/${id}/pause`);
+    rooms.clock.advance('1m');
+    await post({}, 'guest:guest', `/${id}/resume`);
+    rooms.clock.advance(3_000);
+    expect(await show(id)).toMatchObject({ groups: [{ moved: 3 }, { moved: 2 }] });
+    expect((await rooms.call('DELETE', `/dlx/redrives/${id}`)).status).toBe(204);
+    expect((await post({ vhost: '/', queue: 'dead' })).status).toBe(201);
+  });
+
+  it('checks the rights of each group, and ends when one is lost', async () => {
+    severalDead();
+    const ann = login('ann', { read: '^dead$' });
+    expect((await post({ groups: [rejected, bills] }, ann)).status).toBe(401);
+    rooms.broker.access.setPermissions('ann', '/', { configure: '', write: '.*', read: '.*' });
+    const { id } = (await post({ groups: [rejected, bills], rate: 1 }, ann)).body as Task;
+    rooms.broker.access.setPermissions('ann', '/', { configure: '', write: '.*', read: '^dead$' });
+    rooms.clock.advance('1m');
+    expect(await show(id)).toMatchObject({ state: 'failed', moved: 4, groups: [{ moved: 4 }, { moved: 0 }] });
+    expect(depth('bills.dead')).toBe(3);
+  });
+
+  it('hides a redrive of several virtual hosts from users who may not see all of them', async () => {
+    severalDead();
+    const other = rooms.broker.connect({ vhost: rooms.broker.addVirtualHost('other').name }).openChannel(silentOutbox);
+    declareDying(other, ['work']);
+    rooms.broker.access.setPermissions('guest', 'other', { configure: '.*', write: '.*', read: '.*' });
+    other.publish('', 'work', {}, Buffer.from('x'));
+    rejectAll(other, 'work');
+    const groups = [bills, { vhost: 'other', queue: 'dead' }];
+    const { body } = await post({ groups, rate: 0, circuit: false });
+    const { id } = body as Task;
+    rooms.clock.advance(100);
+    expect(await show(id)).toMatchObject({
+      vhost: null,
+      queue: null,
+      moved: 4,
+      destinations: [
+        { vhost: '/', name: 'bills', count: 3 },
+        { vhost: 'other', name: 'work', count: 1 },
+      ],
+    });
+    const ann = login('ann');
+    expect((await rooms.call('GET', `/dlx/redrives/${id}`, { as: ann })).status).toBe(404);
+    expect((await rooms.call('GET', '/dlx/redrives', { as: ann })).body).toEqual([]);
+  });
+
+  it('names the destinations that may be full before all messages have moved', async () => {
+    const full = { 'x-max-length': 6, 'x-overflow': 'reject-publish' };
+    channel.declareQueue('strict', { arguments: toFieldTable(full) });
+    for (let number = 0; number < 3; number++) channel.publish('', 'strict', {}, Buffer.from('old'));
+    const to = { exchange: '', routing_key: 'strict' };
+    letDie(3);
+    const dry = async (): Promise<unknown> =>
+      ((await post({ vhost: '/', queue: 'dead', to, dry_run: true })).body as Task)['may_refuse'];
+    expect(await dry()).toEqual([]);
+    letDie(1);
+    expect(await dry()).toEqual([
+      { vhost: '/', name: 'strict', messages_ready: 3, max_length: 6, max_length_bytes: null },
+    ]);
+    const { id } = await begin({ to, rate: 0 });
+    rooms.clock.advance(100);
+    expect(await show(id)).toMatchObject({ moved: 3, left: 1, left_at: [{ why: 'refused' }] });
+  });
+
   it('pauses, resumes and stops', async () => {
     letDie(100);
     const { id } = await begin({ rate: 10 });
@@ -169,6 +314,24 @@ describe('/api/dlx/redrives', () => {
     });
     expect([response.status, await response.json()]).toMatchObject([201, { state: 'running' }]);
     await listener.close();
+  });
+
+  it.each([
+    [{ groups: [bills], queue: 'dead' }, "'queue' belongs into each of 'groups'"],
+    [{ groups: [] }, "'groups' is empty"],
+    [{ groups: {} }, "'groups' should be an array"],
+    [{ groups: [[]] }, "'groups[0]' should be an object"],
+    [{ groups: [{ ...bills, rate: 1 }] }, /^unknown key of 'groups\[0]' 'rate'; known are vhost, /],
+    [{ groups: [{ vhost: '/' }] }, "'vhost' and 'queue' should be texts"],
+    [{ groups: Array.from({ length: 1_001 }, () => bills) }, "'groups' has more than 1000"],
+    [
+      { groups: [1, 2].map(() => ({ ...bills, ids: Array.from({ length: 5_001 }, () => '1') })) },
+      "'groups' have more than 10000 ids",
+    ],
+  ])('refuses %j of groups', async (body, reason) => {
+    severalDead();
+    const expected = typeof reason === 'string' ? reason : expect.stringMatching(reason);
+    expect(await post(body)).toMatchObject({ status: 400, body: { reason: expected } });
   });
 
   it.each([

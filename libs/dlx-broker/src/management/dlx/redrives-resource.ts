@@ -1,23 +1,30 @@
 import { checkVhost, isOf } from '../http/auth.js';
 import type { Management } from '../management.js';
 import { RedriveConflictError } from './redrives/redrives.js';
-import type { RedriveOrder } from './redrives/redrive-order.js';
+import { groupsOf, type RedriveOrder, sharedNames } from './redrives/redrive-order.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../http/resource.js';
+import { jsonObject } from '../http/body.js';
+import type { JsonObject } from '../http/json-object.js';
 import { filterToJson } from './input.js';
 import { readableQueue } from './readable-queue.js';
 import { redriveIn } from './redrive-input.js';
-import { redriveToJson } from './redrive-json.js';
+import { groupToJson, redriveToJson, refusingOf } from './redrive-json.js';
+
+/** The most groups whose filters are in the audit log. */
+const mostNoted = 20;
 
 const start: Handler = async (request, management) => {
-  const body = await request.body('vhost', 'queue');
+  const body = await request.body();
+  if (body['groups'] === undefined) jsonObject(body, ['vhost', 'queue']);
   const order = orderIn(body, request, management);
+  const { filter, ids, groups } = order;
   request.note({
-    vhost: order.vhost.name,
-    queue: order.queue.name,
-    filter: filterToJson(order.filter),
-    ids: order.ids?.length ?? null,
+    ...sharedNames(order),
+    ...(groups === undefined
+      ? { filter: filterToJson(filter), ids: ids?.length ?? null }
+      : { groups: groups.slice(0, mostNoted).map(groupToJson), more_groups: Math.max(0, groups.length - mostNoted) }),
     to: order.to ?? null,
     rate: order.rate === Infinity ? 0 : order.rate,
     dry_run: order.dryRun,
@@ -27,7 +34,7 @@ const start: Handler = async (request, management) => {
     const task = await searches.run(request.user.name, () => redrives.dryRun(order, turns, request.signal));
     if (request.signal.aborted) throw clientGone();
     request.note({ would_move: task.counts.moved, would_leave: task.counts.left });
-    return ok(redriveToJson(task));
+    return ok({ ...redriveToJson(task), may_refuse: refusingOf(task) });
   }
   const task = begin(order, management);
   request.note({ task: task.id });
@@ -35,18 +42,19 @@ const start: Handler = async (request, management) => {
   return { status: 201, body: redriveToJson(task), ...(headers && { headers }) };
 };
 
-function orderIn(body: Readonly<Record<string, unknown>>, request: ApiRequest, management: Management): RedriveOrder {
-  const { vhost: vhostName, queue: name } = body;
-  if (typeof vhostName !== 'string' || typeof name !== 'string')
-    throw badRequest("'vhost' and 'queue' should be texts");
-  checkVhost(management.broker, request.user, vhostName, 'DELETE');
-  const vhost = management.vhost(vhostName);
-  const queue = readableQueue({ ...request, names: { vhost: vhostName, name } }, management);
-  const order = redriveIn(body, { vhost, queue, user: request.user });
+function orderIn(body: JsonObject, request: ApiRequest, management: Management): RedriveOrder {
+  const { user } = request;
+  const order = redriveIn(body, user, (vhostName, name) => {
+    checkVhost(management.broker, user, vhostName, 'DELETE');
+    const queue = readableQueue({ ...request, names: { vhost: vhostName, name } }, management);
+    return { vhost: management.vhost(vhostName), queue };
+  });
   if (order.to !== undefined) {
     const { exchange } = order.to;
-    vhost.check(request.user, 'write', 'exchange', exchange);
-    if (!vhost.exchanges.has(exchange)) throw badRequest(`no exchange '${exchange}' in vhost '${vhostName}'`);
+    for (const vhost of new Set(groupsOf(order).map((group) => group.vhost))) {
+      vhost.check(user, 'write', 'exchange', exchange);
+      if (!vhost.exchanges.has(exchange)) throw badRequest(`no exchange '${exchange}' in vhost '${vhost.name}'`);
+    }
   }
   return order;
 }
@@ -62,7 +70,7 @@ function begin(order: RedriveOrder, management: Management): QueueRedrive {
 
 const list: Handler = ({ user }, management) => {
   const visible = management.vhostsOf(user);
-  const tasks = management.dlx.redrives.list().filter(({ order }) => visible.includes(order.vhost));
+  const tasks = management.dlx.redrives.list().filter((task) => task.isWithin(visible));
   return ok(tasks.map(redriveToJson));
 };
 
@@ -96,14 +104,14 @@ const isNot = ({ id, state }: QueueRedrive, done: string): Problem =>
  */
 function taskNamed({ names, user }: ApiRequest, management: Management): QueueRedrive {
   const task = management.dlx.redrives.get(names['id'] ?? '');
-  if (task === undefined || !management.vhostsOf(user).includes(task.order.vhost)) throw notFound();
+  if (task === undefined || !task.isWithin(management.vhostsOf(user))) throw notFound();
   return task;
 }
 
 /** A redrive has the rights of the user who started it. Only this user and administrators control it. */
 function ownTask(request: ApiRequest, management: Management): QueueRedrive {
   const task = taskNamed(request, management);
-  request.note({ vhost: task.order.vhost.name, queue: task.order.queue.name });
+  request.note({ ...sharedNames(task.order), ...(task.groups.length > 1 && { groups: task.groups.length }) });
   if (task.order.by === request.user.name || isOf('administrator', request.user)) return task;
   throw notAuthorised(`redrive '${task.id}' was started by another user`);
 }

@@ -32,7 +32,7 @@ const show: Handler = async (request, management) => {
     top: totals.topToJson(measures),
     redrives: dlx.redrives
       .list()
-      .filter((task) => !task.isOver && vhosts.includes(task.order.vhost))
+      .filter((task) => !task.isOver && task.isWithin(vhosts))
       .map(redriveToJson),
     alarms: shown,
     more_alarms: leftOut,

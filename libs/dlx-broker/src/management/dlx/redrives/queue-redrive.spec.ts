@@ -166,6 +166,15 @@ describe('a redrive', () => {
     expect([task.state, bodies('dead').length]).toEqual(['completed', 5]);
   });
 
+  it('moves so many, however many stay on the way', () => {
+    publish('', 'dead', 'never died');
+    letDie(3);
+    publish('', 'dead', 'never died');
+    const task = redrive({ limit: 2, rate: Infinity });
+    rooms.clock.advance(0);
+    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['completed', 2, 1]);
+  });
+
   it('leaves what no queue would get, and counts it by its address', () => {
     publish('orders', 'new', 'one');
     rejectAll(channel, 'work');

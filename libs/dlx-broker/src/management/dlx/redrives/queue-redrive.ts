@@ -1,11 +1,10 @@
-import type { Clock, Entry } from '../../../broker/index.js';
 import { Batches, Pacing, Redrive, RedriveCounts, WindowCircuit } from '../../../redrive/index.js';
-import { matcherOf } from '../filter.js';
+import type { Clock, Entry, Queue, VirtualHost } from '../../../broker/index.js';
 import { Unread } from '../payload.js';
-import { Mover } from './mover.js';
-import type { RedriveOrder } from './redrive-order.js';
+import { GroupRedrive } from './group-redrive.js';
+import { groupsOf, type RedriveOrder } from './redrive-order.js';
 import { isWaitingRoom, ReturnWatch } from './return-watch.js';
-import { Filtered, Picked, type Selection } from './selection.js';
+import { Picked } from './selection.js';
 
 /** The parts that a redrive gets from its host. */
 export interface RedriveParts {
@@ -32,19 +31,19 @@ const keptTime = 100;
 const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
 
 /**
- * The redrive of the HTTP API: moves messages from a queue to their origins or to another address, in turns. Its memory
- * does not grow with the number of messages.
+ * The redrive of the HTTP API: moves messages from a queue, or from several, to their origins or to another address, in turns. Its
+ * memory does not grow with the number of messages.
  */
 export class QueueRedrive extends Redrive {
-  /** The number of ready messages at the start. */
-  readonly readyAtStart: number;
+  /** The groups of messages, one after the other. */
+  readonly groups: readonly GroupRedrive[];
+  /** The number of the present group. */
+  #at = 0;
   /** The number of moved messages that the journal has not stored yet. */
   #unsafe = 0;
   /** True while the redrive waits for the journal only. */
   #isWaiting = false;
-  readonly #selection: Selection;
   readonly #unread = new Unread();
-  readonly #mover: Mover;
   readonly #watch: ReturnWatch;
   readonly #parts: RedriveParts;
 
@@ -54,7 +53,7 @@ export class QueueRedrive extends Redrive {
     parts: RedriveParts,
   ) {
     const { clock } = parts;
-    const { queue, filter = {}, ids, dryRun, rate } = order;
+    const { dryRun, rate } = order;
     const circuit = dryRun ? undefined : order.circuit;
     super({
       clock,
@@ -65,24 +64,46 @@ export class QueueRedrive extends Redrive {
       pollInterval,
     });
     this.#parts = parts;
-    this.readyAtStart = queue.length;
-    this.#selection = ids
-      ? new Picked(queue, ids)
-      : new Filtered(queue, matcherOf(filter, this.#unread), () => clock.now());
-    this.#mover = new Mover(order, id, this.counts, this.#settled);
+    const groups = groupsOf(order);
+    const common = { order, task: id, settled: this.#settled, unread: this.#unread, now: () => clock.now() };
+    // All begin here: what arrives later, or comes back from an earlier group, is in none of them.
+    this.groups = groups.map((group, index) => {
+      const counts = groups.length === 1 ? this.counts : new RedriveCounts();
+      return new GroupRedrive(group, common, groups.slice(0, index), counts);
+    });
     this.#watch = new ReturnWatch(id);
-    this.#watch.add(queue);
+    for (const { queue } of groups) this.#watch.add(queue);
     clock.wakeAt(this.startedAt, this.#tick);
   }
 
+  /** The number of examined messages. Each group examines its queue. */
   get scanned(): number {
-    return this.#selection.scanned;
+    return this.groups.reduce((sum, { selection }) => sum + selection.scanned, 0);
+  }
+
+  /** The number of ready messages at the start, for each group those of its queue. */
+  get readyAtStart(): number {
+    return this.groups.reduce((sum, { readyAtStart }) => sum + readyAtStart, 0);
+  }
+
+  /** Whether it takes messages out of a queue. */
+  isOf(queue: Queue): boolean {
+    return this.groups.some(({ group }) => group.queue === queue);
+  }
+
+  /** Whether all its groups are in these virtual hosts. */
+  isWithin(vhosts: readonly VirtualHost[]): boolean {
+    return this.groups.every(({ group }) => vhosts.includes(group.vhost));
+  }
+
+  get #group(): GroupRedrive {
+    return this.groups[this.#at] as GroupRedrive;
   }
 
   protected override changed(): void {
     const { clock, ended } = this.#parts;
     clock.wakeAt(this.state === 'running' ? clock.now() : undefined, this.#tick);
-    if (this.isOver && this.#selection instanceof Picked) this.counts.gone += this.#selection.missing;
+    if (this.isOver) this.#countGone();
     if (this.isOver || this.state === 'tripped') ended?.(this);
   }
 
@@ -91,6 +112,14 @@ export class QueueRedrive extends Redrive {
       seen(this.#watch.count());
     } catch (error) {
       this.#parts.log?.(error);
+    }
+  }
+
+  #countGone(): void {
+    for (const { selection, counts } of this.groups) {
+      if (!(selection instanceof Picked)) continue;
+      counts.gone += selection.missing;
+      if (counts !== this.counts) this.counts.gone += selection.missing;
     }
   }
 
@@ -105,25 +134,27 @@ export class QueueRedrive extends Redrive {
   };
 
   #work(now: number): void {
-    const fault = this.#mover.fault();
+    const fault = this.#group.mover.fault();
     if (fault !== undefined) return void this.end('failed', fault);
     const { circuit, pacing, batches } = this.rules;
     if (circuit !== undefined) this.cameBack(this.#watch.count());
     if (this.state !== 'running') return;
-    this.order.vhost.scheduler.batch(() => this.#move(now));
+    this.#group.group.vhost.scheduler.batch(() => this.#move(now));
+    if (this.#group.isDone && this.#at < this.groups.length - 1) this.#at++;
     if (this.#isFinished) return this.#finish();
     const due = pacing.rate === Infinity ? now : Math.max(now + shortestTick, pacing.next);
     this.#parts.clock.wakeAt(Math.max(due, batches?.next ?? now), this.#tick);
   }
 
-  /** Moves one batch, with one commit of the journal. */
+  /** Moves one batch of the present group, with one commit of the journal. */
   #move(now: number): void {
-    let left = Math.min(this.allowed(now), inOneGo.moved, this.#missing);
+    const { selection, missing } = this.#group;
+    let left = Math.min(this.allowed(now), inOneGo.moved, this.#missing, missing);
     let looks = inOneGo.scanned;
-    while (left > 0 && looks > 0 && !this.#selection.isDone) {
-      const before = this.#selection.scanned;
-      const entries = this.#selection.next(Math.min(looks, 256), Math.min(left, 16));
-      looks -= Math.max(1, this.#selection.scanned - before);
+    while (left > 0 && looks > 0 && !selection.isDone) {
+      const before = selection.scanned;
+      const entries = selection.next(Math.min(looks, 256), Math.min(left, 16));
+      looks -= Math.max(1, selection.scanned - before);
       for (const entry of entries) this.#one(entry, now);
       this.rules.pacing.spend(entries.length);
       left -= entries.length;
@@ -133,20 +164,34 @@ export class QueueRedrive extends Redrive {
 
   #one(entry: Entry, now: number): void {
     if (!this.order.dryRun) this.#unsafe++;
-    const queues = this.#mover.move(entry, now);
+    const { mover } = this.#group;
+    const queues = this.#counted(() => mover.move(entry, now));
     if (this.order.dryRun) return;
     if (queues === undefined) return void this.#unsafe--;
     this.redriven(now);
     if (this.rules.circuit === undefined) return;
-    for (const dead of this.#mover.afterlives(entry.message, queues)) if (!isWaitingRoom(dead)) this.#watch.add(dead);
+    for (const dead of mover.afterlives(entry.message, queues)) if (!isWaitingRoom(dead)) this.#watch.add(dead);
+  }
+
+  /** Adds to the counts of the redrive what a step added to those of its group. */
+  #counted<T>(step: () => T): T {
+    const { counts } = this.#group;
+    const { moved, left, gone, unproven } = counts;
+    const result = step();
+    if (counts === this.counts) return result;
+    this.counts.moved += counts.moved - moved;
+    this.counts.left += counts.left - left;
+    this.counts.gone += counts.gone - gone;
+    this.counts.unproven += counts.unproven - unproven;
+    return result;
   }
 
   get #missing(): number {
-    return (this.order.limit ?? Infinity) - this.counts.moved - this.counts.left;
+    return (this.order.limit ?? Infinity) - this.counts.moved;
   }
 
   get #isFinished(): boolean {
-    return this.#selection.isDone || this.#missing <= 0;
+    return (this.#group.isDone && this.#at === this.groups.length - 1) || this.#missing <= 0;
   }
 
   readonly #settled = (failure?: Error): void => {

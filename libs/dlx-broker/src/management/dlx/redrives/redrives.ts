@@ -1,5 +1,5 @@
 import type { Turns } from '../../http/turns.js';
-import type { RedriveOrder } from './redrive-order.js';
+import { groupsOf, type RedriveOrder } from './redrive-order.js';
 import { type RedriveParts, QueueRedrive } from './queue-redrive.js';
 
 /** A redrive that cannot begin beside those that run. */
@@ -20,9 +20,10 @@ export class QueueRedrives {
   /** @throws RedriveConflictError if the queue is being redriven already, or too many redrives run */
   start(order: RedriveOrder): QueueRedrive {
     const running = this.list().filter((task) => !task.isOver);
-    const same = running.find((task) => task.order.queue === order.queue);
-    if (same !== undefined) {
-      throw new RedriveConflictError(`queue '${order.queue.name}' is being redriven already, by redrive '${same.id}'`);
+    for (const { queue } of groupsOf(order)) {
+      const same = running.find((task) => task.isOf(queue));
+      if (same === undefined) continue;
+      throw new RedriveConflictError(`queue '${queue.name}' is being redriven already, by redrive '${same.id}'`);
     }
     if (running.length >= most.running) throw new RedriveConflictError(`${most.running} redrives run already`);
     const task = new QueueRedrive(this.name(), order, this.parts);

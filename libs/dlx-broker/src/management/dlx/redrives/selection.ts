@@ -20,10 +20,12 @@ export class Filtered implements Selection {
   /** True if every message is newer than those before it. */
   readonly #inOrder: boolean;
 
+  /** @param isTaken whether a message belongs to another selection */
   constructor(
     readonly queue: Queue,
     readonly matches: Matches | undefined,
     readonly now: () => number,
+    readonly isTaken?: (entry: Entry) => boolean,
   ) {
     this.#last = queue.lastPosition;
     this.#inOrder = queue.declared.type === 'classic' && queue.settings.maxPriority === undefined;
@@ -34,8 +36,8 @@ export class Filtered implements Selection {
     const { queue, matches, now } = this;
     let isPast = false;
     const found = (entry: Entry): boolean => {
-      if (entry.position <= this.#last) entries.push(entry);
-      else isPast = this.#inOrder;
+      if (entry.position > this.#last) isPast = this.#inOrder;
+      else if (this.isTaken?.(entry) !== true) entries.push(entry);
       return !isPast && entries.length < limit;
     };
     const work = scan({ queue, matches, after: this.#cursor, most, now, found });
@@ -55,9 +57,11 @@ export class Picked implements Selection {
   missing = 0;
   readonly #positions: readonly number[];
 
+  /** @param isTaken whether a message belongs to another selection */
   constructor(
     readonly queue: Queue,
     positions: readonly number[],
+    readonly isTaken?: (entry: Entry) => boolean,
   ) {
     this.#positions = [...new Set(positions)].sort((one, other) => one - other);
   }
@@ -72,7 +76,7 @@ export class Picked implements Selection {
     while (this.scanned < upTo && entries.length < limit) {
       const entry = this.queue.find(this.#positions[this.scanned++] as number);
       if (entry === undefined) this.missing++;
-      else entries.push(entry);
+      else if (this.isTaken?.(entry) !== true) entries.push(entry);
     }
     return entries;
   }
