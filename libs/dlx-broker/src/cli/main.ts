@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import type { CommandOutput } from './dead-letters/ask.js';
 import type { DefinitionsFlags } from './definitions/index.js';
+import type { InitFlags } from './init/index.js';
 import type { MoveFlags } from './move/index.js';
 import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
@@ -117,6 +118,17 @@ const standardOutput: CommandOutput = {
   out: (text) => void process.stdout.write(`${text}\n`),
   error: (text) => void process.stderr.write(`${text}\n`),
 };
+
+program
+  .command('init')
+  .description('Put the module, a first handler with retries and its test into the Nest application of this folder.')
+  .option('--module <FILE>', 'the file with the root module (default: src/app.module.ts)')
+  .option('--dry-run', 'show the changes without making them')
+  .option('--no-install', 'install no packages')
+  .action(async (flags: InitFlags) => {
+    const { init } = await import('./init/index.js');
+    process.exitCode = init(process.cwd(), flags, version, standardOutput.out);
+  });
 
 program
   .command('definitions')

@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type typescript from 'typescript';
+import { Refusal } from '../refusal.js';
+
+export interface Manifest {
+  readonly type?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly jest?: Jest;
+}
+
+/** The section of package.json. */
+export interface Jest {
+  readonly transform?: Readonly<Record<string, unknown>>;
+  readonly transformIgnorePatterns?: readonly string[];
+}
+
+/** A Nest application in a folder, as far as `init` looks at it. */
+export interface Application {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  /** Relative to the folder. */
+  readonly sourceRoot: string;
+  /** The file with the root module, relative to the folder. */
+  readonly module: string;
+  /** The file that starts the application, relative to the folder; undefined without one in the usual place. */
+  readonly main: string | undefined;
+  /** What relative imports end with: `.js` in ES modules, nothing in CommonJS. */
+  readonly extension: '.js' | '';
+  /** The major version of Nest. */
+  readonly nest: number;
+  readonly runner: 'vitest' | 'jest' | undefined;
+  readonly packageManager: 'npm' | 'pnpm' | 'yarn';
+  /** The compiler of the application: it reads the application's own syntax. */
+  readonly ts: typeof typescript;
+}
+
+/**
+ * Looks at an application.
+ * @param folder the folder with its package.json
+ * @param module the file with the root module, relative to the folder, where it is not in the usual place
+ * @throws {Refusal} in a folder without a Nest application
+ */
+export function applicationIn(folder: string, module: string | undefined): Application {
+  const manifest = jsonOf<Manifest>(folder, 'package.json');
+  const all = { ...manifest?.dependencies, ...manifest?.devDependencies };
+  if (manifest === undefined || all['@nestjs/core'] === undefined) {
+    throw new Refusal(
+      `there is no Nest application in ${folder}: its package.json does not depend on @nestjs/core. Make one with 'npx @nestjs/cli new', and run this command in its folder.`,
+    );
+  }
+  const require = createRequire(join(folder, 'package.json'));
+  const sourceRoot = jsonOf<{ readonly sourceRoot?: string }>(folder, 'nest-cli.json')?.sourceRoot ?? 'src';
+  const file = module ?? `${sourceRoot}/app.module.ts`;
+  const text = textOf(folder, file);
+  if (text === undefined) {
+    throw new Refusal(`there is no ${file} in ${folder}: name the file of the root module with --module FILE.`);
+  }
+  const main = `${sourceRoot}/main.ts`;
+  return {
+    folder,
+    manifest,
+    sourceRoot,
+    module: file,
+    main: existsSync(join(folder, main)) ? main : undefined,
+    extension: manifest.type === 'module' || /from ['"]\.[^'"]*\.js['"]/.test(text) ? '.js' : '',
+    nest: Number.parseInt(versionOf(require, '@nestjs/core', folder), 10),
+    runner: (['vitest', 'jest'] as const).find((name) => all[name] !== undefined),
+    packageManager: managerOf(folder),
+    ts: compilerOf(require, folder),
+  };
+}
+
+/** @returns the text of a file of the application; undefined if there is none */
+export function textOf(folder: string, file: string): string | undefined {
+  const path = join(folder, file);
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+function jsonOf<Content>(folder: string, file: string): Content | undefined {
+  const text = textOf(folder, file);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as Content;
+  } catch (error) {
+    throw new Refusal(`${join(folder, file)} is no JSON: ${(error as Error).message}`);
+  }
+}
+
+function versionOf(require: NodeJS.Require, name: string, folder: string): string {
+  try {
+    return (require(`${name}/package.json`) as { readonly version: string }).version;
+  } catch {
+    throw new Refusal(`${name} is not installed in ${folder}: run 'npm install' first.`);
+  }
+}
+
+function compilerOf(require: NodeJS.Require, folder: string): typeof typescript {
+  const ts = tried(() => require('typescript') as typeof typescript);
+  if (typeof ts?.createSourceFile !== 'function') {
+    throw new Refusal(`TypeScript 5 or 6 is not installed in ${folder}: run 'npm install' first.`);
+  }
+  return ts;
+}
+
+function tried<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+function managerOf(folder: string): Application['packageManager'] {
+  if (existsSync(join(folder, 'pnpm-lock.yaml'))) return 'pnpm';
+  return existsSync(join(folder, 'yarn.lock')) ? 'yarn' : 'npm';
+}

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { shownText } from '../../host/index.js';
+import { Refusal } from '../refusal.js';
+import { type Application, applicationIn, textOf } from './application.js';
+import { addShutdownHooks } from './edit-main.js';
+import { addToModule } from './edit-module.js';
+import { withEsModules } from './jest.js';
+import { handler, test } from './templates.js';
+
+export interface InitFlags {
+  readonly module?: string;
+  readonly dryRun?: true;
+  /** False with `--no-install`. */
+  readonly install: boolean;
+}
+
+/** What becomes of a file. Without `text` the file stays as it is. */
+interface Step {
+  readonly file: string;
+  readonly does: 'creates' | 'changes' | 'keeps';
+  readonly about: string;
+  readonly text?: string;
+}
+
+/**
+ * Puts the module, a first handler and its test into a Nest application.
+ * @param version of this package, which the application gets
+ * @param out takes a line of output
+ * @returns the exit code: that of the package manager, or 0
+ * @throws {Refusal} in a folder without such an application, or for a module that cannot be changed; nothing is changed then
+ */
+export function init(folder: string, flags: InitFlags, version: string, out: (line: string) => void): number {
+  const application = applicationIn(folder, flags.module);
+  const steps = [
+    ...handlerSteps(application),
+    moduleStep(application),
+    ...mainSteps(application),
+    ...jestSteps(application),
+  ];
+  for (const { does, file, about } of steps) out(`${does}  ${shownText(file)}: ${about}`);
+  const missing = missingPackages(application, version);
+  const install = installOf(application, missing);
+  if (missing.length > 0) out(`${flags.install ? 'runs' : 'then run'}: ${install.join(' ')}`);
+  if (flags.dryRun) {
+    out('Nothing was changed.');
+    return 0;
+  }
+  for (const { file, text } of steps) if (text !== undefined) write(join(folder, file), text);
+  const code = missing.length === 0 || !flags.install ? 0 : run(folder, install);
+  if (code === 0) for (const line of next(application)) out(line);
+  return code;
+}
+
+function handlerSteps(application: Application): Step[] {
+  const { folder, sourceRoot, runner } = application;
+  const files = [
+    ['orders.handler.ts', handler, 'a handler with five attempts'],
+    ...(runner === undefined ? [] : [['orders.handler.spec.ts', test(application), 'its test, in virtual time']]),
+  ] as const;
+  return files.map(([name, text, about]) => {
+    const file = `${sourceRoot}/orders/${name}`;
+    return textOf(folder, file) === undefined
+      ? { does: 'creates', file, about: about!, text: text! }
+      : { does: 'keeps', file, about: 'it is there' };
+  });
+}
+
+function moduleStep({ folder, module: file, sourceRoot, extension, ts }: Application): Step {
+  const before = textOf(folder, file)!;
+  if (/from ['"]dlx-broker['"]/.test(before)) return { does: 'keeps', file, about: 'it imports dlx-broker already' };
+  const depth = file.slice(sourceRoot.length + 1).split('/').length - 1;
+  const path = `${file.startsWith(`${sourceRoot}/`) && depth > 0 ? '../'.repeat(depth) : './'}orders/orders.handler${extension}`;
+  const text = addToModule(ts, before, {
+    imports: [
+      ['DlxBrokerModule', 'dlx-broker'],
+      ['OrdersHandler', path],
+    ],
+    properties: { imports: 'DlxBrokerModule.forRoot()', providers: 'OrdersHandler' },
+  });
+  if (text === undefined) {
+    throw new Refusal(
+      `${file} has no @Module({ imports: [...], providers: [...] }) that can be changed: add DlxBrokerModule.forRoot() of 'dlx-broker' to its imports yourself, or name another file with --module FILE. Nothing was changed.`,
+    );
+  }
+  return { does: 'changes', file, about: 'DlxBrokerModule.forRoot() and the handler', text };
+}
+
+function mainSteps({ folder, main: file, ts }: Application): Step[] {
+  if (file === undefined) return [];
+  const before = textOf(folder, file)!;
+  if (before.includes('enableShutdownHooks')) return [];
+  const text = addShutdownHooks(ts, before);
+  return text === undefined
+    ? [
+        {
+          does: 'keeps',
+          file,
+          about: 'call enableShutdownHooks() of the application there, so that SIGTERM waits for handlers',
+        },
+      ]
+    : [{ does: 'changes', file, about: 'enableShutdownHooks(), so that SIGTERM waits for handlers at work', text }];
+}
+
+function jestSteps({ folder, manifest, runner }: Application): Step[] {
+  const file = 'package.json';
+  const jest = runner === 'jest' ? withEsModules(manifest.jest) : undefined;
+  if (jest === undefined) return [];
+  const indent = /^[ \t]+/m.exec(textOf(folder, file)!)?.[0] ?? '  ';
+  const text = `${JSON.stringify({ ...manifest, jest }, undefined, indent)}\n`;
+  return [{ does: 'changes', file, about: 'jest compiles dlx-broker, which consists of ES modules', text }];
+}
+
+/** The names of packages with the versions to install, development packages last. */
+function missingPackages({ manifest, nest, runner }: Application, version: string): string[] {
+  const all = { ...manifest.dependencies, ...manifest.devDependencies };
+  const wanted: readonly (readonly [string, string | number])[] = [
+    ['dlx-broker', version],
+    ['@nestjs/microservices', nest],
+    ...(runner === undefined ? [] : [['@nestjs/testing', nest] as const]),
+  ];
+  return wanted.filter(([name]) => all[name] === undefined).map(([name, range]) => `${name}@${range}`);
+}
+
+const installOf = ({ packageManager }: Application, packages: readonly string[]): string[] => [
+  packageManager,
+  packageManager === 'npm' ? 'install' : 'add',
+  ...packages,
+];
+
+function run(folder: string, [command, ...parts]: readonly string[]): number {
+  // On Windows the package managers are scripts, which only a shell can run. The words have no characters of a shell.
+  const shell = process.platform === 'win32';
+  const { status, error } = spawnSync(command!, parts, { cwd: folder, stdio: 'inherit', shell });
+  if (error !== undefined) {
+    throw new Refusal(`'${command} ${parts.join(' ')}' could not be run: ${error.message}. Run it yourself.`);
+  }
+  return status ?? 1;
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function next({ packageManager, runner }: Application): string[] {
+  const tests =
+    runner === undefined ? [] : [`  ${packageManager} test         runs the handler five times within milliseconds`];
+  return ['Next:', ...tests, `  ${packageManager} start        runs it on a broker inside the application`];
+}

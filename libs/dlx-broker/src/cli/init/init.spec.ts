@@ -1,0 +1,167 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { init } from './index.js';
+
+const moduleText = `import { Module } from '@nestjs/common';
+
+@Module({
+  imports: [],
+  controllers: [],
+})
+export class AppModule {}
+`;
+const mainText = `import { NestFactory } from '@nestjs/core';
+import { AppModule } from './app.module';
+
+async function bootstrap() {
+  const app = await NestFactory.create(AppModule);
+  await app.listen(3000);
+}
+bootstrap();
+`;
+const dependencies = { '@nestjs/core': '^12.0.0', '@nestjs/microservices': '^12.0.0', 'dlx-broker': '1.0.0' };
+const devDependencies = { '@nestjs/testing': '^12.0.0', vitest: '^4.0.0' };
+
+describe('init', () => {
+  let folder: string;
+  let lines: string[];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'init-'));
+    lines = [];
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+    put('package.json', JSON.stringify({ dependencies, devDependencies }));
+    put('src/app.module.ts', moduleText);
+    put('src/main.ts', mainText);
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const put = (file: string, text: string): void => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
+  const run = (flags: Partial<Parameters<typeof init>[1]> = {}): number =>
+    init(folder, { install: true, ...flags }, '1.0.0', (line) => lines.push(line));
+
+  it('adds the module, a handler, its test and the hooks, and says so', () => {
+    expect(run()).toBe(0);
+    expect(read('src/app.module.ts')).toBe(`import { Module } from '@nestjs/common';
+import { DlxBrokerModule } from 'dlx-broker';
+import { OrdersHandler } from './orders/orders.handler';
+
+@Module({
+  providers: [OrdersHandler],
+  imports: [DlxBrokerModule.forRoot()],
+  controllers: [],
+})
+export class AppModule {}
+`);
+    expect(read('src/main.ts')).toContain('create(AppModule);\n  app.enableShutdownHooks();\n  await');
+    expect(read('src/orders/orders.handler.ts')).toContain('export class OrdersHandler');
+    expect(read('src/orders/orders.handler.spec.ts')).toContain("from './orders.handler'");
+    expect(lines.filter((line) => /^(creates|changes)/.test(line))).toHaveLength(4);
+  });
+
+  it('changes nothing a second time', () => {
+    run();
+    const before = [read('src/app.module.ts'), read('src/main.ts')];
+    writeFileSync(join(folder, 'src/orders/orders.handler.ts'), 'mine');
+    lines = [];
+    run();
+    expect([read('src/app.module.ts'), read('src/main.ts')]).toEqual(before);
+    expect(read('src/orders/orders.handler.ts')).toBe('mine');
+    expect(lines.filter((line) => /^(creates|changes)/.test(line))).toEqual([]);
+  });
+
+  it('writes nothing in a dry run, and names the packages', () => {
+    put('package.json', JSON.stringify({ dependencies: { '@nestjs/core': '^12.0.0' }, devDependencies }));
+    put('pnpm-lock.yaml', '');
+    expect(run({ dryRun: true })).toBe(0);
+    expect(read('src/app.module.ts')).toBe(moduleText);
+    expect(() => read('src/orders/orders.handler.ts')).toThrow('ENOENT');
+    expect(lines).toContain('runs: pnpm add dlx-broker@1.0.0 @nestjs/microservices@12');
+  });
+
+  it.each([
+    [
+      'lists on one line',
+      'imports: [A, B], providers: [C]',
+      'imports: [A, B, DlxBrokerModule.forRoot()], providers: [C, OrdersHandler]',
+    ],
+    [
+      'a comma at the end',
+      'imports: [A,], providers: []',
+      'imports: [A, DlxBrokerModule.forRoot()], providers: [OrdersHandler]',
+    ],
+    [
+      'lists of several lines',
+      'imports: [\n    A,\n    B.forRoot({ a: [1] }),\n  ], providers: [\n    C\n  ]',
+      'imports: [\n    A,\n    B.forRoot({ a: [1] }),\n    DlxBrokerModule.forRoot(),\n  ], providers: [\n    C,\n    OrdersHandler\n  ]',
+    ],
+  ])('adds to %s', (_, before, after) => {
+    const text = (options: string): string => `@Module({ ${options} })\nexport class AppModule {}\n`;
+    put('src/app.module.ts', text(before));
+    run();
+    expect(read('src/app.module.ts')).toContain(text(after));
+  });
+
+  it('makes options where the module has none, in the style of the file', () => {
+    put('src/app.module.ts', `import { Module } from "@nestjs/common"\n\n@Module({})\nexport class AppModule {}\n`);
+    run();
+    expect(read('src/app.module.ts')).toBe(
+      `import { Module } from "@nestjs/common"\nimport { DlxBrokerModule } from "dlx-broker"\n` +
+        `import { OrdersHandler } from "./orders/orders.handler"\n\n` +
+        `@Module({\n  imports: [DlxBrokerModule.forRoot()],\n  providers: [OrdersHandler],\n})\nexport class AppModule {}\n`,
+    );
+  });
+
+  it('writes endings of ES modules, and the way to a module in a folder', () => {
+    put('package.json', JSON.stringify({ type: 'module', dependencies, devDependencies }));
+    put('src/shop/shop.module.ts', moduleText);
+    run({ module: 'src/shop/shop.module.ts' });
+    expect(read('src/shop/shop.module.ts')).toContain("from '../orders/orders.handler.js'");
+    expect(read('src/orders/orders.handler.spec.ts')).toContain("from './orders.handler.js'");
+  });
+
+  it('makes jest with ts-jest compile the package, keeping the rest of package.json', () => {
+    const jest = { rootDir: 'src', transform: { '^.+\\.(t|j)s$': 'ts-jest' } };
+    put(
+      'package.json',
+      `${JSON.stringify({ name: 'a', dependencies, devDependencies: { '@nestjs/testing': '^11.0.0', jest: '^30.0.0' }, jest }, undefined, 4)}\n`,
+    );
+    run();
+    const text = read('package.json');
+    expect(text).toMatch(/^\{\n {4}"name": "a"/);
+    const { transform } = (JSON.parse(text) as { readonly jest: { readonly transform: object } }).jest;
+    expect(Object.keys(transform)).toEqual(['node_modules/(dlx-broker|hono|@hono)/.+\\.js$', '^.+\\.(t|j)s$']);
+    expect(read('src/orders/orders.handler.spec.ts')).not.toContain('vitest');
+    run();
+    expect(read('package.json')).toBe(text);
+  });
+
+  it.each([
+    ['no application', { 'package.json': '{}' }, 'there is no Nest application in'],
+    ['a package.json that is no JSON', { 'package.json': '{,' }, 'package.json is no JSON'],
+    ['a module that is elsewhere', {}, 'name the file of the root module with --module FILE'],
+    [
+      'a list that is computed',
+      { 'src/app.module.ts': '@Module({ imports: all })\nexport class A {}' },
+      'Nothing was changed',
+    ],
+    ['a file without a module', { 'src/app.module.ts': 'export const a = 1;' }, 'Nothing was changed'],
+  ])('refuses %s', (_, files, text) => {
+    if (Object.keys(files).length === 0) rmSync(join(folder, 'src/app.module.ts'));
+    for (const [file, content] of Object.entries(files)) put(file, content);
+    expect(() => run()).toThrow(text);
+    expect(() => read('src/orders/orders.handler.ts')).toThrow('ENOENT');
+    expect(read('src/main.ts')).toBe(mainText);
+  });
+
+  it('says what to do where it cannot change main.ts', () => {
+    put('src/main.ts', `export { start } from './start.js';\n`);
+    run();
+    expect(lines).toContainEqual(expect.stringContaining('keeps  src/main.ts: call enableShutdownHooks()'));
+  });
+});
