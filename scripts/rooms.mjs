@@ -74,6 +74,11 @@ export const rooms = [
   { name: 'redrive', job: 'how a redrive goes: its state, rate, circuit and counts', imports: [], chunk: 'redrive' },
   { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'history', 'host', 'redrive', 'logins'] },
   {
+    name: 'metrics',
+    job: "the broker's numbers for Prometheus: RabbitMQ's metrics and ours, and their pages",
+    imports: ['broker', 'host', 'logins', 'management'],
+  },
+  {
     name: 'backend',
     job: 'one port, two brokers behind it: embedded, or a real RabbitMQ',
     imports: ['wire', 'broker', 'options', 'topology', 'host'],

@@ -4,6 +4,7 @@ import { policyPatterns } from './host/index.js';
 
 import type { Broker } from './broker/index.js';
 import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
+import type { Meter, MeteredJournal, MetricsListener, MetricsOptions } from './metrics/index.js';
 import type { Reporter } from './open-broker.js';
 import { faultsOf } from './storage-faults.js';
 import type { Data } from './store/index.js';
@@ -15,6 +16,11 @@ export interface ListenersOptions extends Reporter {
   readonly amqp?: Omit<ListenOptions, 'authenticate' | 'http' | 'throttle'> | undefined;
   /** A port for the management API: by default 15672 on loopback; 0 is any free port. */
   readonly http?: HttpOptions | undefined;
+  /**
+   * A port for Prometheus, without a login: by default 15692 on loopback; 0 is any free port. It turns on the measures that cost
+   * time, such as the delay of the event loop.
+   */
+  readonly metrics?: MetricsOptions | undefined;
   /** The file of the audit log, which has every change that operators make over HTTP. */
   readonly audit?: string | undefined;
   /**
@@ -26,12 +32,14 @@ export interface ListenersOptions extends Reporter {
   readonly refused?: (part: Part, error: Error) => Error;
 }
 
-export type Part = 'amqp' | 'http' | 'audit';
+export type Part = 'amqp' | 'http' | 'audit' | 'metrics';
 
 /** The ports of a broker. Publishers wait when the disk is short of space, and the management API shows the alarm. */
 export class Listeners {
   amqp: Listener | undefined;
   http: HttpListener | undefined;
+  metrics: MetricsListener | undefined;
+  #meter: Promise<Meter> | undefined;
   readonly #host: ManagementHost;
   /** Shared by all ports: failed logins at one port count at the others. */
   readonly #throttle = new LoginThrottle(() => performance.now());
@@ -41,7 +49,7 @@ export class Listeners {
 
   constructor(
     private readonly broker: Broker,
-    data: Data | undefined,
+    private readonly data: Data | undefined,
     private readonly options: ListenersOptions,
   ) {
     const { amqp, log, memoryLimit, notice } = options;
@@ -78,20 +86,56 @@ export class Listeners {
    * @throws what the system says of a port, or an AuditFileError; or what `refused` makes of it; then no port is open
    */
   async open(): Promise<void> {
-    const { amqp, http } = this.options;
+    const { amqp, http, metrics } = this.options;
     try {
+      if (metrics !== undefined) this.metrics = await this.#listenForMetrics(metrics);
       if (http !== undefined) this.http = await this.#listenForHttp(http);
       if (amqp !== undefined) this.amqp = await this.#listenForAmqp(amqp).catch(this.#refuse('amqp'));
     } catch (error) {
-      await this.http?.close();
-      this.http = undefined;
+      await Promise.all([this.http?.close(), this.metrics?.close()]);
+      this.http = this.metrics = undefined;
       throw error;
     }
   }
 
   /** Accepts no client any more, and closes all connections (320). */
   async close(): Promise<void> {
-    await Promise.all([this.http?.close(), this.amqp?.close()]);
+    await Promise.all([this.http?.close(), this.amqp?.close(), this.metrics?.close()]);
+    (await this.#meter)?.stop();
+  }
+
+  /** What the metrics of this broker are read from. */
+  meter(): Promise<Meter> {
+    return (this.#meter ??= this.#makeMeter());
+  }
+
+  async #makeMeter(): Promise<Meter> {
+    const { broker, data } = this;
+    const [{ Meter }, { Machine }] = await Promise.all([metrics(), management()]);
+    const meter = new Meter({
+      broker,
+      nodeName: this.#host.nodeName ?? 'rabbit@localhost',
+      machine: new Machine(broker, data?.directory, this.#memory),
+      diskLimit: data?.diskFreeLimit ?? 0,
+      alarms: () => this.#host.alarms?.() ?? [],
+      journal: data && meteredJournal(data),
+    });
+    return meter;
+  }
+
+  /** Measures what costs time to measure from now on. */
+  async #measure(): Promise<Meter> {
+    const meter = await this.meter();
+    meter.start();
+    this.data?.journal.measure();
+    return meter;
+  }
+
+  async #listenForMetrics(options: MetricsOptions): Promise<MetricsListener> {
+    const { MetricsListener } = await metrics();
+    const listener = new MetricsListener(await this.#measure(), options, this.options.log);
+    await listener.open().catch(this.#refuse('metrics'));
+    return listener;
   }
 
   async #listenForAmqp(amqp: NonNullable<ListenersOptions['amqp']>): Promise<Listener> {
@@ -111,10 +155,12 @@ export class Listeners {
 
   async #listenForHttp(http: HttpOptions): Promise<HttpListener> {
     const { audit, log } = this.options;
-    const { AuditFile, listenHttp } = await management();
-    if (audit === undefined) return listenHttp(this.#host, http).catch(this.#refuse('http'));
+    const [{ AuditFile, listenHttp }, { metricsResources }] = await Promise.all([management(), metrics()]);
+    const resources = [...(http.resources ?? []), ...metricsResources(await this.meter())];
+    const options = { ...http, resources };
+    if (audit === undefined) return listenHttp(this.#host, options).catch(this.#refuse('http'));
     const file = await AuditFile.open(audit, (error) => log?.(error)).catch(this.#refuse('audit'));
-    return listenHttp({ ...this.#host, audit: file }, http).catch(async (error: Error) => {
+    return listenHttp({ ...this.#host, audit: file }, options).catch(async (error: Error) => {
       await file.close();
       return this.#refuse('http')(error);
     });
@@ -129,6 +175,16 @@ export class Listeners {
 
 /** Who does not ask for it need not wait until it is read from disk; the same holds for `amqp/`. */
 const management = () => import('./management/index.js');
+const metrics = () => import('./metrics/index.js');
+
+const meteredJournal = ({ journal }: Data): MeteredJournal => ({
+  get bytes() {
+    return journal.stats.bytes;
+  },
+  get syncs() {
+    return journal.syncs;
+  },
+});
 
 /** Space may come back, so publishers wait for it. A failed disk does not recover, so publishers get an error. */
 const isLow = ({ journal }: Data): boolean => journal.isFull && !journal.hasFailed;

@@ -1,6 +1,7 @@
 import type { Limits, Listener, TlsOptions } from './amqp/index.js';
 import type { Broker, ProfileName } from './broker/index.js';
 import type { HttpListener, HttpOptions } from './management/index.js';
+import type { MetricsListener, MetricsOptions } from './metrics/index.js';
 import { type Reporter, openBroker } from './open-broker.js';
 import type { DataOptions } from './store/index.js';
 import { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './logins/index.js';
@@ -13,6 +14,8 @@ export interface ServeOptions extends Reporter {
   readonly tls?: TlsOptions;
   /** Opens the management API, by default on loopback at 15672; without it there is none. */
   readonly http?: HttpOptions;
+  /** Opens a port for Prometheus, by default 15692 on loopback; without it there is none. */
+  readonly metrics?: MetricsOptions;
   /** A file to which everything that operators did over HTTP is appended. */
   readonly audit?: string;
   /** Definitions to import at the start: JSON as `export_definitions` writes it. */
@@ -41,6 +44,7 @@ export interface Served {
   readonly broker: Broker;
   readonly amqp: Listener;
   readonly http: HttpListener | undefined;
+  readonly metrics: MetricsListener | undefined;
   /** Closes all connections (320), completes writes to the disk, and ends. */
   close(): Promise<void>;
 }
@@ -50,11 +54,23 @@ export interface Served {
  * @throws what the system says when a port cannot be had, what is wrong with the definitions, the users or the data directory
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const { tls, limits, http, audit, definitions, virtualHosts = [], users, memoryLimit, notice, log } = options;
+  const {
+    tls,
+    limits,
+    http,
+    metrics,
+    audit,
+    definitions,
+    virtualHosts = [],
+    users,
+    memoryLimit,
+    notice,
+    log,
+  } = options;
   const own = await openBroker(options, options);
   const { broker, data } = own;
   const amqp = { ...options.amqp, ...(tls && { tls }), ...(limits && { limits }) };
-  const listeners = new Listeners(broker, data, { amqp, http, audit, memoryLimit, notice, log });
+  const listeners = new Listeners(broker, data, { amqp, http, metrics, audit, memoryLimit, notice, log });
   const close = async (): Promise<void> => {
     await listeners.close();
     await own.close();
@@ -68,7 +84,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
       refuseUnknownVhosts(broker, users ?? []);
     }
     await listeners.open();
-    return { broker, amqp: listeners.amqp as Listener, http: listeners.http, close };
+    return { broker, amqp: listeners.amqp as Listener, http: listeners.http, metrics: listeners.metrics, close };
   } catch (error) {
     await close();
     throw error;

@@ -5,6 +5,7 @@ import { Connection } from './channel/connection.js';
 import { deleteVirtualHost } from './virtual-host/delete.js';
 import { AmqpError } from './errors.js';
 import { TotalCounters } from './counters.js';
+import { GlobalCounters } from './global-counters.js';
 import { Deque } from './deque.js';
 import { GlobalParameters } from './global-parameters.js';
 import type { Patterns } from './patterns.js';
@@ -61,6 +62,7 @@ export class Broker {
   readonly #vhosts = new Map<string, VirtualHost>();
   /** The counts of deleted virtual hosts. */
   readonly #counted = new TotalCounters();
+  readonly #globals = new GlobalCounters();
   #lastConnection = 0;
   #isClosed = false;
 
@@ -86,6 +88,14 @@ export class Broker {
     const total = new TotalCounters();
     total.add(this.#counted);
     for (const { counters } of this.#vhosts.values()) total.add(counters);
+    return total;
+  }
+
+  /** The global counts since the start, of all virtual hosts and of deleted ones. */
+  get globals(): GlobalCounters {
+    const total = new GlobalCounters();
+    total.add(this.#globals);
+    for (const { globals } of this.#vhosts.values()) total.add(globals);
     return total;
   }
 
@@ -123,6 +133,7 @@ export class Broker {
     this.#scheduler.batch(() => {
       deleteVirtualHost(vhost);
       this.#counted.add(vhost.counters);
+      this.#globals.add(vhost.globals);
       this.access.forgetVirtualHost(name);
       this.#report({ kind: 'vhost', change: 'removed', vhost: name });
     });

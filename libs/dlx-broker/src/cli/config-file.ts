@@ -10,6 +10,7 @@ export interface Config {
   readonly http?: string;
   readonly httpHosts?: readonly string[];
   readonly console?: boolean;
+  readonly metrics?: string;
   readonly audit?: string;
   readonly definitions?: string;
   readonly data?: string;
@@ -117,6 +118,7 @@ const config = object({
   http: text,
   httpHosts: list(text),
   console: simple('true or false', (value) => typeof value === 'boolean'),
+  metrics: text,
   audit: text,
   definitions: text,
   data: text,

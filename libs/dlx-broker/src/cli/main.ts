@@ -33,6 +33,7 @@ program
   .option('--http <HOST:PORT>', 'address of the management API (default: none; RabbitMQ uses port 15672)')
   .option('--http-hosts <NAMES>', 'names of this machine in HTTP requests, separated by commas')
   .option('--no-console', 'serve the HTTP API without the console')
+  .option('--metrics <HOST:PORT>', 'address for Prometheus, without a login (default: none; RabbitMQ uses port 15692)')
   .option('--audit <FILE>', 'append the actions of operators over HTTP to this file')
   .option('--definitions <FILE>', 'import users, virtual hosts, policies, exchanges, queues and bindings at the start')
   .option('--data <DIR>', 'keep durable queues in this directory (default: everything is in memory)')
@@ -224,6 +225,7 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
   // The only line on standard output: the parent process may wait for it.
   const http = served.http === undefined ? '' : ` http=${shown(served.http)}`;
   if (served.http?.urls.console !== undefined) log('info', `the console is at ${served.http.urls.console}`);
+  if (served.metrics !== undefined) log('info', `metrics are at ${served.metrics.url}`);
   console.log(`dlx-broker ready amqp=${shown(served.amqp)}${http}`);
 }
 

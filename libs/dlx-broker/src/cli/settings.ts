@@ -31,8 +31,20 @@ export function settingsOf(flags: Flags, config: Config): Settings {
   const given = { ...config, ...flags };
   // The command line has no value for a console that is wanted: commander's own value for that is true.
   const console = flags.console === false ? false : config.console;
-  const { amqp, http, httpHosts, audit, definitions, rabbitmq, virtualHosts, users, limits, logLevel, memoryLimit } =
-    given;
+  const {
+    amqp,
+    http,
+    httpHosts,
+    metrics,
+    audit,
+    definitions,
+    rabbitmq,
+    virtualHosts,
+    users,
+    limits,
+    logLevel,
+    memoryLimit,
+  } = given;
   for (const [name, value] of Object.entries({ 'http-hosts': httpHosts, 'no-console': console, audit }))
     if (http === undefined && value !== undefined) throw new Refusal(`--${name} is about the port of --http`);
   if (audit === '') throw new Refusal('--audit must name a file');
@@ -51,6 +63,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
           ...(tls && { tls }),
         },
       }),
+      ...(metrics !== undefined && { metrics: parseHostAndPort(metrics, '--metrics') }),
       ...(audit !== undefined && { audit }),
       ...(definitions !== undefined && { definitions: read(definitions, '--definitions').toString() }),
       ...(tls && { tls }),

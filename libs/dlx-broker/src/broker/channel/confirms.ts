@@ -62,6 +62,7 @@ export class Confirms {
 
   /** The tag of the next publish. */
   next(): number {
+    this.channel.vhost.globals.receivedConfirm++;
     return ++this.#last;
   }
 

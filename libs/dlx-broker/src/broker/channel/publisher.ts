@@ -70,6 +70,7 @@ export class Publisher {
     const mandatory = options?.mandatory === true;
     const held = this.channel.transaction;
     if (held !== undefined) {
+      this.channel.vhost.globals.receivedConfirm++; // as in RabbitMQ, where a commit confirms
       held.publishes.push({
         message,
         exchange,

@@ -187,6 +187,7 @@ export class Receiver implements ConsumerHome {
     countHandover(counters, how, redelivered);
     countHandover(queue.counters, how, redelivered);
     countHandover(vhost.counters, how, redelivered);
+    if (queue.declared.type === 'quorum') countHandover(vhost.globals.quorum, how, redelivered);
   }
 
   #hold(delivery: Outstanding): void {

@@ -136,6 +136,7 @@ export class Settler {
       from.counters.ack++;
       this.channel.counters.ack++;
       this.channel.vhost.counters.ack++;
+      if (from.declared.type === 'quorum') this.channel.vhost.globals.quorum.ack++;
     } else if (settlement === 'reject') from.reject(entry, now, headers);
     else from.giveBack(entry, now, settlement);
     if (consumer !== undefined) this.limits.released(consumer);

@@ -14,6 +14,7 @@ import {
   recordDeath,
 } from '../../message/index.js';
 import { countDeath, type QueueCounters, type TotalCounters } from '../counters.js';
+import type { DeadLetterStrategy, GlobalCounters } from '../global-counters.js';
 import type { Deque } from '../deque.js';
 import type { Journal, MessageOwner } from '../ports.js';
 import type { Profile } from '../profile.js';
@@ -41,6 +42,8 @@ export interface DeadLetteringHome {
   readonly profile: Profile;
   readonly timers: Timers;
   readonly counters: TotalCounters;
+  readonly globals: GlobalCounters;
+  readonly exchanges: { has(name: string): boolean };
   readonly deathListeners: ReadonlySet<DeathListener>;
   /** Dead letters that the scheduler is to route. */
   readonly dead: Deque<PendingLetter>;
@@ -78,6 +81,7 @@ export class DeadLettering {
     if (home.deathListeners.size > 0)
       for (const deathListener of home.deathListeners) deathListener(queue, entry.message, reason, now);
     const letter = this.#send(entry, reason, now, headers);
+    home.globals.countDeath(queue.declared.type === 'quorum', reason, this.#strategyOf(letter));
     if (letter?.retained === true) home.journal?.died(queue, entry, letter);
   }
 
@@ -111,7 +115,13 @@ export class DeadLettering {
     if (this.#retained === undefined || !this.#retained.has(letter)) return;
     if (!arrived) return this.#retained.strand(letter, now);
     this.#retained.release(letter);
+    this.#home.globals.confirmedLetters++;
     journal?.settled(this.#queue, letter.entry);
+  }
+
+  #strategyOf(letter: PendingLetter | undefined): DeadLetterStrategy {
+    if (letter?.retained === true) return 'at_least_once';
+    return letter !== undefined && this.#home.exchanges.has(letter.exchange) ? 'at_most_once' : 'disabled';
   }
 
   /** @returns undefined when there is nowhere to send it to */

@@ -3,6 +3,7 @@ import type { Access, AccessKind, Right } from '../access/access.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Task } from '../scheduler/task.js';
 import { TotalCounters } from '../counters.js';
+import { GlobalCounters } from '../global-counters.js';
 import type { ExchangeDeclared, QueueDeclared, QueueOwner, User, VirtualHostMetadata } from '../declarations.js';
 import type { Deque } from '../deque.js';
 import { locked, noExchange, noQueue, preconditionFailed } from '../errors.js';
@@ -38,6 +39,8 @@ export class VirtualHostCore implements QueueHome {
   readonly replies = new ReplyAddresses();
   /** What happened here, also in queues and channels that are gone. */
   readonly counters = new TotalCounters();
+  /** What metrics show besides: by type of queue, strategy and size. */
+  readonly globals = new GlobalCounters();
   /** Called for every death in its queues. */
   readonly deathListeners = new Set<DeathListener>();
   readonly scheduler: Scheduler;

@@ -1,6 +1,7 @@
 import { isLost, type Message } from '../../message/index.js';
 import type { TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
+import type { GlobalCounters } from '../global-counters.js';
 import { delayOf } from '../exchange/delay.js';
 import type { DelayedMessages } from '../exchange/delayed-messages.js';
 import { type Destination, Exchange } from '../exchange/exchange.js';
@@ -18,6 +19,7 @@ export interface RoutingHome {
   readonly queues: ReadonlyMap<string, Queue>;
   readonly replies: ReplyAddresses;
   readonly counters: TotalCounters;
+  readonly globals: GlobalCounters;
   readonly journal: Journal | undefined;
   readonly timers: Timers;
   /** Dead letters that the scheduler is to route. */
@@ -126,8 +128,11 @@ export class Routing {
   }
 
   #publishTo(message: Message, exchange: Exchange, queues: readonly Queue[], delays: Delays, now: number): Outcome {
-    this.#home.counters.publish++;
+    const { counters, globals } = this.#home;
+    counters.publish++;
     exchange.counters.publishIn++;
+    globals.routed += queues.length;
+    globals.sizes.record(message.size);
     return this.#enter(message, exchange, queues, delays, undefined, this.#home.journal, now);
   }
 

@@ -43,8 +43,9 @@ export function createApi(host: ManagementHost, options: ApiOptions = {}, files?
     await next();
   });
   for (const resource of [...allResources, ...resources]) {
-    for (const path of [`/api${resource.path}`, `/api${resource.path}/`]) {
-      app.all(path, (c) => dispatcher.enter(c, resource));
+    const path = resource.isOutsideApi === true ? resource.path : `/api${resource.path}`;
+    for (const each of [path, `${path}/`]) {
+      app.all(each, (c) => dispatcher.enter(c, resource));
     }
   }
   if (files !== undefined && options.console !== false) {

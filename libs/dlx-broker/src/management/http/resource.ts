@@ -38,11 +38,13 @@ export interface ApiRequest {
 /** Answers a request with data, or with a Response to stream. */
 export type Handler = (request: ApiRequest, management: Management) => Answer | Response | Promise<Answer | Response>;
 
-/** One path of the API below `/api`: who may use it, and a handler for each of its methods. */
+/** One path of the API, in general below `/api`: who may use it, and a handler for each of its methods. */
 export interface Resource {
   /** `/queues/:vhost/:name`. By default the virtual host `:vhost` has to exist, and the user needs access to it. */
   readonly path: string;
   readonly allows: Audience;
+  /** The path is not below `/api`. */
+  readonly isOutsideApi?: true;
   /** The tag for PUT, POST and DELETE. Default: the same. */
   readonly allowsChange?: Audience;
   /** Content types of a body. Default: any, as in RabbitMQ. */

@@ -121,7 +121,7 @@ function connectTo(
   by: string,
 ): Connected {
   const { broker, data } = at;
-  const { amqp, http, audit, memoryLimit, users } = listen;
+  const { amqp, http, metrics, audit, memoryLimit, users } = listen;
   broker.addVirtualHost(vhost);
   letIn(broker, users ?? []); // at once, because the application may log in as one of them
   const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
@@ -129,6 +129,7 @@ function connectTo(
     ...reporter,
     amqp,
     http,
+    metrics,
     audit,
     memoryLimit,
     refused: refusal(listen, by),
@@ -138,7 +139,7 @@ function connectTo(
   return {
     backend,
     open: async () => {
-      if (opened || (amqp === undefined && http === undefined)) return;
+      if (opened || (amqp === undefined && http === undefined && metrics === undefined)) return;
       opened = true;
       if (users === undefined && broker.access.users().length === 0) letIn(broker, [guestOf(vhost)]);
       await listeners.open();
@@ -171,7 +172,7 @@ const reporterOf = (logger: SafeLogger): Reporter => ({
   log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),
 });
 
-const presets = { amqp: 5672, http: 15_672 };
+const presets = { amqp: 5672, http: 15_672, metrics: 15_692 };
 
 const refusal =
   (listen: ListenOptions, by: string) =>

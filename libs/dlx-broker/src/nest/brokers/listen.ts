@@ -1,4 +1,5 @@
 import type { ListenOptions as AmqpOptions } from '../../amqp/index.js';
+import type { MetricsOptions } from '../../metrics/index.js';
 import type { HttpOptions } from '../../management/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown, whole } from '../../options/index.js';
 import type { ServedUser } from '../../logins/index.js';
@@ -14,6 +15,11 @@ export type HttpPortOptions = Omit<HttpOptions, 'resources'>;
 interface PortOptions {
   /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
   readonly amqp?: AmqpPortOptions;
+  /**
+   * A port for Prometheus, without a login: on loopback, 15692, by default; 0 is any that is free. It has what the option `metrics`
+   * of `forRoot` measures.
+   */
+  readonly metrics?: MetricsOptions;
   /**
    * How much memory this process may use before publishers at these ports wait: up to 1 a share of what it may have
    * (the container's limit, else the machine's memory), above it bytes. Default 0.4.
@@ -68,6 +74,9 @@ export const httpChecks = {
   console: isFlag,
 } satisfies Checks<HttpPortOptions>;
 
+/** Every option of `listen.metrics`, and what it accepts. */
+export const metricsChecks = { host: isText, port } satisfies Checks<MetricsOptions>;
+
 const isPort =
   <T>(checks: Checks<T>): Check =>
   (value, origin) => {
@@ -103,6 +112,7 @@ const isShareOrBytes: Check = (value, origin) => {
 export const listenChecks = {
   amqp: isPort(amqpChecks),
   http: isPort(httpChecks),
+  metrics: isPort(metricsChecks),
   audit: isText,
   memoryLimit: isShareOrBytes,
   users: areUsers,

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Settled, TopologyChange } from '../../broker/index.js';
+import { Histogram, type Settled, type TopologyChange } from '../../broker/index.js';
 import type { Message } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { Batch } from './batch.js';
@@ -19,6 +19,9 @@ import { writeAll } from './write-all.js';
 const smallBatch = 65_536;
 /** After so many bytes of a segment, or half of it, the next segment is prepared. */
 const inUse = 1_048_576;
+
+/** Upper bounds in seconds. */
+const syncBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 export interface CommitParts extends CompactionOptions, FillingParts {
   readonly disk: Disk;
@@ -42,6 +45,8 @@ export class Commits {
   /** Batches written since the log was opened. */
   count = 0;
   failure: StoreError | undefined;
+  /** The seconds that batches took until the disk had them; undefined while that is not measured. */
+  syncs: Histogram | undefined;
   readonly #parts: CommitParts;
   readonly #batch = new Batch();
   readonly #compaction: Compaction;
@@ -96,6 +101,10 @@ export class Commits {
     if (this.failure !== undefined || this.#isClosed) return;
     this.#isFreeing = true;
     this.#schedule();
+  }
+
+  measure(): void {
+    this.syncs ??= new Histogram(syncBounds);
   }
 
   /** The disk is nearly full: deletes the segment that was prepared. */
@@ -197,8 +206,10 @@ export class Commits {
     if (encoded === undefined) return;
     if (encoded !== 'nothing') {
       const { written, dead } = encoded;
+      const began = this.syncs === undefined ? 0 : this.#parts.surroundings.now();
       if (!(await this.#write(segment))) return;
       if (durability === 'fsync') await segment.file.sync();
+      this.syncs?.record((this.#parts.surroundings.now() - began) / 1000);
       await this.#cacheBodies(written);
       this.count++;
       for (const one of dead) await this.#remove(one);

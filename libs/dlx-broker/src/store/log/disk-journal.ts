@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import {
   type Broker,
+  type Histogram,
   type MessageOwner,
   isPersistent,
   type Journal,
@@ -142,6 +143,16 @@ export class DiskJournal implements Journal {
   /** The disk failed: nothing is stored any more. */
   get hasFailed(): boolean {
     return this.#commits.failure !== undefined;
+  }
+
+  /** Measures how long batches take from now on. */
+  measure(): void {
+    this.#commits.measure();
+  }
+
+  /** The seconds that batches took until the disk had them; undefined while that is not measured. */
+  get syncs(): Histogram | undefined {
+    return this.#commits.syncs;
   }
 
   /** Fails now, not with the next write: another process may have the directory. */

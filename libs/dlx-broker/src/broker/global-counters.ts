@@ -1,0 +1,65 @@
+import type { DeathReason } from '../message/index.js';
+import { DeliveryCounters } from './counters.js';
+import { Histogram } from './histogram.js';
+
+/** What a queue does with its dead letters, by RabbitMQ's names. `disabled`: it has no dead-letter exchange, or that one is missing. */
+export const deadLetterStrategies = ['disabled', 'at_most_once', 'at_least_once'] as const;
+export type DeadLetterStrategy = (typeof deadLetterStrategies)[number];
+
+/** The reasons in the order in which {@link GlobalCounters} counts them. */
+export const countedReasons = [
+  'expired',
+  'rejected',
+  'maxlen',
+  'delivery_limit',
+] as const satisfies readonly DeathReason[];
+
+/** The upper bounds of the sizes of messages, in bytes, as in later releases of RabbitMQ. */
+const messageSizes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000];
+
+/** What RabbitMQ's global counters have beside the totals of a virtual host. The hot path adds one; nothing is allocated. */
+export class GlobalCounters {
+  /** Publishes on channels with confirms, and in transactions. */
+  receivedConfirm = 0;
+  /** Copies for queues that publishes made, refused ones included. */
+  routed = 0;
+  /** Dead letters that all target queues of an at-least-once queue confirmed (rule M3). */
+  confirmedLetters = 0;
+  /** Deliveries of quorum queues. All others are of classic queues. */
+  readonly quorum = new DeliveryCounters();
+  /** Published messages by the bytes of their bodies. */
+  readonly sizes = new Histogram(messageSizes);
+  readonly #deaths: number[] = zeros(2 * countedReasons.length * deadLetterStrategies.length);
+
+  countDeath(isQuorum: boolean, reason: DeathReason, strategy: DeadLetterStrategy): void {
+    const place = placeOf(isQuorum, reason, strategy);
+    this.#deaths[place] = (this.#deaths[place] as number) + 1;
+  }
+
+  deaths(isQuorum: boolean, reason: DeathReason, strategy: DeadLetterStrategy): number {
+    return this.#deaths[placeOf(isQuorum, reason, strategy)] as number;
+  }
+
+  /** Adds what another one counted. */
+  add(other: GlobalCounters): void {
+    this.receivedConfirm += other.receivedConfirm;
+    this.routed += other.routed;
+    this.confirmedLetters += other.confirmedLetters;
+    for (const name of Object.keys(other.quorum) as (keyof DeliveryCounters)[]) this.quorum[name] += other.quorum[name];
+    this.sizes.add(other.sizes);
+    for (const [place, count] of other.#deaths.entries()) this.#deaths[place] = (this.#deaths[place] as number) + count;
+  }
+}
+
+const zeros = (length: number): number[] => new Array<number>(length).fill(0);
+
+function placeOf(isQuorum: boolean, reason: DeathReason, strategy: DeadLetterStrategy): number {
+  const row = (isQuorum ? countedReasons.length : 0) + reasonAt(reason);
+  return row * deadLetterStrategies.length + strategyAt(strategy);
+}
+
+const reasonAt = (reason: DeathReason): number =>
+  reason === 'expired' ? 0 : reason === 'rejected' ? 1 : reason === 'maxlen' ? 2 : 3;
+
+const strategyAt = (strategy: DeadLetterStrategy): number =>
+  strategy === 'disabled' ? 0 : strategy === 'at_most_once' ? 1 : 2;

@@ -1,0 +1,62 @@
+import { labelled, type Metric, type Series } from '../family.js';
+import type { HandlerNumbers, MeteredHandlers } from '../source.js';
+
+type All = readonly MeteredHandlers[];
+
+const labels = ['broker', 'handler', 'queue'];
+
+/** The states of a connection to a broker. */
+const states = ['connecting', 'ready', 'blocked', 'reconnecting', 'closed'];
+
+const perHandler = (
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: (of: HandlerNumbers) => number,
+): Metric<All> =>
+  labelled(name, type, labels, help, function* (all): Generator<Series, void, void> {
+    for (const { broker, handlers } of all)
+      for (const each of handlers) yield { labels: [broker, each.handler, each.queue], value: read(each) };
+  });
+
+/** The handlers of an application, on the broker of the process or on a RabbitMQ. */
+export const handlerFamilies: readonly Metric<All>[] = [
+  perHandler('dlx_handler_attempts_total', 'counter', 'Runs of a handler', ({ attempts }) => attempts),
+  perHandler('dlx_handler_retries_total', 'counter', 'Messages that are tried again later', ({ retried }) => retried),
+  perHandler('dlx_handler_parked_total', 'counter', 'Messages parked after their last attempt', ({ parked }) => parked),
+  perHandler(
+    'dlx_handler_rejected_total',
+    'counter',
+    'Messages that their queue dead-letters',
+    ({ rejected }) => rejected,
+  ),
+  perHandler('dlx_handler_dropped_total', 'counter', 'Messages that a handler dropped', ({ dropped }) => dropped),
+  perHandler('dlx_handlers_in_flight', 'gauge', 'Runs that have not ended', ({ inFlight }) => inFlight),
+  labelled(
+    'dlx_handler_duration_seconds',
+    'histogram',
+    [...labels, 'outcome'],
+    'How long a run of a handler took',
+    function* (all): Generator<Series, void, void> {
+      for (const { broker, handlers } of all) {
+        for (const { handler, queue, succeeded, failed } of handlers) {
+          yield { labels: [broker, handler, queue, 'success'], value: succeeded };
+          yield { labels: [broker, handler, queue, 'failure'], value: failed };
+        }
+      }
+    },
+  ),
+  labelled('dlx_client_unroutable_total', 'counter', ['broker'], 'Events that no queue got', (all) =>
+    all.map(({ broker, unroutable }) => ({ labels: [broker], value: unroutable })),
+  ),
+  labelled(
+    'dlx_backend_state',
+    'gauge',
+    ['broker', 'state'],
+    '1 for the present state of the connection to a broker',
+    (all) =>
+      all.flatMap(({ broker, state }) =>
+        states.map((each) => ({ labels: [broker, each], value: each === state ? 1 : 0 })),
+      ),
+  ),
+];

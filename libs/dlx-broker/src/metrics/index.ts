@@ -1,0 +1,5 @@
+export { Meter, type MeterParts } from './meter.js';
+export { metricsResources } from './http/resources.js';
+export { MetricsListener, type MetricsOptions } from './http/metrics-listener.js';
+export type { HandlerNumbers, MeteredBroker, MeteredHandlers, MeteredJournal, MeteredMachine } from './source.js';
+export { type PageRequest, pageOf } from './pages.js';
