@@ -1,5 +1,6 @@
 import { format, resolveConfig } from 'prettier';
 import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
+import { metricTable } from '../../libs/dlx-broker/src/metrics/index.js';
 import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
 import { differences } from '../e2e/differences.js';
 import { read, root } from './pages.js';
@@ -31,6 +32,14 @@ function bothOf({ policy, merge }: Argument): string {
   return Object.entries(merge)
     .map(([type, one]) => `${type}: ${mergeNames[one]}`)
     .join('; ');
+}
+
+/** The metrics of these names. */
+function metricRows(isWanted: (name: string) => boolean): readonly (readonly string[])[] {
+  const rows = metricTable
+    .filter(({ name }) => isWanted(name))
+    .map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]);
+  return [['metric', 'type', 'labels', 'says'], ...rows];
 }
 
 /** The tables of the docs that come from tables of the source, heads first. */
@@ -69,6 +78,8 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...(instead === undefined ? [] : [[feature, '', `none; ${instead}`]]),
     ]),
   ],
+  'metrics of RabbitMQ': metricRows((name) => name.startsWith('rabbitmq_')),
+  'metrics of our own': metricRows((name) => name.startsWith('dlx_')),
   'settings of decorators': [
     ['decorator', 'setting', 'becomes', 'accepts'],
     ...decoratorTable.map(({ decorator, setting, of, becomes, accepts }) => [

@@ -3,3 +3,4 @@ export { metricsResources } from './http/resources.js';
 export { MetricsListener, type MetricsOptions } from './http/metrics-listener.js';
 export type { HandlerNumbers, MeteredBroker, MeteredHandlers, MeteredJournal, MeteredMachine } from './source.js';
 export { type PageRequest, pageOf } from './pages.js';
+export { metricTable } from './table.js';
