@@ -18,7 +18,7 @@ export { channelName, connectionName } from './api/views/names.js';
 export { Machine } from './statistics/machine.js';
 export type { DeadLetterGraph } from './dlx/graph/dead-letter-graph.js';
 export { DeadLetterGraphs } from './dlx/graph/dead-letter-graphs.js';
-export { isDeadLetterQueue, oldestOf } from './dlx/queues/queue-row.js';
+export { deadLetterSign, oldestOf } from './dlx/queues/queue-row.js';
 export { onlyKnown } from './dlx/input.js';
 export { seenVhosts } from './dlx/seen-vhosts.js';
 export { TextStream } from './dlx/export/text-stream.js';

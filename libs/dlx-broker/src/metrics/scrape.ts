@@ -1,5 +1,5 @@
 import type { Channel, Connection, GlobalCounters, Queue, TotalCounters, VirtualHost } from '../broker/index.js';
-import { type DeadLetterGraph, isDeadLetterQueue } from '../management/index.js';
+import { type DeadLetterGraph, deadLetterSign } from '../management/index.js';
 import { channelKind, connectionKind, type Kind, queueKind } from './rabbitmq/object-families.js';
 import type { LoopDelay, MeteredBroker } from './source.js';
 
@@ -83,7 +83,7 @@ export class Scrape {
       for (const [place, queue] of graph.queues.entries()) {
         if (place % inOneGo === 0) yield;
         if (queue.deleted) continue;
-        if (isDeadLetterQueue(queue, graph)) letters.push(queue);
+        if (deadLetterSign(queue, graph) === 'proven') letters.push(queue);
         if (mayDie(queue)) dying.push(queue);
       }
     }
