@@ -7,7 +7,8 @@ import type { Metric } from './family.js';
 import type { Meter } from './meter.js';
 import { globalFamilies } from './rabbitmq/global-families.js';
 import { infoFamilies, nodeFamilies } from './rabbitmq/node-families.js';
-import { channelKind, connectionKind, each, queueKind, queueNumbers, summed } from './rabbitmq/object-families.js';
+import { each, summed } from './rabbitmq/object-families.js';
+import { channelKind, connectionKind, queueKind, queueNumbers } from './rabbitmq/objects.js';
 import type { Endpoint, Scrape } from './scrape.js';
 import { textOf } from './text.js';
 

@@ -1,6 +1,6 @@
 import type { Channel, Connection, GlobalCounters, Queue, TotalCounters, VirtualHost } from '../broker/index.js';
 import { type DeadLetterGraph, deadLetterSign } from '../management/index.js';
-import { channelKind, connectionKind, type Kind, queueKind } from './rabbitmq/object-families.js';
+import { channelKind, connectionKind, type Kind, queueKind } from './rabbitmq/objects.js';
 import type { LoopDelay, MeteredBroker } from './source.js';
 
 /** Which page is made. RabbitMQ's later releases have these words in the label `rabbitmq_endpoint`. */
