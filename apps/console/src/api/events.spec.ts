@@ -60,6 +60,21 @@ it('takes no event of one piece after its view is gone, and leaves no timer', as
   expect([taken, server.cancelled, vi.getTimerCount()]).toEqual([[1], 1, 0]);
 });
 
+it('reports the fault of a view, and goes on with the same stream', async () => {
+  const server = new Server(event(1) + event(2) + event(3));
+  const reported: unknown[] = [];
+  vi.stubGlobal('fetch', server.answer);
+  vi.stubGlobal('reportError', (error: unknown) => void reported.push(error));
+  const controller = new AbortController();
+  const fault = new Error('a bug of the view');
+  const take = ({ time }: LiveEvent): void => {
+    if (time === 1) throw fault;
+    controller.abort();
+  };
+  await follow({}, take, controller.signal);
+  expect([reported, server.opened]).toEqual([[fault], 1]);
+});
+
 it('ends at once while it waits to connect again', async () => {
   vi.stubGlobal('fetch', async () => new Response('{}', { status: 503 }));
   const controller = new AbortController();

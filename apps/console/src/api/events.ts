@@ -73,7 +73,7 @@ export async function follow(query: LiveQuery, take: (event: LiveEvent) => void,
       if (!response.ok) throw await refusal(response);
       for await (const event of eventsOf(response.body)) {
         if (signal.aborted) return;
-        take(event);
+        taken(event, take);
         pause = pauses.shortest;
       }
     } catch {
@@ -81,6 +81,15 @@ export async function follow(query: LiveQuery, take: (event: LiveEvent) => void,
     }
     await wait(pause, signal);
     pause = Math.min(pause * 2, pauses.longest);
+  }
+}
+
+/** Gives an event to its view. A fault of the view is reported as one, and must not look like a lost connection. */
+function taken(event: LiveEvent, take: (event: LiveEvent) => void): void {
+  try {
+    take(event);
+  } catch (error) {
+    reportError(error);
   }
 }
 

@@ -26,6 +26,8 @@ export class Dlx {
   readonly streams: EventStreams;
   readonly turns: Turns;
   readonly searches = new Searches();
+  /** Exports are counted apart: each lasts as long as its client takes to read it. */
+  readonly exports = new Searches('exports');
   readonly graphs: DeadLetterGraphs;
   readonly #sink: AuditSink | undefined;
 

@@ -9,6 +9,9 @@ export class Searches {
   readonly #running = new Map<string, number>();
   #count = 0;
 
+  /** @param what is counted, for the refusal */
+  constructor(readonly what = 'searches') {}
+
   get count(): number {
     return this.#count;
   }
@@ -34,7 +37,7 @@ export class Searches {
   begin(user: string): () => void {
     const ofUser = this.#running.get(user) ?? 0;
     if (this.#count >= most.all || ofUser >= most.ofUser) {
-      throw new Problem(429, 'too_many_requests', `${ofUser} searches of this user and ${this.#count} in all run`, {
+      throw new Problem(429, 'too_many_requests', `${ofUser} ${this.what} of this user and ${this.#count} in all run`, {
         'retry-after': '1',
       });
     }

@@ -28,8 +28,8 @@ const exportAll: Handler = (request, management) => {
   const limit = numberIn(query, 'limit', mostMessages, 1, mostMessages);
   const encoding = wordIn(query, 'encoding', ['auto', 'base64'], 'auto');
   if (request.method === 'HEAD') return new Response(null, { headers });
-  const { turns, searches } = management.dlx;
-  const ended = searches.begin(user.name);
+  const { turns, exports: running } = management.dlx;
+  const ended = running.begin(user.name);
   const stream = new TextStream({
     work: linesOf({ queue, matches, positions, limit, encoding, now: () => management.now() }),
     turns,

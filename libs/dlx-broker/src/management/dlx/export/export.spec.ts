@@ -107,11 +107,13 @@ describe('GET /api/dlx/queues/{vhost}/{name}/export', () => {
     expect(rest).not.toContain('late');
   });
 
-  it('makes no more than its client reads, in many turns, and counts as a search until its end', async () => {
-    const { dlx, publish, ask, turns } = arrange();
+  it('makes no more than its client reads, in many turns, and counts as an export until its end', async () => {
+    const { call, dlx, publish, ask, turns } = arrange();
     for (let n = 0; n < 2_000; n++) publish('x'.repeat(1_000));
     const answers = await Promise.all([1, 2, 3, 4].map(() => ask()));
     expect((await ask()).status).toBe(429);
+    // Exports that are not read keep their user from no search.
+    expect((await call('GET', '/dlx/queues/%2F/dead/messages')).status).toBe(200);
     await otherWork();
     const before = turns.pauses;
     await otherWork();
@@ -119,9 +121,9 @@ describe('GET /api/dlx/queues/{vhost}/{name}/export', () => {
     const text = await answers[0]!.text();
     expect(text.split('\n')).toHaveLength(2_001);
     expect(turns.pauses - before).toBeGreaterThan(2_000 / longestTurn / 2);
-    expect(dlx.searches.count).toBe(3);
+    expect(dlx.exports.count).toBe(3);
     for (const answer of answers.slice(1)) await answer.body!.cancel();
-    expect(dlx.searches.count).toBe(0);
+    expect(dlx.exports.count).toBe(0);
   });
 
   it('ends with its client', async () => {
@@ -130,9 +132,33 @@ describe('GET /api/dlx/queues/{vhost}/{name}/export', () => {
     const abort = new AbortController();
     const answer = await ask('', { signal: abort.signal });
     await answer.body!.getReader().read();
-    expect(dlx.searches.count).toBe(1);
+    expect(dlx.exports.count).toBe(1);
     abort.abort();
-    expect(dlx.searches.count).toBe(0);
+    expect(dlx.exports.count).toBe(0);
+  });
+
+  it.each(['', '?ids=1,2,3'])('breaks off when its queue is deleted, and does not seem complete: %j', async (query) => {
+    const { channel, publish, ask } = arrange();
+    for (let n = 0; n < 200; n++) publish('x'.repeat(70_000));
+    const answer = await ask(query);
+    const reader = answer.body!.getReader();
+    await reader.read();
+    channel.deleteQueue('dead');
+    const rest = async (): Promise<void> => {
+      while (!(await reader.read()).done);
+    };
+    await expect(rest()).rejects.toThrow('Not Found');
+  });
+
+  it('breaks off when it is closed while a piece is made', async () => {
+    const { publish, ask } = arrange();
+    for (let n = 0; n < 2_000; n++) publish('x'.repeat(1_000));
+    const abort = new AbortController();
+    const answer = await ask('', { signal: abort.signal });
+    const text = answer.text();
+    await new Promise((resolve) => setImmediate(resolve));
+    abort.abort();
+    await expect(text).rejects.toThrow('ended before its work did');
   });
 
   it('breaks off when its user may not read on', async () => {
@@ -141,7 +167,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/export', () => {
     const answer = await ask();
     broker.access.setPermissions('guest', '/', { configure: '.*', write: '.*', read: '^$' });
     await expect(answer.text()).rejects.toThrow(/ACCESS_REFUSED/);
-    expect(dlx.searches.count).toBe(0);
+    expect(dlx.exports.count).toBe(0);
     expect((await ask()).status).toBe(401);
   });
 
@@ -150,7 +176,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/export', () => {
     async (query) => {
       const { dlx, ask } = arrange();
       expect((await ask(`?${query}`)).status).toBe(400);
-      expect(dlx.searches.count).toBe(0);
+      expect(dlx.exports.count).toBe(0);
     },
   );
 });

@@ -2,6 +2,7 @@ import type { Entry, Queue } from '../../../broker/index.js';
 import type { Message } from '../../../message/index.js';
 import type { Matches } from '../filter.js';
 import { messageToJson, type Shown } from '../message-json.js';
+import { notFound } from '../../http/reply.js';
 import { scan } from '../scan.js';
 
 /** Bodies up to this many bytes are written in one step. Longer ones are base64, and are written in pieces. */
@@ -27,6 +28,7 @@ export interface Exported {
 /**
  * Writes messages as lines of JSON, in the order of the queue, or of the wanted positions. Messages that arrive after the start are
  * left out, and so are those that have gone. Yields wherever it may pause, with a piece of text if there is one.
+ * @throws Problem 404 if the queue is deleted meanwhile: its messages are not known to have gone one by one
  */
 export function* linesOf(exported: Exported): Generator<string | undefined, void, void> {
   const { encoding } = exported;
@@ -38,7 +40,10 @@ export function* linesOf(exported: Exported): Generator<string | undefined, void
 
 function* messagesIn({ queue, matches, positions, limit, now }: Exported): Generator<Entry | undefined, void, void> {
   if (positions !== undefined) {
-    for (const position of positions.slice(0, limit)) yield queue.deleted ? undefined : queue.find(position);
+    for (const position of positions.slice(0, limit)) {
+      if (queue.deleted) throw notFound();
+      yield queue.find(position);
+    }
     return;
   }
   const last = queue.lastPosition;
@@ -55,6 +60,7 @@ function* messagesIn({ queue, matches, positions, limit, now }: Exported): Gener
     const entry = wanted;
     wanted = undefined;
     yield entry;
+    if (queue.deleted) throw notFound();
     if (step.done === true) return;
   }
 }

@@ -22,6 +22,8 @@ export class TextStream {
   readonly #source: TextSource;
   #turnBegan: number;
   #isOpen = true;
+  /** True if the work has come to its end. */
+  #isComplete = false;
 
   constructor(source: TextSource) {
     this.#source = source;
@@ -32,7 +34,7 @@ export class TextStream {
     );
   }
 
-  /** Ends the work. */
+  /** Ends the work. A response that is not complete breaks off at its next piece. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -43,12 +45,19 @@ export class TextStream {
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       const piece = await this.#piece();
+      // The end of the response would tell the client that it has everything.
+      if (!this.#isOpen && !this.#isComplete) throw new Error('the response ended before its work did');
       if (piece !== '') controller.enqueue(Buffer.from(piece));
-      if (!this.#isOpen) controller.close();
+      if (this.#isComplete) controller.close();
     } catch (error) {
       this.close();
       throw error;
     }
+  }
+
+  #complete(): void {
+    this.#isComplete = true;
+    this.close();
   }
 
   /** The next piece; the stream is over if the piece is empty. */
@@ -63,7 +72,7 @@ export class TextStream {
         if (!this.#isOpen) break;
       }
       const { done, value } = work.next();
-      if (done === true) this.close();
+      if (done === true) this.#complete();
       else text += value ?? '';
     }
     return text;
