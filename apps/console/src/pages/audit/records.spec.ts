@@ -40,6 +40,11 @@ it('shows details without empty ones', () => {
         destinations: ['a', 'b'],
         counts: { matched: 3 },
         payload_sha256: 'a'.repeat(64),
+        groups: [
+          { vhost: '/', queue: 'q', filter: { error: 'E' }, ids: null },
+          { vhost: '/', queue: 'r', filter: null, ids: 2 },
+        ],
+        more_groups: 0,
       }),
     ),
   ).toEqual([
@@ -48,5 +53,6 @@ it('shows details without empty ones', () => {
     ['destinations', 'a, b'],
     ['counts', 'matched 3'],
     ['payload_sha256', 'aaaaaaaaaaaa…'],
+    ['groups', 'q: error E; r: 2 chosen messages'],
   ]);
 });

@@ -1,3 +1,4 @@
+import type { RedriveGroup } from '../../api/types';
 import { subjectOf } from '../../letters/words';
 
 /** A record of `GET /api/dlx/audit`. `time` is milliseconds since 1970. */
@@ -42,12 +43,16 @@ const elsewhere: ReadonlySet<string> = new Set(['vhost', 'queue', 'dry_run', 'ta
 /** The details of a record in words, without empty ones. */
 export function detailsOf({ details = {} }: AuditRecord): readonly (readonly [string, string])[] {
   return Object.entries(details)
-    .filter(([key, value]) => !elsewhere.has(key) && value !== null && value !== undefined)
+    .filter(([key, value]) => !elsewhere.has(key) && value !== null && value !== undefined && !isNoMore(key, value))
     .map(([key, value]) => [key, wordsOf(key, value)]);
 }
 
+/** How many further groups there are, if there are none. */
+const isNoMore = (key: string, value: unknown): boolean => key === 'more_groups' && value === 0;
+
 function wordsOf(key: string, value: unknown): string {
   if (key === 'filter') return subjectOf({ filter: value as Record<string, unknown>, ids: null });
+  if (key === 'groups' && Array.isArray(value)) return value.map(groupOf).join('; ');
   if (key.startsWith('payload_sha256') && typeof value === 'string') return `${value.slice(0, 12)}…`;
   if (key === 'rate' && value === 0) return 'full';
   if (Array.isArray(value)) return value.map(String).join(', ');
@@ -55,4 +60,10 @@ function wordsOf(key: string, value: unknown): string {
   return Object.entries(value)
     .map(([name, each]) => `${name.replaceAll('_', ' ')} ${typeof each === 'string' ? each : JSON.stringify(each)}`)
     .join(', ');
+}
+
+/** A group of a redrive in words. */
+function groupOf(group: unknown): string {
+  const { queue, filter, ids } = group as Pick<RedriveGroup, 'queue' | 'filter' | 'ids'>;
+  return `${queue}: ${subjectOf({ filter, ids })}`;
 }

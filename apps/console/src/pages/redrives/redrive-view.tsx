@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { RedriveGroup, RedriveTask } from '../../api/types';
 import { useResource } from '../../api/use-resource';
 import { loadRedrive } from '../../letters/api';
@@ -14,14 +14,48 @@ import { type Column, Table } from '../../ui/table';
 /** The pause between two looks, in milliseconds. */
 const interval = 1_000;
 
+/** The beginning of the tasks of edited messages. An edit is over with its answer, so it is no redrive in the list. */
+const editPrefix = 'edit-';
+
 /** One redrive: its progress, its result, and what was asked for. */
-export function RedriveView({ id }: { id: string }) {
+export const RedriveView = ({ id }: { id: string }) =>
+  id.startsWith(editPrefix) ? <EditView id={id} /> : <LiveView id={id} />;
+
+function EditView({ id }: { id: string }) {
+  return (
+    <>
+      <Path id={id} />
+      <Notice title="This is the edit of one message">
+        <p>
+          The message with this name in its header <code>dlx-redriven-task</code> was edited and sent back in one step.
+          The audit log has who did it, where it went, and the checksums of both bodies.
+        </p>
+        <p>
+          <a href={href(['audit'], { action: 'message edit' })}>Edits in the audit log</a>
+        </p>
+      </Notice>
+    </>
+  );
+}
+
+const Path = ({ id }: { id: string }) => (
+  <nav class="crumbs" aria-label="Path">
+    <a href={href(['redrives'])}>Redrives</a> <span aria-hidden="true">/</span> <span>{visible(id)}</span>
+  </nav>
+);
+
+function LiveView({ id }: { id: string }) {
   const [isLive, setLive] = useState(true);
+  /** When there is nothing new to see, in the time of this page. */
+  const ended = useRef<number>(undefined);
   const answer = useResource(
     id,
     async (signal) => {
       const task = await loadRedrive(id, signal);
-      setLive(isOpen(task) || (task.watched_until ?? 0) > Date.now());
+      // The watch ends a while after the redrive by the clock of the server, which may differ from that of the browser.
+      if (isOpen(task)) ended.current = undefined;
+      else ended.current ??= performance.now() + Math.max(0, (task.watched_until ?? 0) - (task.ended_at ?? 0));
+      setLive(ended.current === undefined || performance.now() < ended.current);
       return task;
     },
     isLive ? interval : undefined,
@@ -29,9 +63,7 @@ export function RedriveView({ id }: { id: string }) {
   const { data: task, error } = answer;
   return (
     <>
-      <nav class="crumbs" aria-label="Path">
-        <a href={href(['redrives'])}>Redrives</a> <span aria-hidden="true">/</span> <span>{visible(id)}</span>
-      </nav>
+      <Path id={id} />
       {task === undefined && error === undefined && <Loading lines={6} />}
       {task === undefined && error?.status === 404 && (
         <Notice title="This redrive is not known any more">

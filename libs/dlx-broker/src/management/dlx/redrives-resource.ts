@@ -116,9 +116,12 @@ function ownTask(request: ApiRequest, management: Management): QueueRedrive {
   throw notAuthorised(`redrive '${task.id}' was started by another user`);
 }
 
+/** An answer has up to a thousand destinations, so that those to changes wait for memory, too. */
+const common = { allows: 'management', readsMuch: true } as const;
+
 export const redrives: readonly Resource[] = [
-  { path: '/dlx/redrives', allows: 'management', GET: list, POST: start },
-  { path: '/dlx/redrives/:id', allows: 'management', GET: show, DELETE: stop },
-  { path: '/dlx/redrives/:id/pause', allows: 'management', POST: pause },
-  { path: '/dlx/redrives/:id/resume', allows: 'management', POST: resume },
+  { path: '/dlx/redrives', ...common, GET: list, POST: start },
+  { path: '/dlx/redrives/:id', ...common, GET: show, DELETE: stop },
+  { path: '/dlx/redrives/:id/pause', ...common, POST: pause },
+  { path: '/dlx/redrives/:id/resume', ...common, POST: resume },
 ];

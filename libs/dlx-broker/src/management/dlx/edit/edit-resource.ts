@@ -61,13 +61,14 @@ async function replace(entry: Entry, { request, management, queue, given, sums }
   const [left] = counts.leftAt;
   if (left?.why === 'forbidden') throw notAuthorised('Access refused.');
   const isMoved = counts.moved > 0 && !dryRun;
-  const failure = isMoved ? await stored : undefined;
   const address = to ?? entry.message.origin;
   const place = { exchange: address?.exchange ?? null, routing_key: address?.routingKey ?? null };
   const arrived = { destinations: [...counts.destinations.keys()], other_destinations: counts.otherDestinations };
   const answer = { ...place, ...arrived, ...(left && { why: left.why }) };
-  const audit = isMoved ? record({ ...answer, task, stored: failure === undefined }, sums, request, management) : null;
-  if (failure !== undefined) throw new Problem(500, 'internal_error', failure.message);
+  // Recorded at once: a crash while the store works must not leave an edited message without a record (decision 170).
+  const audit = isMoved ? record({ ...answer, task }, sums, request, management) : null;
+  const failure = isMoved ? await stored : undefined;
+  if (failure !== undefined) throw notStored(failure, { task, edit: audit }, request, management);
   return ok({
     id: String(entry.position),
     dry_run: dryRun,
@@ -92,6 +93,17 @@ function record(
   const sums = { payload_sha256_before: before, payload_sha256: after };
   const entry = { user: user.name, from: peer, action: 'message edited', names };
   return management.dlx.audit.record({ ...entry, details: { ...details, destinations, ...sums } }) ?? null;
+}
+
+/** Records that the store failed with an edit that is in the log already. */
+function notStored(
+  { message }: Error,
+  details: Readonly<Record<string, unknown>>,
+  { user, peer, names }: ApiRequest,
+  { dlx }: Management,
+): Problem {
+  dlx.audit.record({ user: user.name, from: peer, action: 'message edit not stored', names, details });
+  return new Problem(500, 'internal_error', message);
 }
 
 /** @throws AmqpError 403 without the right to write, Problem 400 for a missing exchange */
@@ -128,5 +140,5 @@ function storing(): { readonly promise: Promise<Error | undefined>; readonly set
 }
 
 export const edits: readonly Resource[] = [
-  { path: '/dlx/queues/:vhost/:name/messages/:id/edit', allows: 'management', POST: edit },
+  { path: '/dlx/queues/:vhost/:name/messages/:id/edit', allows: 'management', readsMuch: true, POST: edit },
 ];

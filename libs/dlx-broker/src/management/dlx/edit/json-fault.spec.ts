@@ -89,6 +89,11 @@ describe('jsonFaultIn', () => {
       expect(pauses(body), body.slice(0, 9)).toBeGreaterThan(body.length / 70_000 - 2);
     }
     expect(faultIn('['.repeat(20_000_000))).toBe(10_000);
+    // A number is examined in one turn.
+    for (const number of ['1'.repeat(65_536), `-0.${'1'.repeat(65_533)}`, `1e${'1'.repeat(65_534)}`]) {
+      expect(faultIn(`[${number}]`), number.slice(0, 3)).toBe(1);
+      expect(faultIn(`[${number.slice(0, -1)}]`), number.slice(0, 3)).toBeUndefined();
+    }
     expect(faultIn(`${'['.repeat(10_000)}${']'.repeat(10_000)}`)).toBeUndefined();
   });
 });

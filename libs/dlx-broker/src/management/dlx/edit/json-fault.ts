@@ -3,6 +3,9 @@ import { isUtf8 } from 'node:buffer';
 /** The bytes that are examined between two pauses. */
 const stride = 65_536;
 
+/** A body with a number of so many characters does not count as JSON: a number is examined without a pause. */
+const longestNumber = 65_536;
+
 /** The levels of nesting up to which a body counts as JSON. */
 const deepest = 10_000;
 
@@ -118,25 +121,29 @@ function endOfLiteral(bytes: Uint8Array, start: number): number {
   return word === undefined ? 0 : start + word.length;
 }
 
+/** The position after a number; 0 if there is none, or if it is too long. */
 function endOfNumber(bytes: Uint8Array, start: number): number {
+  const most = start + longestNumber;
   let at = bytes[start] === minus ? start + 1 : start;
   const first = at;
-  at = afterDigits(bytes, at);
-  if (at === first || (bytes[first] === 48 && at > first + 1)) return 0;
+  at = afterDigits(bytes, at, most);
+  if (at === first || at >= most || (bytes[first] === 48 && at > first + 1)) return 0;
   if (bytes[at] === dot) {
-    const fraction = afterDigits(bytes, at + 1);
-    if (fraction === at + 1) return 0;
+    const fraction = afterDigits(bytes, at + 1, most);
+    if (fraction === at + 1 || fraction >= most) return 0;
     at = fraction;
   }
   if (bytes[at] !== 101 && bytes[at] !== 69) return at;
   const sign = bytes[at + 1];
   const from = sign === plus || sign === minus ? at + 2 : at + 1;
-  const end = afterDigits(bytes, from);
-  return end === from ? 0 : end;
+  const end = afterDigits(bytes, from, most);
+  return end === from || end >= most ? 0 : end;
 }
 
-function afterDigits(bytes: Uint8Array, from: number): number {
+function afterDigits(bytes: Uint8Array, from: number, most: number): number {
   let at = from;
-  for (let byte = bytes[at]; byte !== undefined && byte >= 48 && byte <= 57; byte = bytes[at]) at++;
+  while (at < most && isDigit(bytes[at] ?? 0)) at++;
   return at;
 }
+
+const isDigit = (byte: number): boolean => byte >= 48 && byte <= 57;
