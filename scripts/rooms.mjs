@@ -86,6 +86,17 @@ export const rooms = [
     lazy: ['rabbitmq'],
   },
   {
+    name: 'tracing',
+    job: 'what a tracing library is asked for, and never fails a message for',
+    imports: ['backend'],
+    chunk: 'nest',
+  },
+  {
+    name: 'otel',
+    job: 'spans of OpenTelemetry; no other room knows of it',
+    imports: ['history', 'options', 'backend', 'tracing'],
+  },
+  {
     name: 'retry',
     job: 'when a failed message is tried again: policies, wait queues, parking, republishing',
     imports: ['history', 'options', 'topology', 'backend', 'host'],
@@ -94,13 +105,13 @@ export const rooms = [
   {
     name: 'streams',
     job: 'RxJS operators over a backend',
-    imports: ['history', 'options', 'topology', 'host', 'backend', 'retry', 'redrive'],
+    imports: ['history', 'options', 'topology', 'host', 'backend', 'tracing', 'retry', 'redrive'],
     chunk: 'nest',
   },
   {
     name: 'nest',
     job: 'module, server, client, context and decorators',
-    imports: ['history', 'options', 'topology', 'host', 'backend', 'retry', 'streams'],
+    imports: ['history', 'options', 'topology', 'host', 'backend', 'tracing', 'retry', 'streams'],
     chunk: 'nest',
   },
   {
@@ -114,7 +125,17 @@ export const rooms = [
 export const testing = { name: 'testing', job: 'a clock that tests move, a broker to arrange' };
 
 /** The files beside the rooms: entries of the package, and what joins the rooms. No room imports them. */
-export const fronts = ['index', 'serve', 'server', 'streams', 'engine', 'open-broker', 'listeners', 'storage-faults'];
+export const fronts = [
+  'index',
+  'serve',
+  'server',
+  'streams',
+  'otel',
+  'engine',
+  'open-broker',
+  'listeners',
+  'storage-faults',
+];
 
 /** A folder inside a room that joins other rooms, as the files beside the rooms do. */
 export const joints = ['nest/brokers'];

@@ -23,3 +23,11 @@ export const errorHeaders = {
   /** The error of a function of the retry policy, beside the error of the attempt. */
   policy: 'dlx-error-policy',
 } as const;
+
+/** Headers of traces, besides those of W3C (`trace-context.ts`). They say nothing of attempts, and stay at a redrive. */
+export const traceHeaders = {
+  /** A table of texts that a dispatch hook attached to a packet. */
+  metadata: 'dlx-metadata',
+  /** The `traceparent` of the previous attempt. */
+  attempt: 'dlx-trace-attempt',
+} as const;

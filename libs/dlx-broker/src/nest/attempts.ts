@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { AsyncResource } from 'node:async_hooks';
+import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
 import { stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
@@ -23,6 +24,7 @@ export class Attempts {
     private readonly guard: IdempotencyGuard,
     private readonly processing: Processing,
     private readonly logger: Logger,
+    private readonly tracing: SafeTracing | undefined,
   ) {}
 
   /** Runs the only handler of a message. Its outcome settles the message. */
@@ -36,7 +38,7 @@ export class Attempts {
       this.settlement.end(outcome, handling);
       settled();
     };
-    if (planned.handler.settings.idempotence === undefined) return this.#run(planned, data, context, replies, end);
+    if (planned.handler.settings.idempotence === undefined) return this.#run(handling, data, replies, end);
     const skip = (claim: 'busy' | 'done'): void => {
       if (claim === 'done') {
         this.settlement.duplicate(delivery, planned);
@@ -44,24 +46,31 @@ export class Attempts {
       } else this.settlement.postpone(delivery, planned, pauseWhileBusy);
       settled();
     };
-    const run = (ended: (outcome: Outcome) => void): void => this.#run(planned, data, context, replies, ended);
+    const run = (ended: (outcome: Outcome) => void): void => this.#run(handling, data, replies, ended);
     this.guard.pass(planned, data, context, run, skip, end);
   }
 
   /** Runs one of several handlers of a message. The caller settles the message when all have ended. */
-  shared(planned: PlannedHandler, data: unknown, context: DlxContext, end: (outcome: Outcome) => void): void {
-    const run = (ended: (outcome: Outcome) => void): void => this.#run(planned, data, context, undefined, ended);
+  shared(handling: Handling, data: unknown, end: (outcome: Outcome) => void): void {
+    const { planned, context } = handling;
+    const run = (ended: (outcome: Outcome) => void): void => this.#run(handling, data, undefined, ended);
     this.guard.pass(planned, data, context, run, (claim) => end(claim === 'done' ? succeeded : busy), end);
   }
 
-  /** Runs a handler. Every rejection of its promise is handled here: an unhandled one would end the process. */
-  #run(
-    planned: PlannedHandler,
-    data: unknown,
-    context: DlxContext,
-    replies: Replies | undefined,
-    end: (outcome: Outcome) => void,
-  ): void {
+  /** Runs a handler inside its span, if there is tracing. */
+  #run(handling: Handling, data: unknown, replies: Replies | undefined, end: End): void {
+    const span = this.tracing && startSpan(this.tracing, handling);
+    if (span === undefined) return this.#attempt(handling, data, replies, end);
+    handling.span = span;
+    const ended: End = (outcome) => {
+      span.handled();
+      end(outcome);
+    };
+    span.run(() => this.#attempt(handling, data, replies, ended));
+  }
+
+  /** Calls a handler. Every rejection of its promise is handled here: an unhandled one would end the process. */
+  #attempt({ planned, context }: Handling, data: unknown, replies: Replies | undefined, end: End): void {
     let begun = false;
     let ended = false;
     context.plan(planned, planned.retry && this.settlement);
@@ -121,5 +130,14 @@ export class Attempts {
     );
   }
 }
+
+const startSpan = (tracing: SafeTracing, { delivery, planned, context }: Handling): SafeProcess | undefined =>
+  tracing.startProcess({
+    message: delivery.message,
+    queue: delivery.queue,
+    handler: planned.handler.origin,
+    attempt: context.attempt,
+    metadata: context.getMetadata(),
+  });
 
 const doNothing = (): void => undefined;

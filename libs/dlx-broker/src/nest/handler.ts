@@ -2,6 +2,7 @@ import type { BackendDelivery } from '../backend/index.js';
 import type { RetryPlan } from '../retry/index.js';
 
 import type { HandlerSettings } from './handler-settings.js';
+import type { SafeProcess } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
 import type { Replies } from './replies.js';
 
@@ -31,6 +32,8 @@ export interface Handling {
   readonly context: DlxContext;
   /** The replies to a request; undefined for other messages. */
   readonly replies: Replies | undefined;
+  /** The span of the attempt; undefined without tracing. */
+  span: SafeProcess | undefined;
 }
 
 /**

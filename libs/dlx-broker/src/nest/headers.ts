@@ -1,4 +1,4 @@
-import { addTraceContext, errorHeaders, traceContextAmong } from '../history/index.js';
+import { addTraceContext, errorHeaders, traceContextAmong, traceHeaders } from '../history/index.js';
 import type { Field, Properties } from '../message/index.js';
 import { fieldTableOf } from '../topology/index.js';
 
@@ -11,7 +11,7 @@ export const dlxHeaders = {
   /** What part of an answer a reply is: `next`, `last`, `complete` or `error`. */
   reply: 'dlx-reply',
   /** A table of texts that a dispatch hook attached to a packet. */
-  metadata: 'dlx-metadata',
+  metadata: traceHeaders.metadata,
 } as const;
 
 /**

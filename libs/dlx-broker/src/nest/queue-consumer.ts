@@ -196,7 +196,7 @@ export class QueueConsumer {
     const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
     const replies = this.#repliesFor(delivery, opened?.packet, planned.handler, own);
     this.#atWork++;
-    this.attempts.single({ delivery, planned, context, replies }, data, () => this.#done());
+    this.attempts.single({ delivery, planned, context, replies, span: undefined }, data, () => this.#done());
   }
 
   /** The payload for a handler, which may be a packet that no option announced. */

@@ -1,4 +1,4 @@
-import { errorHeaders, retryHeaders } from '../history/index.js';
+import { errorHeaders, retryHeaders, traceHeaders } from '../history/index.js';
 import { type BackendDelivery, type Publication, ServerError } from '../backend/index.js';
 
 /** What was left out of the headers of a successor: with it they would be larger than a frame of the server. */
@@ -20,7 +20,7 @@ const origin: Shorter = {
 /** Nothing is left to be counted, so this is for a message that is handled no more. */
 const everything: Shorter = {
   leftOut: 'all headers about its attempts',
-  names: [...Object.values(errorHeaders), ...Object.values(retryHeaders)],
+  names: [...Object.values(errorHeaders), ...Object.values(retryHeaders), traceHeaders.attempt],
 };
 
 /** A message that is retried keeps the number of its attempt. */

@@ -1,0 +1,17 @@
+import type { Span } from '@opentelemetry/api';
+import type { TracedError } from '../tracing/index.js';
+import type { Api } from './api.js';
+import { names } from './names.js';
+
+/** The most characters of an error in a span, as in the headers of a dead letter. */
+const longest = { name: 255, message: 1024, stack: 2048 } as const;
+
+/** Notes an error in a span. */
+export function fail({ SpanStatusCode }: Api, span: Span, error: TracedError): void {
+  const name = error.name.slice(0, longest.name);
+  const message = error.message.slice(0, longest.message);
+  const stack = error.stack?.slice(0, longest.stack);
+  span.setAttribute(names.errorType, name);
+  span.recordException({ name, message, ...(stack !== undefined && { stack }) });
+  span.setStatus({ code: SpanStatusCode.ERROR, message });
+}

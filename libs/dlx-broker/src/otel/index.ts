@@ -1,0 +1,3 @@
+export { loadApi } from './api.js';
+export { dlxTracing } from './dlx-tracing.js';
+export type { DlxTracingOptions } from './options.js';

@@ -1,0 +1,2 @@
+export * from './port.js';
+export { type SafeProcess, SafeTracing } from './safe-tracing.js';
