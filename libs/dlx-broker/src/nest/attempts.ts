@@ -4,7 +4,7 @@ import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
 import { stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
-import { busy, succeeded, type Handling, type Outcome, type PlannedHandler } from './handler.js';
+import { busy, type End, succeeded, type Handling, type Outcome, type PlannedHandler } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
 import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
 import type { Replies } from './replies.js';

@@ -5,6 +5,7 @@ import { type WaitQueues, describeRetry } from '../retry/index.js';
 import { type Backend, ConnectionLostError } from '../backend/index.js';
 import { describeTopology, type Topology } from '../topology/index.js';
 import type { DeadLetters, Redrives } from '../streams/index.js';
+import type { SafeTracing } from '../tracing/index.js';
 import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
@@ -28,6 +29,8 @@ export interface BrokerParts {
   readonly events: OutcomeEvents;
   readonly letters: DeadLetters;
   readonly redrives: Redrives;
+  /** Undefined without the option. */
+  readonly tracing: SafeTracing | undefined;
 }
 
 /** Counts of the handlers, and of the events of the client. */
@@ -62,11 +65,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   ) {
     const { backend } = connected;
     const logger = new SafeLogger(`DlxBroker ${options.name}`);
-    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, logger);
+    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, logger, parts.tracing);
     const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => backend.clock.now());
     const guard = new IdempotencyGuard(store, logger);
     const processing: Processing = (context, run) => server.process(context, run);
-    const attempts = new Attempts(settlement, guard, processing, logger);
+    const attempts = new Attempts(settlement, guard, processing, logger, parts.tracing);
     const home = new HomeContext();
     const { drainTimeout } = options;
     const restore = (): Promise<void> => this.#inTurn(() => this.#consume());

@@ -5,6 +5,7 @@ import { AsyncSubject, from, mergeMap, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
 import type { Backend, Done, Publication } from '../backend/index.js';
+import type { PublishSpan, SafeTracing } from '../tracing/index.js';
 import type { Properties } from '../message/index.js';
 import { shownText } from '../host/index.js';
 import { DlxConfigurationError } from '../options/index.js';
@@ -12,7 +13,7 @@ import { takeAnswer } from './answers.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
 import { encodeContent } from './encode-content.js';
-import { asError } from './failure.js';
+import { asError, describeError } from './failure.js';
 import { textOf } from './failure-log.js';
 import { withMetadata } from './headers.js';
 import { Client, type DispatchHook, InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
@@ -38,6 +39,8 @@ export interface DlxClientOptions {
   readonly envelope?: Envelope;
   /** The queue to which packets go, in place of exchanges. */
   readonly queue?: string;
+  /** Spans of publishes. Default: none. */
+  readonly tracing?: SafeTracing;
 }
 
 /** The ids of a message that the client does not make itself. */
@@ -66,6 +69,7 @@ export class DlxClient extends Client {
   readonly #unroutable: UnroutableEvents;
   readonly #dropped: (publication: Publication) => void;
   readonly #asker: Asker;
+  readonly #tracing: SafeTracing | undefined;
   /** Shared with the clients made by {@link to}. */
   #replies: SharedReplies;
   #dispatchHook: DispatchHook | undefined;
@@ -79,6 +83,7 @@ export class DlxClient extends Client {
   constructor(options: DlxClientOptions) {
     super();
     const { backend, events = 'dlx.events', requests = 'dlx.requests', waitQueueType, envelope, queue } = options;
+    this.#tracing = options.tracing;
     this.#waitQueueType = waitQueueType;
     this.#packets = envelope === 'nest';
     this.#queue = queue;
@@ -123,6 +128,7 @@ export class DlxClient extends Client {
       waitQueueType,
       envelope,
       queue,
+      ...(this.#tracing && { tracing: this.#tracing }),
     });
     client.#replies = this.#replies;
     if (this.#dispatchHook !== undefined) client.setOnDispatchHook(this.#dispatchHook);
@@ -236,6 +242,7 @@ export class DlxClient extends Client {
 
   protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
     let asked: PendingRequest | undefined;
+    let published: PublishSpan | undefined;
     try {
       const data: unknown = packet.data;
       if (data instanceof DlxRecord && data.delay !== undefined) {
@@ -246,8 +253,12 @@ export class DlxClient extends Client {
         data instanceof DlxRecord ? data.properties.correlationId : undefined,
       );
       asked = request;
-      const publication = this.#publication(packet, this.#requests, true, { correlationId: request.id });
+      let publication = this.#publication(packet, this.#requests, true, { correlationId: request.id });
+      const span = this.#tracing?.published(publication);
+      if (span !== undefined) ({ publication } = span);
+      published = span;
       this.#replies.request(this.#asker, publication, (failure) => {
+        span?.end(failure);
         if (failure !== undefined && this.#pending.delete(request)) request.end({ err: failure });
       });
       return () => {
@@ -257,6 +268,7 @@ export class DlxClient extends Client {
       };
     } catch (error) {
       if (asked !== undefined) this.#pending.delete(asked);
+      published?.end(describeError(error));
       callback({ err: error });
       return () => undefined;
     }
@@ -284,11 +296,18 @@ export class DlxClient extends Client {
       if (options !== noOptions) checkEmitOptions(options);
       const publication = this.#publication(packet, this.#events, false, options);
       const delay = delayAsked(packet.data, options);
-      if (delay === 0) this.#backend.publish(publication, done);
-      else this.#delayed.publish(publication, delay, done);
+      const span = this.#tracing?.published(publication);
+      if (span === undefined) this.#publishIn(delay, publication, done);
+      else this.#publishIn(delay, span.publication, endingBy(span, done));
     } catch (error) {
       done(asError(error));
     }
+  }
+
+  /** @param delay milliseconds */
+  #publishIn(delay: number, publication: Publication, done: Done): void {
+    if (delay === 0) this.#backend.publish(publication, done);
+    else this.#delayed.publish(publication, delay, done);
   }
 
   #publication(packet: OutgoingPacket, exchange: string, mandatory: boolean, ids: OwnIds): Publication {
@@ -338,3 +357,11 @@ export class DlxClient extends Client {
     });
   }
 }
+
+/** Ends a span with the outcome of its publish, which is then passed on. */
+const endingBy =
+  (span: PublishSpan, done: Done): Done =>
+  (failure) => {
+    span.end(failure);
+    done(failure);
+  };

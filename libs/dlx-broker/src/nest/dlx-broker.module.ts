@@ -33,6 +33,7 @@ import {
 } from './options.js';
 import { OutcomeEvents } from './outcome-events.js';
 import { SafeLogger } from './safe-logger.js';
+import { type DlxTracing, SafeTracing } from '../tracing/index.js';
 import { DlxServer } from './server.js';
 import {
   getDeadLettersToken,
@@ -169,6 +170,21 @@ const reportObserver = (name: string, failure: unknown): void =>
     stackOf(failure),
   );
 
+/** The tracing of the application, which cannot fail a message. An object, because a provider is never undefined. */
+interface MaybeTracing {
+  readonly tracing?: SafeTracing;
+}
+
+function safely(tracing: DlxTracing | undefined, name: string): MaybeTracing {
+  if (tracing === undefined) return {};
+  const logger = new SafeLogger(`DlxTracing ${name}`);
+  const report = (failure: unknown): void =>
+    logger.warn(
+      `tracing failed, and messages are handled without it; further failures are not logged: ${textOf(failure)}`,
+    );
+  return { tracing: new SafeTracing(tracing, report) };
+}
+
 function coreModule(
   { name = defaultBrokerName, isGlobal = true }: DlxBrokerModuleExtras,
   options: Provider,
@@ -180,17 +196,20 @@ function coreModule(
   const waitRooms = `DlxWaitRooms:${name}`;
   const events = `DlxOutcomeEvents:${name}`;
   const redrives = getRedrivesToken(name);
+  const tracing = `DlxTracing:${name}`;
   const providers: Provider[] = [
     options,
     { provide: connected, inject: [given], useFactory: ({ broker = embedded() }: DlxBrokerOptions) => connect(broker) },
     { provide: server, useFactory: () => new DlxServer(name) },
+    { provide: tracing, inject: [given], useFactory: ({ tracing }: DlxBrokerOptions) => safely(tracing, name) },
     {
       provide: client,
-      inject: [given, connected],
-      useFactory: (options: DlxBrokerOptions, { backend }: Connected) => {
+      inject: [given, connected, tracing],
+      useFactory: (options: DlxBrokerOptions, { backend }: Connected, tracing: MaybeTracing) => {
         const { events, requests, envelope } = resolveOptions(options, name);
         const waitQueueType = waitQueueTypeOf(options);
-        return new DlxClient({ backend, events: events.name, requests: requests.name, waitQueueType, envelope });
+        const places = { events: events.name, requests: requests.name };
+        return new DlxClient({ backend, ...places, waitQueueType, envelope, ...tracing });
       },
     },
     {
@@ -206,10 +225,11 @@ function coreModule(
     },
     {
       provide: deadLetters,
-      inject: [connected, waitRooms, events],
-      useFactory: ({ backend }: Connected, waitQueues: WaitQueues, events: OutcomeEvents) =>
+      inject: [connected, waitRooms, events, tracing],
+      useFactory: ({ backend }: Connected, waitQueues: WaitQueues, events: OutcomeEvents, tracing: MaybeTracing) =>
         new DeadLetters(backend, {
           waitQueues,
+          ...tracing,
           ...reportsOf(name),
           settled: (...letter) => events.ofLetter(...letter),
           unanswered: () => events.letters.unanswered++,
@@ -232,6 +252,7 @@ function coreModule(
         events,
         deadLetters,
         redrives,
+        tracing,
         ModulesContainer,
         ApplicationConfig,
         ModuleRef,
@@ -245,6 +266,7 @@ function coreModule(
         events: OutcomeEvents,
         letters: DeadLetters,
         redrives: Redrives,
+        { tracing }: MaybeTracing,
         modules: ModulesContainer,
         config: ApplicationConfig,
         moduleRef: ModuleRef,
@@ -260,6 +282,7 @@ function coreModule(
           events,
           letters,
           redrives,
+          tracing,
         });
       },
     },

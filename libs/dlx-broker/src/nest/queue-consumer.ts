@@ -15,7 +15,7 @@ import { Requesters } from './requesters.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
 import { mostCharacters, textOf } from './failure-log.js';
-import { type Handler, type Outcome, type PlannedHandler, succeeded } from './handler.js';
+import { type Handler, type Handling, type Outcome, type PlannedHandler, succeeded } from './handler.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
 import { type Packet, packetOf } from './packets/packet.js';
@@ -172,14 +172,18 @@ export class QueueConsumer {
     const data = opened === undefined ? this.#payloadFor(delivery, first) : opened.data;
     const replies = opened?.packet && this.#repliesFor(delivery, opened.packet, undefined, own);
     let left = matching.length;
-    let worst: readonly [Outcome, PlannedHandler] = [succeeded, first];
+    const handlings = matching.map((planned): Handling => ({ delivery, planned, context, replies, span: undefined }));
+    let worst: readonly [Outcome, Handling] = [succeeded, handlings[0]!];
     this.#atWork++;
-    for (const planned of matching) {
-      this.attempts.shared(planned, data, context, (outcome) => {
-        if (rankOf(outcome) > rankOf(worst[0])) worst = [outcome, planned];
+    for (const handling of handlings) {
+      this.attempts.shared(handling, data, (outcome) => {
+        if (rankOf(outcome) > rankOf(worst[0])) {
+          this.settlement.outvoted(...worst);
+          worst = [outcome, handling];
+        } else if (handling !== worst[1]) this.settlement.outvoted(outcome, handling);
         if (--left > 0) return;
         if (rankOf(worst[0]) === 0) replies?.complete(doNothing);
-        this.settlement.end(worst[0], { delivery, planned: worst[1], context, replies });
+        this.settlement.end(...worst);
         this.#done();
       });
     }

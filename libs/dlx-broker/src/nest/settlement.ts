@@ -4,6 +4,7 @@ import { attemptOf } from '../history/index.js';
 import type { RetryOutcome, WaitQueues } from '../retry/index.js';
 import { type Backend, type BackendDelivery } from '../backend/index.js';
 import { emptyTable, type FieldTable } from '../message/index.js';
+import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
 import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
@@ -16,6 +17,7 @@ import type { ConsumerPlan } from './plan.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import { Retrying, type Decided } from './retrying.js';
+import { errorOf, TracedOutcomes, withSpan } from './traced-outcomes.js';
 
 /** The first pause before another try to republish a message, in milliseconds. It doubles each time. */
 const shortestPause = 1_000;
@@ -39,11 +41,12 @@ export class AttemptsExhaustedError extends Error {
 const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
   handler.settings.queueArguments.has('x-dead-letter-exchange');
 
-/** A message and its handler. */
-type Taken = Pick<Handling, 'delivery' | 'planned'>;
+/** A message and its handler, with the span of the attempt if there is one. */
+type Taken = Pick<Handling, 'delivery' | 'planned'> & { readonly span?: SafeProcess | undefined };
 
 /** A message whose handler failed. */
-interface Failed extends Omit<Handling, 'context'> {
+interface Failed extends Taken {
+  readonly replies: Handling['replies'];
   /** The error as it was thrown. */
   readonly error: unknown;
   /** The result of Nest's filters, for the client of a request. */
@@ -94,6 +97,8 @@ export class Settlement {
   readonly #retrying: Retrying;
   readonly #denials: Denials;
   readonly #log: FailureLog;
+  /** Undefined without tracing. */
+  readonly #traces: TracedOutcomes | undefined;
   #unhooked = false;
 
   constructor(
@@ -102,30 +107,42 @@ export class Settlement {
     readonly events: OutcomeEvents,
     private readonly options: ResolvedOptions,
     private readonly logger: Logger,
+    tracing: SafeTracing | undefined,
   ) {
+    this.#traces = tracing && new TracedOutcomes(tracing, backend);
     this.timers = new DeliveryTimers(backend.clock);
     this.#retrying = new Retrying(waitQueues);
     this.#denials = new Denials(logger);
     this.#log = new FailureLog(logger, options.logFailures);
   }
 
-  settle(outcome: Outcome, { delivery, planned, context, replies }: Handling): void {
+  settle(outcome: Outcome, handling: Handling): void {
+    const { delivery, planned, context, replies, span } = handling;
     if (context.isSettled) {
       this.counts.byHand++;
       if (outcome.failed) replies?.error(outcome.failure, doNothing);
+      span?.end('by hand', outcome.failed ? errorOf(context.failureOr(outcome.failure)) : undefined);
       return;
     }
     if (!outcome.failed) {
       if (outcome.isBusy === true) return this.postpone(delivery, planned, pauseWhileBusy);
       this.counts.acked++;
       delivery.ack();
+      span?.end('acked');
       const { origin } = planned.handler;
       if (this.events.observed) this.events.tell('acked', delivery, { handler: origin, attempt: context.attempt });
       return;
     }
     this.#checkHook(context, planned);
     const filtered = outcome.failure;
-    this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered });
+    this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered, span });
+  }
+
+  /** Ends the span of one of several handlers, if the outcome of another one settles the message. */
+  outvoted(outcome: Outcome, { context, span }: Handling): void {
+    if (span === undefined) return;
+    if (outcome.failed) span.end('failed', errorOf(context.failureOr(outcome.failure)));
+    else span.end('handled');
   }
 
   /** Settles a message by the outcome of its handler. It never throws. */
@@ -141,6 +158,7 @@ export class Settlement {
   rescue(taken: Taken, fault: unknown): void {
     const { delivery } = taken;
     const isOver = (): boolean => delivery.settled;
+    taken.span?.end('requeued', errorOf(fault));
     if (!isOver()) this.timers.after(shortestPause, isOver, () => delivery.requeue());
     this.#log.trouble(taken, 'could not be settled as its handler ended, and comes back unless it was', fault);
   }
@@ -183,10 +201,12 @@ export class Settlement {
   }
 
   /** Dead-letters a message, with the reason in the headers if the backend can add them. */
-  reject(delivery: BackendDelivery, error: unknown): void {
-    if (delivery.settled) return;
+  reject(delivery: BackendDelivery, error: unknown, span?: SafeProcess): void {
+    if (delivery.settled) return span?.end('requeued', errorOf(error));
     this.counts.rejected++;
-    delivery.reject(this.backend.rejectsWithHeaders ? this.#headers(error) : undefined);
+    const since = this.#traces?.now() ?? 0;
+    delivery.reject(this.backend.rejectsWithHeaders ? this.#headers({ error, span }) : undefined);
+    this.#traces?.rejected({ delivery, error, span }, since);
     this.events.tell('rejected', delivery, { error });
   }
 
@@ -206,6 +226,7 @@ export class Settlement {
       this.counts.dropped++;
       this.#log.dropped(failed, attemptBy(failed), error);
       this.#answer(failed, () => delivery.ack());
+      failed.span?.end('dropped');
       this.events.tell('dropped', delivery, { handler: planned.handler.origin, error });
       return;
     }
@@ -223,13 +244,13 @@ export class Settlement {
     const { delivery, planned, error } = failed;
     if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#park(failed);
     this.#log.last(failed, attemptBy(failed), 'rejected', error);
-    this.#answer(failed, () => this.reject(delivery, error));
+    this.#answer(failed, () => this.reject(delivery, error, failed.span));
   }
 
   #park(failed: Failed, pause = shortestPause): void {
     const { delivery, planned, error } = failed;
     const decided = this.#decided(failed, pause, (next) => this.#park(failed, next));
-    this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(error) }, decided);
+    this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(failed) }, decided);
   }
 
   /** Warns once if the hook is missing: dead letters then have `Internal server error` in place of the error. */
@@ -247,7 +268,7 @@ export class Settlement {
     const again = (next: number): void => this.#retry(failed, next);
     try {
       const byReject = this.rejecting.has(delivery.queue);
-      const headers = this.#headers(error);
+      const headers = this.#headers(failed);
       this.#retrying.decide(delivery, planned.retry, { error, headers, byReject }, this.#decided(failed, pause, again));
     } catch (fault) {
       this.#tryLater(failed, fault, pause, again);
@@ -257,7 +278,9 @@ export class Settlement {
   /** Reports a decision, which may come in the callback of a disk or socket, in the async context of the message. */
   #decided(failed: Failed, pause: number, again: Again): Decided {
     const own = new AsyncResource('DlxDecision');
+    const since = this.#traces?.now() ?? 0;
     const decided: Decided = (outcome, failure, leftOut) => {
+      this.#traces?.replaced(failed, outcome, since, failure);
       if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
       if (leftOut !== undefined) this.#log.shortened(failed, leftOut);
       this.#retried(outcome, failed);
@@ -284,21 +307,26 @@ export class Settlement {
    */
   #tryLater(taken: Taken, failure: unknown, pause: number, again: Again): void {
     if (taken.delivery.settled) {
+      taken.span?.end('requeued', errorOf(failure));
       // Its channel has ended, or the disk of the broker failed after the message was replaced.
       return this.#log.trouble(taken, 'may not have been republished, and cannot be settled any more', failure);
     }
     const isOver = pause > longestPause;
     const next = isOver ? 'returns to its queue' : `stays unacknowledged and is republished again in ${pause} ms`;
     this.#log.trouble(taken, `cannot be republished and ${next}`, failure);
-    if (isOver) return taken.delivery.requeue();
+    if (isOver) {
+      taken.span?.end('requeued', errorOf(failure));
+      return taken.delivery.requeue();
+    }
     const isSettled = (): boolean => taken.delivery.settled;
     this.timers.after(pause, isSettled, () => {
       if (!isSettled()) again(pause * 2); // a settled message has returned to its queue
     });
   }
 
-  #headers(error: unknown): FieldTable {
-    return this.options.errorHeaders === undefined ? emptyTable : failureHeaders(error, this.options.errorHeaders);
+  #headers({ error, span }: Pick<Failed, 'error' | 'span'>): FieldTable {
+    const { errorHeaders } = this.options;
+    return withSpan(errorHeaders === undefined ? emptyTable : failureHeaders(error, errorHeaders), span);
   }
 
   /** Sends the error to the client of a request, and then settles the message. */

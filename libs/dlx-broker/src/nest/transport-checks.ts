@@ -1,5 +1,6 @@
 import { optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
-import { type Check, type Checks, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
+import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
+import { tracingMethods } from '../tracing/index.js';
 import { anEnvelope } from './packets/envelope.js';
 import { checkExchange, checkStore } from './handler-settings.js';
 import type { TransportOptions } from './transport-options.js';
@@ -48,6 +49,7 @@ export const transportChecks = {
   retry: isPolicy,
   queueRetry: arePolicies,
   random: isFunction,
+  tracing: has('a tracing, such as dlxTracing() of dlx-broker/otel', ...tracingMethods),
   idempotencyStore: checkStore,
   waitQueueType: isOneOf('classic', 'quorum'),
   clusterTopology: isClusterTopology,

@@ -1,5 +1,6 @@
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { ClusterOptions, TopologyOption } from '../topology/index.js';
+import type { DlxTracing } from '../tracing/index.js';
 import type { LogFailures } from './failure-log.js';
 import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
@@ -31,6 +32,8 @@ export interface TransportOptions {
   readonly retry?: RetryPolicy;
   /** The retry policy of the handlers of a queue, by its name; false switches retries off. */
   readonly queueRetry?: Readonly<Record<string, RetryPolicy | false>>;
+  /** Spans of messages: `dlxTracing()` of `dlx-broker/otel` makes them with OpenTelemetry. Default: none. */
+  readonly tracing?: DlxTracing;
   /** The store of keys for `@Idempotent`. Default: in the memory of this process. */
   readonly idempotencyStore?: IdempotencyStore;
   /** Returns the random numbers for the jitter of retries: 0 up to but not including 1. Default `Math.random`. */

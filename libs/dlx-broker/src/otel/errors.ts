@@ -8,10 +8,14 @@ const longest = { name: 255, message: 1024, stack: 2048 } as const;
 
 /** Notes an error in a span. */
 export function fail({ SpanStatusCode }: Api, span: Span, error: TracedError): void {
-  const name = error.name.slice(0, longest.name);
-  const message = error.message.slice(0, longest.message);
-  const stack = error.stack?.slice(0, longest.stack);
+  const name = cut(error.name, longest.name) ?? 'Error';
+  const message = cut(error.message, longest.message) ?? '';
+  const stack = cut(error.stack, longest.stack);
   span.setAttribute(names.errorType, name);
   span.recordException({ name, message, ...(stack !== undefined && { stack }) });
   span.setStatus({ code: SpanStatusCode.ERROR, message });
 }
+
+/** An error of the application may have anything as its message. */
+const cut = (text: unknown, length: number): string | undefined =>
+  typeof text === 'string' ? text.slice(0, length) : undefined;

@@ -3,6 +3,7 @@ import type { Address } from '../message/index.js';
 
 import type { Backend, BackendDelivery, Done } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../options/index.js';
+import { type Move, type SafeTracing, timeOfMove } from '../tracing/index.js';
 import { queueOf, targetOf } from './given.js';
 import type { CallbackTimeoutError } from './letter-errors.js';
 import { LetterSettledError } from './letter-errors.js';
@@ -28,6 +29,7 @@ export interface LetterHost {
   finished(wasLeft: boolean): void;
   failed(letter: ConsumedLetter, failure: unknown): void;
   settled(letter: ConsumedLetter, what: SettledLetter): void;
+  readonly tracing: SafeTracing | undefined;
   /** A function of the application did not answer in time. */
   unanswered(error: CallbackTimeoutError): void;
 }
@@ -48,6 +50,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
   readonly #host: LetterHost;
   #state: 'open' | 'pending' | 'settled' = 'open';
   #left = false;
+  #isTraced = true;
 
   /** Made by {@link DeadLetters.from}. */
   constructor(delivery: BackendDelivery, host: LetterHost) {
@@ -73,6 +76,11 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
   /** @internal A function of the application inside an operator did not answer in time. */
   unanswered(error: CallbackTimeoutError): void {
     this.#host.unanswered(error);
+  }
+
+  /** @internal Its moves have no spans of their own: a redrive has one for all of its letters. */
+  untraced(): void {
+    this.#isTraced = false;
   }
 
   /** False once it was settled, while it is being settled, and after the stream returned it. */
@@ -175,13 +183,27 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
   }
 
   #replace(how: string, what: SettledLetter, prepare: Prepare | undefined, act: (done: Done) => void) {
+    const tracing = this.#isTraced ? this.#host.tracing : undefined;
+    const since = tracing === undefined ? 0 : timeOfMove();
     const replaced = this.#replaceNow(how, prepare, act);
     replaced.then(
-      () => this.#host.settled(this, what),
+      () => {
+        this.#host.settled(this, what);
+        tracing?.moved(this.#moveOf(what, since), undefined);
+      },
       // With this handler a promise that is not awaited cannot end the process.
-      (failure: unknown) => this.#host.failed(this, failure),
+      (failure: unknown) => {
+        this.#host.failed(this, failure);
+        tracing?.moved({ ...this.#moveOf(what, since), failure: failure as Error }, undefined);
+      },
     );
     return replaced;
+  }
+
+  #moveOf({ kind, to = this.workQueue, delay }: SettledLetter, since: number): Move {
+    const { message, queue, failures } = this;
+    const moved = kind === 'redriven' ? 'redrive' : kind === 'parked' ? 'park' : 'retry';
+    return { kind: moved, message, queue, to, attempt: failures, since, ...(delay !== undefined && { delay }) };
   }
 
   /** Synchronous up to the publication when there is nothing to prepare. */

@@ -15,6 +15,7 @@ import { type Backend } from '../backend/index.js';
 import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown, shown } from '../options/index.js';
 import type { ConsumedLetter, SettledLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';
+import type { SafeTracing } from '../tracing/index.js';
 import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
 import type { Letter } from './letter.js';
@@ -25,6 +26,8 @@ import { snapshot } from './snapshot.js';
 export interface DeadLettersOptions {
   /** The wait queues of this broker, shared with the handlers. Default: classic wait queues of its own. */
   readonly waitQueues?: WaitQueues;
+  /** Spans of letters that are retried, parked and redriven. Default: none. */
+  readonly tracing?: SafeTracing;
   /** Called for each letter that was settled. */
   readonly settled?: (letter: ConsumedLetter, what: SettledLetter) => void;
   /** Called for every function of the application inside an operator that did not answer in time. */
@@ -75,6 +78,8 @@ export class DeadLetters {
   readonly #closed = new ReplaySubject<void>(1);
   readonly #unanswered: NonNullable<DeadLettersOptions['unanswered']>;
   readonly #home = new HomeContext();
+  /** @internal */
+  readonly tracing: SafeTracing | undefined;
 
   /** Every failed settlement, also when its promise is not awaited. */
   readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();
@@ -87,6 +92,7 @@ export class DeadLetters {
     this.#endFailed = options.endFailed ?? doNothing;
     this.#settled = options.settled ?? doNothing;
     this.#unanswered = options.unanswered ?? doNothing;
+    this.tracing = options.tracing;
   }
 
   /**
@@ -112,6 +118,7 @@ export class DeadLetters {
       failed: (failure: SettlementFailure) => this.#home.fresh(this.#failures.next, this.#failures, failure),
       settled: this.#settled,
       unanswered: this.#unanswered,
+      tracing: this.tracing,
     };
     const [backend, waitQueues, home] = [this.#backend, this.#waitQueues, this.#home];
     const one = (queue: string): Observable<ConsumedLetter<T>> =>

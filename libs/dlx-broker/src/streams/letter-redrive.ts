@@ -4,6 +4,7 @@ import { after } from '../host/index.js';
 import type { Address } from '../message/index.js';
 import { BatchCircuit, Batches, Pacing, Redrive, RedriveCounts } from '../redrive/index.js';
 import { UnprovenOriginError } from '../retry/index.js';
+import type { RedriveSpan } from '../tracing/index.js';
 import { Arrivals } from './arrivals.js';
 import type { ConsumedLetter } from './consumed-letter.js';
 import type { DeadLetters } from './dead-letters.js';
@@ -26,6 +27,7 @@ export class LetterRedrive extends Redrive {
   /** Why a letter did not reach its origin: the exchange is missing, or the right to publish to it. */
   #refusal: Error | undefined;
   readonly #stopped = new Subject<void>();
+  #span: RedriveSpan | undefined;
   /** Ends a wait. */
   #wake: (() => void) | undefined;
   readonly #arrivals: Arrivals;
@@ -51,6 +53,7 @@ export class LetterRedrive extends Redrive {
 
   /** Takes letters until the redrive ends. It never throws: see `error`. */
   async run(): Promise<void> {
+    this.#span = this.request.dryRun ? undefined : this.letters.tracing?.redrive(this.request.queues);
     try {
       await this.#run();
       if (this.counts.moved === 0 && this.#refusal !== undefined) throw this.#refusal;
@@ -59,6 +62,7 @@ export class LetterRedrive extends Redrive {
       if (!this.isOver) this.error = error;
       this.end('failed');
     }
+    this.#span?.end(this.counts.moved, this.state, this.error as Error | undefined);
   }
 
   protected override get isWatched(): boolean {
@@ -119,12 +123,14 @@ export class LetterRedrive extends Redrive {
   }
 
   async #move(letter: ConsumedLetter, queue: string): Promise<void> {
+    letter.untraced();
     const isWanted = this.request.where(letter);
     const to = isWanted ? this.request.to(letter) : undefined;
     const address = letter.addressFor(to);
     if (isWanted && (await this.#redrive(letter, to)) && !(address instanceof Error)) {
       this.#arrivals.redriven(queue);
       this.counts.moved++;
+      this.#span?.moved(letter.message);
       this.#note(address);
       if (this.redriven(this.backend.clock.now())) await this.#judge();
       return;

@@ -2,6 +2,7 @@ import type { Subscriber } from 'rxjs';
 import type { HomeContext } from '../host/index.js';
 import type { WaitQueues } from '../retry/index.js';
 import type { Backend, BackendDelivery, CancelReason, Consumption } from '../backend/index.js';
+import type { SafeTracing } from '../tracing/index.js';
 import { ConsumedLetter, type LetterHost, type SettledLetter } from './consumed-letter.js';
 import { type CallbackTimeoutError, ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
@@ -16,6 +17,7 @@ export interface LetterListener {
   failed(failure: SettlementFailure): void;
   settled(letter: ConsumedLetter, what: SettledLetter): void;
   unanswered(error: CallbackTimeoutError): void;
+  readonly tracing: SafeTracing | undefined;
 }
 
 /** One consumer of a stream, and how many of its letters were left. */
@@ -89,6 +91,7 @@ export class LetterStream<T> {
       failed: (letter, failure) => this.listener.failed({ letter, failure }),
       settled: (letter, what) => this.listener.settled(letter, what),
       unanswered: (error) => this.listener.unanswered(error),
+      tracing: this.listener.tracing,
     };
   }
 

@@ -1,0 +1,70 @@
+import type { Backend, BackendDelivery } from '../backend/index.js';
+import { attemptOf, traceHeaders } from '../history/index.js';
+import { type FieldTable, longstr } from '../message/index.js';
+import type { RetryOutcome } from '../retry/index.js';
+import { type SafeProcess, type SafeTracing, timeOfMove, type TracedError } from '../tracing/index.js';
+import { describeError } from './failure.js';
+import type { PlannedHandler } from './handler.js';
+import { Drop, Park, Reject, RetryLater } from './outcomes.js';
+
+/** A message whose handler failed, as its span knows it. */
+interface TracedFailure {
+  readonly delivery: BackendDelivery;
+  readonly planned: PlannedHandler;
+  readonly error: unknown;
+  /** Undefined if no handler had the message. */
+  readonly span?: SafeProcess | undefined;
+}
+
+/** The error of a span. What a handler throws to decide about its message is none. */
+export function errorOf(error: unknown): TracedError | undefined {
+  const isDecision =
+    error instanceof RetryLater || error instanceof Park || error instanceof Reject || error instanceof Drop;
+  return isDecision ? undefined : describeError(error);
+}
+
+/** Adds the span of this attempt to the headers of the next one. */
+export const withSpan = (headers: FieldTable, span: SafeProcess | undefined): FieldTable =>
+  span?.header === undefined ? headers : new Map(headers).set(traceHeaders.attempt, longstr(span.header));
+
+/** The spans of what becomes of failed messages. */
+export class TracedOutcomes {
+  constructor(
+    private readonly tracing: SafeTracing,
+    private readonly backend: Backend,
+  ) {}
+
+  /** A message was rejected. Nothing became a dead letter if its queue is known to have no dead-letter exchange. */
+  rejected({ delivery, error, span }: Omit<TracedFailure, 'planned'>, since: number): void {
+    const { queue, message } = delivery;
+    const to = this.backend.deadLetterExchange?.(queue);
+    if (to !== undefined || this.backend.deadLetterExchange === undefined) {
+      const attempt = attemptOf(message, queue);
+      this.tracing.moved({ kind: 'reject', message, queue, to, attempt, since }, span);
+    }
+    span?.end('rejected', errorOf(error));
+  }
+
+  /** A successor was published, or refused. */
+  replaced(
+    { delivery, planned, error, span }: TracedFailure,
+    outcome: RetryOutcome,
+    since: number,
+    failure?: Error,
+  ): void {
+    const { message, queue } = delivery;
+    const { kind, attempt } = outcome;
+    const moved =
+      kind === 'parked'
+        ? ({ kind: 'park', to: outcome.queue } as const)
+        : ({ kind: 'retry', to: planned.queue, delay: outcome.delay } as const);
+    const failed = failure && { failure: describeError(failure) };
+    this.tracing.moved({ ...moved, message, queue, attempt, since, ...failed }, span);
+    if (failure === undefined) span?.end(kind, errorOf(error));
+  }
+
+  /** The time of the machine. */
+  now(): number {
+    return timeOfMove();
+  }
+}
