@@ -27,6 +27,10 @@ export function errorOf(error: unknown): TracedError | undefined {
 export const withSpan = (headers: FieldTable, span: SafeProcess | undefined): FieldTable =>
   span?.header === undefined ? headers : new Map(headers).set(traceHeaders.attempt, longstr(span.header));
 
+/** The reason of a message that no handler got. The error of a handler is in its span. */
+const refusalOf = (error: unknown, span: SafeProcess | undefined): TracedError | undefined =>
+  span === undefined ? errorOf(error) : undefined;
+
 /** The spans of what becomes of failed messages. */
 export class TracedOutcomes {
   constructor(
@@ -34,14 +38,13 @@ export class TracedOutcomes {
     private readonly backend: Backend,
   ) {}
 
-  /** A message was rejected. Nothing became a dead letter if its queue is known to have no dead-letter exchange. */
+  /** A message was rejected. If its queue is known to have no dead-letter exchange, the message is gone. */
   rejected({ delivery, error, span }: Omit<TracedFailure, 'planned'>, since: number): void {
     const { queue, message } = delivery;
     const to = this.backend.deadLetterExchange?.(queue);
-    if (to !== undefined || this.backend.deadLetterExchange === undefined) {
-      const attempt = attemptOf(message, queue);
-      this.tracing.moved({ kind: 'reject', message, queue, to, attempt, since }, span);
-    }
+    const isDeadLetter = to !== undefined || this.backend.deadLetterExchange === undefined;
+    const [attempt, refusal] = [attemptOf(message, queue), refusalOf(error, span)];
+    this.tracing.moved({ kind: 'reject', message, queue, to, isDeadLetter, attempt, since, refusal }, span);
     span?.end('rejected', errorOf(error));
   }
 
@@ -56,10 +59,11 @@ export class TracedOutcomes {
     const { kind, attempt } = outcome;
     const moved =
       kind === 'parked'
-        ? ({ kind: 'park', to: outcome.queue } as const)
-        : ({ kind: 'retry', to: planned.queue, delay: outcome.delay } as const);
+        ? ({ kind: 'park', to: outcome.queue, isDeadLetter: failure === undefined } as const)
+        : ({ kind: 'retry', to: planned.queue, isDeadLetter: false, delay: outcome.delay } as const);
+    const refusal = refusalOf(error, span);
     const failed = failure && { failure: describeError(failure) };
-    this.tracing.moved({ ...moved, message, queue, attempt, since, ...failed }, span);
+    this.tracing.moved({ ...moved, message, queue, attempt, since, refusal, ...failed }, span);
     if (failure === undefined) span?.end(kind, errorOf(error));
   }
 

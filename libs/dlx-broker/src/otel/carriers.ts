@@ -11,7 +11,7 @@ import { type Field, fromFieldTable, isShortstr, longstr, type Message, textAt }
 
 /** What a propagator reads: the texts of a message. */
 export interface Incoming {
-  readonly message: Message;
+  readonly message: Pick<Message, 'own'>;
   /** The texts of a dispatch hook, with the trace context of the headers in place of their own. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
 }
@@ -32,7 +32,7 @@ export const getter: TextMapGetter<Incoming> = {
 };
 
 /** The texts of a message that no context of a handler belongs to, such as a dead letter. */
-export function incoming(message: Message): Incoming {
+export function incoming(message: Pick<Message, 'own'>): Incoming {
   const { headers } = message.own;
   const field = headers?.get(traceHeaders.metadata);
   const hooked = field?.type === 'F' ? traceContextAmong(fromFieldTable(field.value)) : {};

@@ -1,6 +1,5 @@
 import type { Attributes, Context, Link, Span, SpanContext, SpanKind, TimeInput, Tracer } from '@opentelemetry/api';
 import type { Publication } from '../backend/index.js';
-import type { Message } from '../message/index.js';
 import type {
   DlxTracing,
   Move,
@@ -54,7 +53,7 @@ class OtelTracing implements DlxTracing {
     const template = this.options.template?.(exchange, routingKey);
     const destination = destinationOf(exchange, routingKey);
     const active = context.active();
-    const own = this.#creationOf({ message: { own: properties } as Message, metadata: undefined });
+    const own = properties.headers && this.#creationOf(incoming({ own: properties }));
     const span = this.#start(`publish ${template ?? destination}`, active, {
       kind: SpanKind.PRODUCER,
       attributes: {
@@ -100,11 +99,9 @@ class OtelTracing implements DlxTracing {
 
   moved(move: Move, process: ProcessSpan | undefined): void {
     const caused = process instanceof OtelProcess ? process : undefined;
-    const isRejected = move.kind === 'reject';
-    const isDeadLetter = (isRejected || move.kind === 'park') && move.failure === undefined;
+    const { message, queue, to, kind, attempt, delay, since, isDeadLetter, refusal, failure } = move;
     if (isDeadLetter) caused?.addEvent(...deadLettered(move));
-    if (isRejected && caused !== undefined) return; // a reject takes no time, and has its event
-    const { message, queue, to, kind, attempt, delay, since, failure } = move;
+    if (kind === 'reject' && caused !== undefined) return; // a reject takes no time, and is in the span of its attempt
     const { SpanKind } = this.api;
     const creation = this.#creationOf(incoming(message));
     const span = this.#start(`${kind} ${kind === 'park' ? (to ?? queue) : queue}`, this.#around(caused, creation), {
@@ -122,7 +119,7 @@ class OtelTracing implements DlxTracing {
       links: linkTo(creation, 'creation'),
     });
     if (isDeadLetter && caused === undefined) span.addEvent(...deadLettered(move));
-    this.#end(span, failure);
+    this.#end(span, failure ?? refusal);
   }
 
   redrive(queues: readonly string[]): RedriveSpan {

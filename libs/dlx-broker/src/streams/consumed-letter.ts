@@ -203,7 +203,17 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
   #moveOf({ kind, to = this.workQueue, delay }: SettledLetter, since: number): Move {
     const { message, queue, failures } = this;
     const moved = kind === 'redriven' ? 'redrive' : kind === 'parked' ? 'park' : 'retry';
-    return { kind: moved, message, queue, to, attempt: failures, since, ...(delay !== undefined && { delay }) };
+    const isDeadLetter = moved === 'park';
+    return {
+      kind: moved,
+      message,
+      queue,
+      to,
+      isDeadLetter,
+      attempt: failures,
+      since,
+      ...(delay !== undefined && { delay }),
+    };
   }
 
   /** Synchronous up to the publication when there is nothing to prepare. */

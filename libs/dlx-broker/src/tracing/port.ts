@@ -59,13 +59,17 @@ export interface Move {
    * when it is not known.
    */
   readonly to: string | undefined;
+  /** True if it became a dead letter: it was parked, or its queue has a dead-letter exchange, or may have one. */
+  readonly isDeadLetter: boolean;
   /** Milliseconds until the next attempt. */
   readonly delay?: number;
   /** The number of the attempt that failed. */
   readonly attempt?: number;
   /** When it began: milliseconds since 1970, of the machine and not of the broker. */
   readonly since: number;
-  /** Why it failed: then the message still has its old place. */
+  /** Why no handler got the message. */
+  readonly refusal?: TracedError | undefined;
+  /** Why the move failed: then the message still has its old place. */
   readonly failure?: TracedError;
 }
 
