@@ -51,7 +51,8 @@ describe('an application that opens no port and keeps nothing on disk starts wit
 
   it('what it does not need of this library', () => {
     expect([...rooms]).toEqual(expect.arrayContaining(['nest', 'streams', 'broker', 'backend']));
-    for (const room of ['amqp', 'management', 'store', 'cli', 'testing', 'wire']) expect(rooms).not.toContain(room);
+    for (const room of ['amqp', 'management', 'store', 'cli', 'testing', 'wire', 'otel'])
+      expect(rooms).not.toContain(room);
   });
 
   it('the client of a RabbitMQ, which is read when such a broker is chosen', () => {
@@ -78,6 +79,20 @@ describe('an application that opens no port and keeps nothing on disk starts wit
 
 it('the engine starts without Nest and RxJS', () => {
   expect([...reachedFrom('engine.ts').packages].filter((name) => !name.startsWith('node:'))).toEqual(['ms']);
+});
+
+it.each(['index.ts', 'engine.ts', 'server.ts', 'streams.ts', 'testing/index.ts', 'cli/main.ts'])(
+  '%s starts without OpenTelemetry',
+  (entry) => {
+    const { packages, rooms } = reachedFrom(entry);
+    expect([...packages].filter((name) => name.startsWith('@opentelemetry/'))).toEqual([]);
+    expect(rooms).not.toContain('otel');
+  },
+);
+
+it('tracing starts without Nest and RxJS, and reads the API of OpenTelemetry when it is used', () => {
+  const { packages } = reachedFrom('otel.ts');
+  expect([...packages].filter((name) => /^(@nestjs\/|rxjs|@opentelemetry\/)/.test(name))).toEqual([]);
 });
 
 it('streams of dead letters start without Nest', () => {

@@ -51,6 +51,7 @@ describe('what the package exports', () => {
     expect(Object.keys(counts).sort()).toEqual([
       'dlx-broker',
       'dlx-broker/engine',
+      'dlx-broker/otel',
       'dlx-broker/server',
       'dlx-broker/streams',
       'dlx-broker/testing',

@@ -32,6 +32,7 @@ const comparedBy: Readonly<Record<string, string>> = {
   "docs/guide/changing-queues.md: queue 'orders' in vhost '/' (classic, 12 messages) gets the name 'orders.old'; its messages and arguments come along":
     'test/docs/outputs.spec.ts',
   'docs/guide/idempotency.md: paid a': 'test/backends/redis-idempotency.spec.ts',
+  'docs/guide/observability.md: #1 publish dlx.events:order.created  (PRODUCER)': 'test/e2e/tracing-spans.spec.ts',
   'docs/guide/rabbitmq.md: the server has confirmed order 7': 'test/backends/guide.spec.ts',
   'docs/guide/serving.md: dlx-broker ready amqp=127.0.0.1:5672': 'test/amqp/serve.spec.ts',
   "docs/guide/testing.md: queue 'orders.parked' holds other messages": 'test/docs/outputs.spec.ts',

@@ -486,9 +486,8 @@ describe('a tracing library that fails', () => {
     throw new Error('the tracer failed');
   };
   const broken = (...methods: readonly string[]): object => {
-    const span = Object.assign(Object.create(trace.getTracer('x').startSpan('x')) as object, {
-      ...Object.fromEntries(methods.map((method) => [method, fails])),
-    });
+    const faults = Object.fromEntries(methods.map((method) => [method, fails]));
+    const span = Object.assign(Object.create(trace.getTracer('x').startSpan('x')) as object, faults);
     return { startSpan: () => span };
   };
 

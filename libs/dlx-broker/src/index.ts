@@ -1,7 +1,7 @@
 /*
  * The front door for users of Nest: the module, its decorators, the client, and the types they speak. Operators on
  * streams of dead letters are in `dlx-broker/streams`, the broker without Nest in `dlx-broker/engine`, a broker for
- * other processes in `dlx-broker/server`, the kit for tests in `dlx-broker/testing`. What is not named here is
+ * other processes in `dlx-broker/server`, traces in `dlx-broker/otel`, the kit for tests in `dlx-broker/testing`. What is not named here is
  * internal.
  *
  * The comment above a group is its heading in docs/reference/exports.md. `npm run api` renews that page and the report

@@ -4,4 +4,15 @@
 
 // Tracing
 export { dlxTracing, type DlxTracingOptions } from './otel/index.js';
-export type { DlxTracing } from './tracing/index.js';
+
+// Other tracing libraries
+export type {
+  DlxTracing,
+  Move,
+  ProcessOutcome,
+  ProcessSpan,
+  PublishSpan,
+  RedriveSpan,
+  TracedAttempt,
+  TracedError,
+} from './tracing/index.js';
