@@ -1,6 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { Ctx } from '@nestjs/microservices';
-import { Consume, DlxBrokerModule, DlxContext, rabbitmq, Retry } from 'dlx-broker';
+import { Consume, DeadLetters, DlxBrokerModule, DlxContext, rabbitmq, Retry, RetryLater } from 'dlx-broker';
+import { retryWithBackoff } from 'dlx-broker/streams';
 import { describe, expect, it } from 'vitest';
 import { type FieldTable, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { endsAfterEach } from '../harnesses/ends.js';
@@ -20,7 +21,7 @@ for (const kind of serverKinds) {
   describe.skipIf(unavailable !== undefined)(`a message on ${kind.name} whose headers nearly fill a frame`, () => {
     const ends = endsAfterEach();
 
-    async function arrange() {
+    async function arrange(...providers: readonly (new () => object)[]) {
       const world = await kind.open();
       ends.push(() => world.close());
       const seen: number[] = [];
@@ -40,8 +41,13 @@ for (const kind of serverKinds) {
       const app = await NestFactory.createApplicationContext(
         {
           module: class {},
-          providers: [Failing],
-          imports: [DlxBrokerModule.forRoot({ broker: rabbitmq({ urls: world.url! }) })],
+          providers: providers.length > 0 ? [...providers] : [Failing],
+          imports: [
+            DlxBrokerModule.forRoot({
+              broker: rabbitmq({ urls: world.url! }),
+              topology: { queues: [{ name: 'work' }, { name: 'work.parked' }] },
+            }),
+          ],
         },
         { logger: { log: none, warn: noted, error: none }, abortOnError: false },
       );
@@ -61,7 +67,7 @@ for (const kind of serverKinds) {
             done,
           );
         });
-      return { seen, lots, log, publish };
+      return { app, seen, lots, log, publish };
     }
 
     it.each([
@@ -81,6 +87,39 @@ for (const kind of serverKinds) {
       if (warning === undefined) expect(about).toEqual([]);
       else expect(about.at(-1)).toContain(warning);
       await expect(publish(-1)).rejects.toThrow('do not fit into a frame');
+    });
+
+    it('and leave no byte is parked by a RetryLater without a policy', async () => {
+      class Later {
+        @Consume({ queue: 'work' })
+        work(): void {
+          throw new RetryLater('1ms');
+        }
+      }
+      const { lots, publish } = await arrange(Later);
+      await publish(0);
+      await expect.poll(() => lots.length, { timeout: 6_000 }).toBe(1);
+      expect(lots[0]!.get('h')).toEqual(filling(0).get('h'));
+    });
+
+    it('and leave no byte is parked by retryWithBackoff, and the stream goes on', async () => {
+      class Work {
+        @Consume({ queue: 'other' })
+        other(): void {}
+      }
+      const { app, lots, publish } = await arrange(Work);
+      const outcomes: string[] = [];
+      const retried = app
+        .get(DeadLetters)
+        .from('work')
+        .pipe(retryWithBackoff({ attempts: 3, backoff: 60_000 }));
+      const subscription = retried.subscribe(({ outcome }) => outcomes.push(outcome.kind));
+      ends.push(() => subscription.unsubscribe());
+      await publish(0);
+      await publish(4_000);
+      await expect.poll(() => outcomes.length, { timeout: 6_000 }).toBe(2);
+      expect(outcomes.sort()).toEqual(['parked', 'retried']);
+      expect(lots).toHaveLength(1);
     });
   });
 }

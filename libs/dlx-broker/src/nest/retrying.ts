@@ -2,6 +2,7 @@ import { attemptOf } from '../history/index.js';
 import {
   park,
   retryIn,
+  retryInOrPark,
   retryOrPark,
   type Failure,
   type LeftOut,
@@ -35,7 +36,7 @@ export class Retrying {
   /** Sends the delivery to the parking lot of its policy, or of its queue. */
   park(delivery: BackendDelivery, plan: RetryPlan | undefined, { headers }: Failure, decided: Decided): void {
     const queue = plan?.queue ?? delivery.queue;
-    const lot = plan?.parkingLot ?? `${queue}.parked`;
+    const lot = plan?.parkingLot ?? lotOf(queue);
     const attempt = attemptOf(delivery.message, queue);
     together(decided, (done) => {
       park(delivery, lot, this.waitQueues, { queue, attempt, headers }, done);
@@ -49,19 +50,24 @@ export class Retrying {
     retryIn(delivery, this.waitQueues.nearest(delay), this.waitQueues, { attempt, isPostponed: true }, done);
   }
 
-  /** Retries after the delay of a RetryLater, without a policy. */
+  /** Retries after the delay of a RetryLater, without a policy. A message without room for the number of its attempt is parked. */
   #later(
     delivery: BackendDelivery,
     { delay: asked }: RetryLater,
     { headers }: Failure,
     done: Republished,
   ): RetryOutcome {
-    const attempt = attemptOf(delivery.message, delivery.queue);
+    const { queue } = delivery;
+    const attempt = attemptOf(delivery.message, queue);
     const delay = asked === 0 ? 0 : this.waitQueues.nearest(asked);
-    retryIn(delivery, delay, this.waitQueues, { attempt: attempt + 1, headers }, done);
+    const failed = { queue, attempt, headers };
+    retryInOrPark(delivery, delay, lotOf(queue), this.waitQueues, failed, done);
     return { kind: 'retried', delay, attempt };
   }
 }
+
+/** The parking lot of a queue without a policy. */
+const lotOf = (queue: string): string => `${queue}.parked`;
 
 /** Calls `decided` with both the outcome and the end. The end may come first (embedded broker) or later (RabbitMQ). */
 function together(decided: Decided, begin: (done: Republished) => RetryOutcome): void {

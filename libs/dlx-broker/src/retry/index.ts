@@ -1,4 +1,4 @@
-export { decideRetry } from './decision.js';
+export { decideRetry, type ParkedFor } from './decision.js';
 export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
 export { type ErrorTests } from './error-tests.js';
 export { isNotRetryable } from './not-retryable.js';
@@ -11,12 +11,13 @@ export {
   redriveAddress,
   type Republished,
   retryIn,
+  retryInOrPark,
   retryOrPark,
   type RetryOutcome,
   UnknownOriginError,
   UnprovenOriginError,
 } from './republish.js';
-export { type LeftOut } from './shorter-headers.js';
+export { isUnsendable, type LeftOut } from './shorter-headers.js';
 export { describeRetry, rejectArgumentNames, rejectArguments, type RetryStyle, styleOf } from './style.js';
 export { mostWaitQueues, waitQueueName, waitQueueTopology, type WaitQueueType } from './wait-queue-names.js';
 export { WaitQueues } from './wait-queues.js';

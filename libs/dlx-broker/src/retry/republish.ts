@@ -109,15 +109,31 @@ export function retryOrPark(
   const byReject = failure.byReject === true && delay === plan.only && delivery.isUndecodable !== true;
   if (byReject) rejectInto(delivery, delay, waitQueues, headers, done);
   else {
-    const parked = { kind: 'parked', queue: plan.parkingLot, attempt, why: 'headers' } as const;
-    const ended: Republished = (failure, leftOut) => {
-      if (!isUnsendable(failure) || delivery.settled) return done?.(failure, leftOut);
-      const options = { queue: plan.queue, attempt, headers };
-      park(delivery, plan.parkingLot, waitQueues, options, (lost, without) => done?.(lost, without, parked));
-    };
-    retryIn(delivery, delay, waitQueues, { queue: plan.queue, attempt: attempt + 1, headers }, ended);
+    const failed = { queue: plan.queue, attempt, headers };
+    retryInOrPark(delivery, delay, plan.parkingLot, waitQueues, failed, done);
   }
   return { kind: 'retried', delay, attempt };
+}
+
+/**
+ * Sends a failed delivery to its work queue after a delay. A message that has no room for the number of its attempt is parked: it
+ * would come back for ever.
+ * @param failed the attempt that failed
+ */
+export function retryInOrPark(
+  delivery: BackendDelivery,
+  delay: number,
+  parkingLot: string,
+  waitQueues: WaitQueues,
+  failed: { readonly queue: string; readonly attempt: number; readonly headers: FieldTable },
+  done?: Republished,
+): void {
+  const ended: Republished = (failure, leftOut) => {
+    if (!isUnsendable(failure) || delivery.settled) return done?.(failure, leftOut);
+    const parked = { kind: 'parked', queue: parkingLot, attempt: failed.attempt, why: 'headers' } as const;
+    park(delivery, parkingLot, waitQueues, failed, (lost, without) => done?.(lost, without, parked));
+  };
+  retryIn(delivery, delay, waitQueues, { ...failed, attempt: failed.attempt + 1 }, ended);
 }
 
 /** Adds the error of the policy to the headers, which have the error of the attempt. */

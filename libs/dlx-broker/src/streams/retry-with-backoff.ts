@@ -1,9 +1,11 @@
 import { mergeMap } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import {
+  type ParkedFor,
   type RetryOutcome,
   decideRetry,
   isNotRetryable,
+  isUnsendable,
   NotedFailure,
   planRetry,
   type RetryPlan,
@@ -25,7 +27,8 @@ export interface RetriedLetter<L extends ConsumedLetter = ConsumedLetter> {
  * Sends every letter back to its work queue, after a wait that grows with its failures there, and parks it as `@Retry` does:
  * when the attempts or the deadline are used up, or when its error is not worth another attempt. The error is known by its
  * headers `dlx-error-class` and `dlx-error-message` only: tests of the policy get a {@link NotedFailure}, or undefined for a
- * letter without them. Emits what it did once the broker has the letter. A letter that can neither be sent back nor parked
+ * letter without them. A letter whose headers leave no room for the number of its attempt is parked. Emits what it did once the
+ * broker has the letter. A letter that can neither be sent back nor parked
  * fails the stream: it and everything unsettled goes back to the queue.
  * @param random draws the step of a jitter; `Math.random` by default
  * @throws DlxConfigurationError at once for a policy that can never work, and for one with a `timeout`: no handler runs here
@@ -50,14 +53,26 @@ export function retryWithBackoff<L extends ConsumedLetter>(
       failingSince: failingSince?.getTime(),
     };
     const decision = decideRetry(plan, failed, (delay) => letter.nearestWait(delay));
-    if (decision.kind === 'park') {
-      await letter.park(plan.parkingLot);
-      return { letter, outcome: { ...decision, kind: 'parked', queue: plan.parkingLot, attempt } };
-    }
+    if (decision.kind === 'park') return park(letter, plan, attempt, decision);
     const { delay } = decision;
-    await letter.retryIn(delay);
+    try {
+      await letter.retryIn(delay);
+    } catch (failure) {
+      if (!isUnsendable(failure as Error) || !letter.open) throw failure;
+      return park(letter, plan, attempt, { why: 'headers' });
+    }
     return { letter, outcome: { kind: 'retried', delay, attempt } };
   });
+}
+
+async function park<L extends ConsumedLetter>(
+  letter: L,
+  { parkingLot: queue }: RetryPlan,
+  attempt: number,
+  { why, fault }: { readonly why: ParkedFor; readonly fault?: unknown },
+): Promise<RetriedLetter<L>> {
+  await letter.park(queue);
+  return { letter, outcome: { kind: 'parked', queue, attempt, why, ...(fault === undefined ? {} : { fault }) } };
 }
 
 const noTimeout =
