@@ -27,6 +27,7 @@ const pagesIn = (folder: string): string[] =>
 export const checkedPages: readonly string[] = [
   'README.md',
   'libs/dlx-broker/README.md',
+  'site/index.md',
   ...pagesIn('docs/guide'),
   ...pagesIn('docs/reference'),
 ];

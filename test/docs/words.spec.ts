@@ -36,7 +36,7 @@ const caseNamesOf = (source: string): string =>
 const own = 'docs/words.spec.ts';
 
 describe('pages name their subjects', () => {
-  it.each([...frontPages, ...docsPages()])('%s', (page) => {
+  it.each([...frontPages, ...docsPages(), 'site/index.md'])('%s', (page) => {
     expect(faults(withoutCode(read(page)))).toEqual([]);
   });
 });

@@ -1,0 +1,2 @@
+export const address: string;
+export function addressOf(path: string): string;
