@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { effect, type Signal, signal } from '@preact/signals';
 
 /** The user of the management API who is signed in. */
 export interface Session {
@@ -16,6 +16,15 @@ export const session = signal<Session | undefined>(restored());
 
 /** The reason that the login form shows, for example after the password was changed on the server. */
 export const loginNotice = signal<string | undefined>(undefined);
+
+/** A value that belongs to the user who is signed in. It is forgotten when the session ends, so the next user does not see it. */
+export function ofSession<T>(initial: T): Signal<T> {
+  const value = signal(initial);
+  effect(() => {
+    if (session.value === undefined) value.value = initial;
+  });
+  return value;
+}
 
 /** The value of an Authorization header. User names and passwords are sent as UTF-8. */
 export function basicAuthorization(user: string, password: string): string {

@@ -26,6 +26,7 @@ export function loadQueues(query: QueueQuery, signal: AbortSignal): Promise<Page
       sort_reverse: sort !== '' && sort_reverse ? true : undefined,
       page,
       page_size: queuesOnPage,
+      lengths: true,
     },
     signal,
   });

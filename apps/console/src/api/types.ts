@@ -42,6 +42,8 @@ export interface QueueRow {
   readonly dead_letter_queue: boolean;
   /** False: only headers of the next message make it a dead-letter queue. Null for other queues. */
   readonly dead_letter_proven: boolean | null;
+  /** Ready messages in the last five minutes, oldest first; null where nothing is known. Lists have it. */
+  readonly lengths?: readonly (number | null)[];
 }
 
 export type SettingSource = 'argument' | 'policy' | 'operator policy' | 'default';

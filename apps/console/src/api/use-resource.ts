@@ -23,13 +23,16 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
   const [round, setRound] = useState(0);
   const latest = useRef(load);
   latest.current = load;
+  const pause = useRef(every);
+  pause.current = every;
+  const waiting = useRef<() => unknown>(undefined);
   const reload = useCallback(() => setRound((count) => count + 1), []);
 
   useEffect(() => {
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const run = async (): Promise<void> => {
-      if (document.hidden && every !== undefined) return next();
+      if (document.hidden && pause.current !== undefined) return next();
       setLoading(true);
       try {
         const data = await latest.current(controller.signal);
@@ -43,15 +46,20 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
       setLoading(false);
       next();
     };
+    // Also called when the pause changes, which does not load what is here already.
     const next = (): void => {
-      if (every !== undefined) timer = setTimeout(() => void run(), every);
+      clearTimeout(timer);
+      if (pause.current !== undefined) timer = setTimeout(() => void run(), pause.current);
     };
+    waiting.current = () => timer !== undefined && next();
     void run();
     return () => {
       controller.abort();
       clearTimeout(timer);
     };
-  }, [key, every, round]);
+  }, [key, round]);
+
+  useEffect(() => void waiting.current?.(), [every]);
 
   const isCurrent = state.key === key;
   return {

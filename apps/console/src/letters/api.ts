@@ -233,6 +233,8 @@ export interface Edit {
   readonly payload?: string;
   readonly payload_encoding?: 'string' | 'base64';
   readonly headers?: Readonly<Record<string, EditedField>>;
+  /** Changed properties; null removes one. */
+  readonly properties?: Readonly<Record<string, unknown>>;
   readonly to?: Destination;
   readonly allow_invalid?: boolean;
 }

@@ -1,4 +1,5 @@
 import type { LetterFilter } from './filter';
+import { ofSession } from '../session';
 import { loadLetters, type QueueName } from './api';
 
 /** The messages of the list that was shown last, in order, for the previous and the next message of a message. */
@@ -9,12 +10,13 @@ interface Trail extends QueueName {
   readonly cursor: string | null;
 }
 
-let trail: Trail | undefined;
+const trail = ofSession<Trail | undefined>(undefined);
 
 /** Remembers a page of a list. A page that continues the remembered one is added to it. */
 export function remember(page: Trail, continues: string | undefined): void {
-  const isNext = trail !== undefined && isSame(trail, page) && continues !== undefined && trail.cursor === continues;
-  trail = isNext && trail !== undefined ? { ...page, ids: [...trail.ids, ...page.ids] } : page;
+  const before = trail.peek();
+  const isNext = before !== undefined && isSame(before, page) && continues !== undefined && before.cursor === continues;
+  trail.value = isNext ? { ...page, ids: [...before.ids, ...page.ids] } : page;
 }
 
 /** The ids of the messages before and after a message. */
@@ -33,8 +35,9 @@ export async function neighboursOf(
   signal: AbortSignal,
 ): Promise<Neighbours> {
   const { vhost, queue, id, filter } = at;
-  const isKnown = trail !== undefined && isSame(trail, at) && trail.ids.includes(id);
-  let known: Trail = isKnown && trail !== undefined ? trail : { vhost, queue, filter, ids: [], cursor: '' };
+  const before = trail.peek();
+  const isKnown = before !== undefined && isSame(before, at) && before.ids.includes(id);
+  let known: Trail = isKnown ? before : { vhost, queue, filter, ids: [], cursor: '' };
   for (let page = 0; page < mostPages && known.cursor !== null; page++) {
     const index = known.ids.indexOf(id);
     if (index >= 0 && index < known.ids.length - 1) break;
@@ -42,7 +45,7 @@ export async function neighboursOf(
     const more = await loadLetters({ vhost, queue, filter, ...cursor }, signal, { pageSize, truncate: 0 });
     known = { ...known, ids: [...known.ids, ...more.items.map((item) => item.id)], cursor: more.cursor };
   }
-  trail = known;
+  if (!signal.aborted) trail.value = known;
   const index = known.ids.indexOf(id);
   return { previous: known.ids[index - 1], next: index < 0 ? undefined : known.ids[index + 1] };
 }

@@ -4,7 +4,7 @@ import { type Address, href } from '../router';
 import { count, duration } from '../ui/format';
 import { Card, Name, PageHead, visible } from '../ui/parts';
 import { Loaded, Notice } from '../ui/states';
-import { type Column, Table } from '../ui/table';
+import { type Column, Pager, Table } from '../ui/table';
 import { useVhosts, VhostChoice } from '../ui/vhosts';
 
 interface Policy {
@@ -43,7 +43,15 @@ export default function Policies({ address: { query } }: { address: Address }) {
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <VhostChoice value={vhost} names={vhosts.data ?? []} />
       </form>
-      <List title="Policies" of={policies} vhost={vhost} queues={inEffect('policy')} what="policies">
+      <List
+        title="Policies"
+        of={policies}
+        vhost={vhost}
+        queues={inEffect('policy')}
+        what="policies"
+        query={query}
+        pageName="page"
+      >
         Policies set time to live, lengths and dead-letter exchanges of queues without touching the applications.
       </List>
       <List
@@ -52,6 +60,8 @@ export default function Policies({ address: { query } }: { address: Address }) {
         vhost={vhost}
         queues={inEffect('operator_policy')}
         what="operator policies"
+        query={query}
+        pageName="operator_page"
       >
         Operator policies cap the settings of applications and of other policies.
       </List>
@@ -66,18 +76,27 @@ const usePolicies = (path: string): Resource<readonly Policy[]> =>
     ),
   );
 
+/** A name in its virtual host. Names may have any character. */
+const keyIn = (vhost: string, name: string): string => JSON.stringify([vhost, name]);
+
 /** The names of queues by virtual host and policy. */
 function governedBy(queues: readonly Governed[], key: 'policy' | 'operator_policy'): ReadonlyMap<string, string[]> {
   const found = new Map<string, string[]>();
   for (const queue of queues) {
     const policy = queue[key];
     if (typeof policy !== 'string' || policy === '') continue;
-    const names = found.get(`${queue.vhost}\n${policy}`);
-    if (names === undefined) found.set(`${queue.vhost}\n${policy}`, [queue.name]);
+    const names = found.get(keyIn(queue.vhost, policy));
+    if (names === undefined) found.set(keyIn(queue.vhost, policy), [queue.name]);
     else names.push(queue.name);
   }
   return found;
 }
+
+/** The policies that are shown at once. */
+const onPage = 100;
+
+const pageIn = (query: URLSearchParams, name: string): number =>
+  Math.max(1, Number.parseInt(query.get(name) ?? '1', 10) || 1);
 
 function List(props: {
   title: string;
@@ -85,25 +104,42 @@ function List(props: {
   vhost: string;
   queues: ReadonlyMap<string, readonly string[]>;
   what: string;
+  query: URLSearchParams;
+  /** The name of the page in the address. */
+  pageName: string;
   children: string;
 }) {
-  const { title, of, vhost, queues, what, children } = props;
+  const { title, of, vhost, queues, what, query, pageName, children } = props;
   return (
     <Card title={title} actions={of.data !== undefined && <small>{count(of.data.length)}</small>}>
       <Loaded of={of} what={what} lines={3}>
         {(all) => {
           const shown = all.filter((policy) => vhost === '' || policy.vhost === vhost);
+          const pages = Math.max(1, Math.ceil(shown.length / onPage));
+          const page = Math.min(pages, pageIn(query, pageName));
           return shown.length === 0 ? (
             <Notice title={`No ${what}`}>
               <p>{children}</p>
             </Notice>
           ) : (
-            <Table
-              label={title}
-              rows={shown}
-              keyOf={(policy) => `${policy.vhost}\n${policy.name}`}
-              columns={columns(queues)}
-            />
+            <>
+              <Table
+                label={title}
+                rows={shown.slice((page - 1) * onPage, page * onPage)}
+                keyOf={(policy) => keyIn(policy.vhost, policy.name)}
+                columns={columns(queues)}
+              />
+              {pages > 1 && (
+                <Pager
+                  page={page}
+                  pages={pages}
+                  filtered={shown.length}
+                  total={all.length}
+                  what={what}
+                  name={pageName}
+                />
+              )}
+            </>
           );
         }}
       </Loaded>
@@ -149,7 +185,7 @@ const columns = (queues: ReadonlyMap<string, readonly string[]>): readonly Colum
   {
     title: 'In effect on',
     tip: 'Queues on which no policy of a higher priority takes its place',
-    cell: ({ vhost, name }) => <Queues vhost={vhost} names={queues.get(`${vhost}\n${name}`) ?? []} />,
+    cell: ({ vhost, name }) => <Queues vhost={vhost} names={queues.get(keyIn(vhost, name)) ?? []} />,
   },
 ];
 

@@ -96,22 +96,29 @@ function classOf<T>({ numeric = false, minor = false }: Column<T>): string | und
   return [numeric && 'numeric', minor && 'minor'].filter(Boolean).join(' ') || undefined;
 }
 
-/** Turns the pages of a list; the page is in the address (`page`). */
-export function Pager(props: { page: number; pages: number; filtered: number; total: number; what: string }) {
-  const { page, pages, filtered, total, what } = props;
+/** Turns the pages of a list. The page is in the address, as `page` or under another name. */
+export function Pager(props: {
+  page: number;
+  pages: number;
+  filtered: number;
+  total: number;
+  what: string;
+  name?: string;
+}) {
+  const { page, pages, filtered, total, what, name = 'page' } = props;
   const text = filtered === total ? `${count(total)} ${what}` : `${count(filtered)} of ${count(total)} ${what}`;
   return (
     <nav class="pager" aria-label="Pages">
       <span>{text}</span>
       {pages > 1 && (
         <span class="pages">
-          <button type="button" disabled={page <= 1} onClick={() => setQuery({ page: page - 1 })}>
+          <button type="button" disabled={page <= 1} onClick={() => setQuery({ [name]: page - 1 })}>
             Previous
           </button>
           <span>
             {count(page)} / {count(pages)}
           </span>
-          <button type="button" disabled={page >= pages} onClick={() => setQuery({ page: page + 1 })}>
+          <button type="button" disabled={page >= pages} onClick={() => setQuery({ [name]: page + 1 })}>
             Next
           </button>
         </span>

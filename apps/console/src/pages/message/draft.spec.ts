@@ -15,6 +15,31 @@ const letter = {
   },
 } as unknown as Letter;
 
+describe('properties of a draft', () => {
+  const typed = { ...letter, properties: { content_type: 'text/plain', priority: 3, message_id: '' } } as Letter;
+  const changed = (properties: Record<string, string>) => {
+    const draft = draftOf(typed);
+    return { ...draft, properties: { ...draft.properties, ...properties } };
+  };
+
+  it('that change are sent, those that are emptied are removed, and all others stay', () => {
+    expect(editOf(changed({}), typed)).toEqual({});
+    expect(editOf(changed({ content_type: '', priority: '9', timestamp: '18446744073709551615' }), typed)).toEqual({
+      properties: { content_type: null, priority: 9, timestamp: '18446744073709551615' },
+    });
+    expect(editOf(changed({ expiration: '60000' }), typed)).toEqual({ properties: { expiration: '60000' } });
+  });
+
+  it.each([
+    ['priority', '256', 'a whole number from 0 to 255'],
+    ['delivery_mode', 'x', 'a whole number from 1 to 2'],
+    ['app_id', 'ä'.repeat(128), 'longer than 255 bytes'],
+  ])('are checked: %s', (name, text, problem) => {
+    const draft = changed({ [name]: text });
+    expect([...problemsOf(draft, typed).properties]).toEqual([[name, problem]]);
+  });
+});
+
 describe('a draft', () => {
   it('changes nothing before it is changed', () => {
     const draft = draftOf(letter);
@@ -23,7 +48,7 @@ describe('a draft', () => {
       ['big', 'long', '9223372036854775807'],
     ]);
     expect(editOf(draft, letter)).toEqual({});
-    expect(problemsOf(draft, letter)).toEqual({ headers: new Map() });
+    expect(problemsOf(draft, letter)).toEqual({ headers: new Map(), properties: new Map() });
   });
 
   it('sends a changed body as it was typed, with all digits', () => {

@@ -16,8 +16,51 @@ export interface Draft {
   /** Undefined: the body is not text, or too long, and stays. */
   readonly body: string | undefined;
   readonly headers: readonly DraftHeader[];
+  /** The properties as text; an empty text for one that is not set. */
+  readonly properties: Readonly<Record<string, string>>;
   /** True: a body that was JSON may become something else. */
   readonly allowsInvalid: boolean;
+}
+
+/** The properties that can be edited, in the order of AMQP. The user id is checked by the broker, and headers have an editor of their own. */
+export const propertyNames = [
+  'content_type',
+  'content_encoding',
+  'delivery_mode',
+  'priority',
+  'correlation_id',
+  'reply_to',
+  'expiration',
+  'message_id',
+  'timestamp',
+  'type',
+  'user_id',
+  'app_id',
+] as const;
+
+/** The properties that are whole numbers, with their ranges. The expiration is a text of digits. */
+const numbers: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = {
+  delivery_mode: [1n, 2n],
+  priority: [0n, 255n],
+  timestamp: [0n, 18_446_744_073_709_551_615n],
+  expiration: [0n, 4_294_967_295n],
+};
+
+/** What is wrong with the text of a property; undefined if it can be sent. */
+export function problemOfProperty(name: string, text: string): string | undefined {
+  if (text === '') return undefined;
+  const range = numbers[name];
+  if (range === undefined) return new TextEncoder().encode(text).length > 255 ? 'longer than 255 bytes' : undefined;
+  const value = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+  if (value !== undefined && value >= range[0] && value <= range[1]) return undefined;
+  return `a whole number from ${range[0]} to ${range[1]}`;
+}
+
+/** The value of a property in the request. */
+function valueOfProperty(name: string, text: string): unknown {
+  if (text === '') return null;
+  if (name === 'expiration' || numbers[name] === undefined) return text;
+  return Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }
 
 /** The longest body that can be edited in a browser, in bytes. */
@@ -38,8 +81,14 @@ export const draftOf = (letter: Letter): Draft => ({
     type: field.type,
     text: textOfField(field),
   })),
+  properties: Object.fromEntries(propertyNames.map((name) => [name, textOfProperty(letter, name)])),
   allowsInvalid: false,
 });
+
+const textOfProperty = ({ properties }: Letter, name: string): string => {
+  const value = properties[name];
+  return value === undefined || value === null ? '' : String(value);
+};
 
 /** True for JSON on one line. */
 const isOneLine = (letter: Letter): boolean => isJsonBody(letter) && !(letter.payload ?? '').trim().includes('\n');
@@ -76,7 +125,12 @@ export function isJsonBody({ payload, payload_encoding, properties }: Letter): b
 export interface Problems {
   readonly body?: string;
   readonly headers: ReadonlyMap<number, string>;
+  readonly properties: ReadonlyMap<string, string>;
 }
+
+/** True for a draft that can be sent. */
+export const isSendable = ({ body, headers, properties }: Problems): boolean =>
+  body === undefined && headers.size === 0 && properties.size === 0;
 
 /** Checks a draft. */
 export function problemsOf(draft: Draft, letter: Letter): Problems {
@@ -97,17 +151,28 @@ export function problemsOf(draft: Draft, letter: Letter): Problems {
     draft.body !== undefined && draft.body !== letter.payload && !draft.allowsInvalid && isJsonBody(letter)
       ? problemOf(draft.body)
       : undefined;
-  return { headers, ...(body !== undefined && { body }) };
+  const properties = new Map<string, string>();
+  for (const [name, text] of changedProperties(draft, letter)) {
+    const problem = problemOfProperty(name, text);
+    if (problem !== undefined) properties.set(name, problem);
+  }
+  return { headers, properties, ...(body !== undefined && { body }) };
 }
+
+/** The properties whose text differs. An unchanged one stays as it is, whatever it is. */
+export const changedProperties = (draft: Draft, letter: Letter): readonly (readonly [string, string])[] =>
+  Object.entries(draft.properties).filter(([name, text]) => text !== textOfProperty(letter, name));
 
 /** The changed parts of a draft, for the request. The draft has no problems. */
 export function editOf(draft: Draft, letter: Letter): Edit {
   const headers = Object.fromEntries(draft.headers.map(({ name, type, text }) => [name, fieldOfText({ type, text })]));
   const before = Object.fromEntries(ownHeaders(letter.headers));
   const payload = changedBody(draft, letter);
+  const properties = changedProperties(draft, letter).map(([name, text]) => [name, valueOfProperty(name, text)]);
   return {
     ...(payload !== undefined && { payload }),
     ...(!isSame(headers, before) && { headers }),
+    ...(properties.length > 0 && { properties: Object.fromEntries(properties) as Record<string, unknown> }),
     ...(draft.allowsInvalid && { allow_invalid: true }),
   };
 }

@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks';
 import type { Letter } from '../../api/types';
 import type { EditOutcome, QueueName } from '../../letters/api';
 import { Card } from '../../ui/parts';
-import { type Draft, draftOf, editOf, isJsonBody, problemsOf } from './draft';
+import { type Draft, draftOf, editOf, isJsonBody, isSendable, problemsOf } from './draft';
 import { HeaderEditor } from './header-editor';
 import { formatJson, parseJson } from './json';
+import { PropertiesEditor } from './properties-editor';
 import { Review } from './review';
 
 /** The editor of a message, in place of its body and headers. `sent` is called when the new message is confirmed. */
@@ -18,9 +19,9 @@ export function Editor(props: {
   const [draft, setDraft] = useState<Draft>(() => draftOf(of));
   const [isReviewing, setReviewing] = useState(false);
   const problems = problemsOf(draft, of);
-  const isValid = problems.body === undefined && problems.headers.size === 0;
+  const isValid = isSendable(problems);
   const edit = isValid ? editOf(draft, of) : undefined;
-  const isChanged = edit !== undefined && (edit.payload !== undefined || edit.headers !== undefined);
+  const isChanged = edit !== undefined && (edit.payload ?? edit.headers ?? edit.properties) !== undefined;
   return (
     <form
       class="editor"
@@ -35,6 +36,13 @@ export function Editor(props: {
           of={draft.headers}
           problems={problems.headers}
           change={(headers) => setDraft({ ...draft, headers })}
+        />
+      </Card>
+      <Card title="Properties">
+        <PropertiesEditor
+          of={draft.properties}
+          problems={problems.properties}
+          change={(properties) => setDraft({ ...draft, properties })}
         />
       </Card>
       <div class="selection-bar">

@@ -1,3 +1,4 @@
+import { visible } from '../../ui/parts';
 import type { DraftHeader } from './draft';
 import { fieldTypes } from './fields';
 
@@ -18,7 +19,7 @@ export function HeaderEditor(props: {
     <div class="card-body header-editor">
       {of.length === 0 && <p class="muted">No headers of the publisher.</p>}
       {of.map((row) => (
-        <div key={row.key} class="header-row" role="group" aria-label={`Header ${row.name}`}>
+        <div key={row.key} class="header-row" role="group" aria-label={`Header ${visible(row.name)}`}>
           <input
             aria-label="Name"
             placeholder="name"
@@ -49,7 +50,7 @@ export function HeaderEditor(props: {
           <button
             type="button"
             class="quiet"
-            aria-label={`Remove the header ${row.name}`}
+            aria-label={`Remove the header ${visible(row.name)}`}
             onClick={() => change(of.filter((each) => each.key !== row.key))}
           >
             ✕

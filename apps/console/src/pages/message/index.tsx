@@ -44,6 +44,7 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
   const [action, setAction] = useState<Action>();
   const { data } = letter;
 
+  const toLetter = (to: string | undefined): string | undefined => to && letterHref(vhost, queue, to, filter);
   const go = (to: string | undefined): void => {
     if (to !== undefined) navigate(letterHref(vhost, queue, to, filter));
   };
@@ -96,8 +97,8 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
           </>
         )}
         <span class="steps">
-          <Step to={neighbours.previous} go={go} label="Previous message" text="←" />
-          <Step to={neighbours.next} go={go} label="Next message" text="→" />
+          <Step to={toLetter(neighbours.previous)} rel="prev" label="Previous message" text="←" />
+          <Step to={toLetter(neighbours.next)} rel="next" label="Next message" text="→" />
         </span>
       </PageHead>
       {data === undefined && letter.error === undefined && <Loading lines={9} />}
@@ -159,12 +160,16 @@ function useNeighbours({ vhost, queue }: QueueName, id: string, filter: LetterFi
   return found;
 }
 
-function Step(props: { to: string | undefined; go: (to: string | undefined) => void; label: string; text: string }) {
-  const { to, go, label, text } = props;
-  return (
-    <button type="button" disabled={to === undefined} aria-label={label} title={label} onClick={() => go(to)}>
+/** A link to a neighbour, which can also be opened in another tab; a quiet arrow where there is none. */
+function Step({ to, rel, label, text }: { to: string | undefined; rel: string; label: string; text: string }) {
+  return to === undefined ? (
+    <span class="button step-none" aria-hidden="true">
       {text}
-    </button>
+    </span>
+  ) : (
+    <a class="button" href={to} rel={rel} aria-label={label} title={label}>
+      {text}
+    </a>
   );
 }
 

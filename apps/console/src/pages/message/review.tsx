@@ -53,6 +53,7 @@ export function Review(props: {
       <div class="action">
         <BodyChange before={of} after={edit.payload} />
         <HeaderChanges edit={edit} of={of} />
+        <PropertyChanges edit={edit} of={of} />
         <DestinationForm vhost={name.vhost} value={choice} change={choose} isOne />
         <Outcome of={outcome} error={asked.error} isComplete={to !== undefined} />
         {problem !== undefined && (
@@ -155,6 +156,28 @@ function HeaderChanges({ edit, of }: { edit: Edit; of: Letter }) {
             )}
           </span>
         ))}
+      </pre>
+    </section>
+  );
+}
+
+function PropertyChanges({ edit: { properties }, of }: { edit: Edit; of: Letter }) {
+  if (properties === undefined) return <p class="muted">The properties stay as they are.</p>;
+  return (
+    <section aria-label="Changes of the properties">
+      <h3>Properties</h3>
+      <pre class="code diff" tabIndex={0}>
+        {Object.entries(properties).map(([name, after]) => {
+          const before = of.properties[name];
+          return (
+            <span key={name}>
+              {before !== undefined && before !== null && (
+                <span class="diff-removed">{`- ${name}: ${visible(String(before))}\n`}</span>
+              )}
+              {after !== null && <span class="diff-added">{`+ ${name}: ${visible(String(after))}\n`}</span>}
+            </span>
+          );
+        })}
       </pre>
     </section>
   );

@@ -1,7 +1,7 @@
 import type { Letter } from '../../api/types';
 import { href } from '../../router';
 import { count, dateTime, duration } from '../../ui/format';
-import { Age, Card, Name, Reason } from '../../ui/parts';
+import { Age, Card, Name, Reason, visible } from '../../ui/parts';
 import { type Hop, hopsOf, publishedAt } from './timeline';
 
 /** The most hops that are shown at once. */
@@ -84,7 +84,7 @@ function HopView({ of: { death, waited }, vhost }: { of: Hop; vhost: string }) {
         </small>
         <small>
           {death.time > 0 ? `${death.count > 1 ? 'first ' : ''}${dateTime(death.time)}` : 'at an unknown time'}
-          {death.original_expiration !== undefined && `, expiration was ${death.original_expiration} ms`}
+          {death.original_expiration !== undefined && `, expiration was ${visible(death.original_expiration)} ms`}
         </small>
       </li>
     </>

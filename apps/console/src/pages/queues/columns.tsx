@@ -3,6 +3,7 @@ import { href } from '../../router';
 import { Features } from '../../ui/features';
 import { count, rate } from '../../ui/format';
 import { Age, Name, NotProven, Tag, visible } from '../../ui/parts';
+import { Sparkline } from '../../ui/sparkline';
 import type { Column } from '../../ui/table';
 
 /** The columns of the list of queues. `sort` has the server's names. */
@@ -17,6 +18,16 @@ export const columnsOf = (withVhost: boolean): readonly Column<QueueRow>[] => [
     sort: 'messages_ready',
     numeric: true,
     cell: ({ messages_ready }) => <Quantity of={messages_ready} />,
+  },
+  {
+    title: 'Last 5 min',
+    minor: true,
+    tip: 'Ready messages in the last five minutes',
+    cell: ({ name, lengths, dead_letter_queue: isDead }) => (
+      <span class={isDead ? 'trend trend-dead' : 'trend'}>
+        <Sparkline of={lengths ?? []} label={`Ready messages in ${visible(name)} in the last five minutes`} />
+      </span>
+    ),
   },
   {
     title: 'Unacked',

@@ -7,9 +7,10 @@ import type { Handler } from '../../http/resource.js';
 import { rowOf } from '../../api/columns.js';
 import { onlyKnown, wordIn } from '../input.js';
 import { seenVhosts } from '../seen-vhosts.js';
+import { lengthsOf } from './lengths.js';
 import { type DeadLetterSign, deadLetterSign, queueRowColumns, type QueueColumns } from './queue-row.js';
 
-const parameters = ['vhost', 'name', 'dead', 'sort', 'sort_reverse', 'page', 'page_size'];
+const parameters = ['vhost', 'name', 'dead', 'sort', 'sort_reverse', 'page', 'page_size', 'lengths'];
 
 /** The number of queues that are looked at in one step: some hundredths of a millisecond. */
 const inOneGo = 64;
@@ -28,6 +29,7 @@ export const listQueues: Handler = async (request, management) => {
   const page = pageOf(query);
   const onlyDead = wordIn(query, 'dead', ['true', 'false'], 'false') === 'true';
   const isReverse = wordIn(query, 'sort_reverse', ['true', 'false'], 'false') === 'true';
+  const withLengths = wordIn(query, 'lengths', ['true', 'false'], 'false') === 'true';
   const { dlx, host } = management;
   const vhosts = seenVhosts(request, management);
   const graphs = new Map<unknown, Awaited<ReturnType<typeof dlx.graphs.of>>>();
@@ -47,7 +49,10 @@ export const listQueues: Handler = async (request, management) => {
     (queue) => (!onlyDead || signOf(queue) !== undefined) && (fits?.(queue.name) ?? true),
   );
   const { found, total } = await inTurns(work, dlx.turns, request.signal);
-  return ok(cut(found, page, total, (queue) => rowOf(queue, columns)));
+  const lengths = withLengths ? lengthsOf(management.statistics) : undefined;
+  return ok(
+    cut(found, page, total, (queue) => ({ ...rowOf(queue, columns), ...(lengths && { lengths: lengths(queue) }) })),
+  );
 };
 
 /** @throws Problem 400 */

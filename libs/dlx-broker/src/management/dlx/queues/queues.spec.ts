@@ -199,6 +199,24 @@ describe('GET /api/dlx/queues', () => {
     expect(await names('?dead=true')).toEqual(['orders.dead', 'wait']);
   });
 
+  it('shows lengths of the last five minutes where they are asked for', async () => {
+    const { declare, list, pass, publish } = arrange();
+    declare('early');
+    for (let count = 1; count <= 5; count++) {
+      publish('early');
+      pass();
+    }
+    declare('late');
+    pass();
+    const { items } = await list('?lengths=true');
+    const before = new Array<null>(28).fill(null);
+    expect(items.map(({ name, lengths }) => [name, lengths])).toEqual([
+      ['early', [...before, 2, 4, 5]],
+      ['late', [...before, null, null, 0]],
+    ]);
+    expect((await list()).items[0]).not.toHaveProperty('lengths');
+  });
+
   it('sorts by any column, reversed or not, rows without a value last', async () => {
     const { clock, declare, publish, reject, names } = arrange();
     for (const [index, name] of ['a', 'b', 'c'].entries()) {
