@@ -37,9 +37,15 @@ export interface ConsoleHarness {
   open(hash: string, user?: string): Promise<void>;
   /** A request of an administrator to the API of the same broker. */
   api<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Violations that axe finds on the page, one line each. */
-  violations(): Promise<string[]>;
+  /** Violations that axe finds on the page, one line each. @param which rules. Default: all */
+  violations(which?: 'contrast' | 'all but contrast'): Promise<string[]>;
 }
+
+/** Options of axe. */
+const rules = {
+  contrast: '{ runOnly: ["color-contrast"] }',
+  'all but contrast': '{ rules: { "color-contrast": { enabled: false } } }',
+} as const;
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -75,7 +81,11 @@ export function consoleHarness(options: { width?: number; height?: number; dark?
 
   beforeEach(async ({ skip }) => {
     skip(missing !== undefined, missing);
-    context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
+    context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: dark ? 'dark' : 'light',
+      reducedMotion: 'reduce',
+    });
     // Below the time of a case, so that its error names what the page did not show.
     context.setDefaultTimeout(10_000);
     page = await context.newPage();
@@ -109,13 +119,12 @@ export function consoleHarness(options: { width?: number; height?: number; dark?
       return url();
     },
     async open(hash, user = 'guest') {
-      await page.goto(url());
+      // A small answer of the same origin, for the storage of the tab; then one load of the console, also for the same address.
+      await page.goto(`${url()}console/none`);
       const authorization = `Basic ${btoa(`${user}:${user}`)}`;
       const session = JSON.stringify({ user, tags: tagsOf(user), authorization });
       await page.evaluate(`sessionStorage.setItem('dlx-console-session', ${JSON.stringify(session)})`);
       await page.goto(`${url()}${hash}`);
-      // The same address but for the hash is no new document.
-      await page.reload();
       await page.locator('main h1, main .notice h2').first().waitFor();
       await page.locator('main .loading').first().waitFor({ state: 'detached' });
     },
@@ -129,9 +138,9 @@ export function consoleHarness(options: { width?: number; height?: number; dark?
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
       return (text === '' ? undefined : JSON.parse(text)) as T;
     },
-    async violations() {
-      await page.evaluate(axe);
-      const { violations } = (await page.evaluate('axe.run()')) as {
+    async violations(which) {
+      if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe);
+      const { violations } = (await page.evaluate(`axe.run(${which === undefined ? '' : rules[which]})`)) as {
         violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[];
       };
       return violations.flatMap(({ id, help, nodes }) =>

@@ -24,14 +24,11 @@ const pages: readonly (readonly [hash: string, heading: RegExp])[] = [
   ['#/connections', /Connections/],
 ];
 
-const looks = [
-  { name: 'light', width: 1280 },
-  { name: 'dark', width: 1280, dark: true },
-  { name: 'narrow', width: 380, height: 720 },
-] as const;
+/** The width of a telephone. */
+const narrow = { width: 380, height: 720 };
 
-describe.each(looks)('the pages of the console, $name:', (look) => {
-  const house = consoleHarness(look);
+describe('the pages of the console', () => {
+  const house = consoleHarness();
   beforeAll(async () => {
     if (missing !== undefined) return;
     const shop = new Shop(house.served.broker);
@@ -55,13 +52,26 @@ describe.each(looks)('the pages of the console, $name:', (look) => {
   it.each(pages)(
     '%s breaks no rule of accessibility, runs nothing that a client wrote, and fits the window',
     async (hash, heading) => {
+      const { page } = house;
+      const check = async (): Promise<void> => {
+        expect(await page.locator('main h1').first().textContent()).toMatch(heading);
+        expect(await page.locator('main .notice-failed').allTextContents()).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+        expect(await page.locator('main script, main img, main svg[onload], main [onerror]').count()).toBe(0);
+        expect(await page.locator('main a[href^="javascript:"]').count()).toBe(0);
+      };
       await house.open(hash);
-      expect(await house.page.locator('main h1').first().textContent()).toMatch(heading);
-      expect(await house.page.locator('main .notice-failed').allTextContents()).toEqual([]);
+      await check();
       expect(await house.violations()).toEqual([]);
-      expect(await house.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      expect(await house.page.locator('main script, main img, main svg[onload], main [onerror]').count()).toBe(0);
-      expect(await house.page.locator('main a[href^="javascript:"]').count()).toBe(0);
+      // The dark colours are the same document in other colours.
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await house.violations('contrast')).toEqual([]);
+      // A narrow window hides and moves things, in the colours of the wide one.
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize(narrow);
+      await house.open(hash);
+      await check();
+      expect(await house.violations('all but contrast')).toEqual([]);
     },
   );
 });

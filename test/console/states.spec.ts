@@ -72,7 +72,6 @@ describe('addresses', () => {
   it.each(['#/nowhere', '#/queues/%2F/none', '#/dead-letters/%2F/orders.dead/999', '#/redrives/none', '#/%E0%A4%A'])(
     '%s of nothing says so',
     async (hash) => {
-      await house.page.goto(house.url);
       await house.open(hash);
       expect(await house.page.locator('main').textContent()).toMatch(
         /not found|no such|does not exist|left|gone|not known/i,
