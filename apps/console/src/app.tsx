@@ -1,5 +1,7 @@
 import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import { useResource } from './api/use-resource';
+import { loadCapabilities } from './capabilities';
 import { Help } from './help';
 import { bind, listen, moveRow } from './keyboard';
 import { Login } from './login';
@@ -8,7 +10,8 @@ import { type Route, routeOf, routes } from './routes';
 import { session, signOut } from './session';
 import { nextTheme, theme } from './theme';
 import { Mark } from './ui/mark';
-import { Loading, Notice } from './ui/states';
+import { visible } from './ui/parts';
+import { Loaded, Loading, Notice } from './ui/states';
 import { Toasts } from './ui/toasts';
 
 /** The console: the login form, or the menu and a page. */
@@ -43,6 +46,8 @@ function Shell({ user, tags }: { user: string; tags: readonly string[] }) {
     [],
   );
   const route = routeOf(address.value);
+  // What the pages can show depends on the server.
+  const server = useResource('capabilities', loadCapabilities);
   return (
     <>
       <a class="skip" href="#main" onClick={toMain}>
@@ -82,7 +87,18 @@ function Shell({ user, tags }: { user: string; tags: readonly string[] }) {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {route === undefined ? <Unknown /> : <RouteView key={route.name} route={route} address={address.value} />}
+        <Loaded of={server} what="this broker" lines={10}>
+          {({ product, version, server: at }) => (
+            <>
+              {at !== null && (
+                <p class="server" title="The server of the application that serves this page">
+                  {visible(product)} {visible(version)} <span class="muted">at {visible(at)}</span>
+                </p>
+              )}
+              {route === undefined ? <Unknown /> : <RouteView key={route.name} route={route} address={address.value} />}
+            </>
+          )}
+        </Loaded>
       </main>
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
     </>

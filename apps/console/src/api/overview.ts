@@ -15,8 +15,13 @@ export interface TopQueue {
   readonly name: string;
   readonly messages_ready: number;
   readonly oldest: number | null;
-  readonly dead_in_rate: number;
+  readonly dead_in_rate: number | null;
 }
+
+/** The rates of the last minutes, oldest first. */
+export type RatesSeries = { readonly interval_ms: number } & Readonly<
+  Record<DeathReason | 'redriven', readonly number[]>
+>;
 
 /** The answer of `GET /api/dlx/overview`. Rates are per second; the last sample of a series is the latest. */
 export interface Overview {
@@ -29,10 +34,9 @@ export interface Overview {
     readonly messages_unacknowledged: number;
     readonly dead_letters: number;
   };
-  readonly dead_letter_rates: Readonly<Record<DeathReason, number>>;
-  readonly rates_series: { readonly interval_ms: number } & Readonly<
-    Record<DeathReason | 'redriven', readonly number[]>
-  >;
+  /** Null from a server that counts no deaths. */
+  readonly dead_letter_rates: Readonly<Record<DeathReason, number>> | null;
+  readonly rates_series: RatesSeries | null;
   readonly top: readonly TopQueue[];
   readonly redrives: readonly RedriveTask[];
   /** The first alarms; `more_alarms` is the number of the others. */

@@ -17,7 +17,7 @@ export interface Feature {
   readonly tip: string;
 }
 
-/** A row of `GET /api/dlx/queues`. Rates are per second; `oldest` is milliseconds since 1970. */
+/** A row of `GET /api/dlx/queues`. Rates are per second, null if the server does not count them; `oldest` is milliseconds since 1970. */
 export interface QueueRow {
   readonly vhost: string;
   readonly name: string;
@@ -29,15 +29,15 @@ export interface QueueRow {
   readonly features: readonly Feature[];
   readonly policy: string | null;
   readonly operator_policy: string | null;
-  readonly messages_ready: number;
-  readonly messages_unacknowledged: number;
+  readonly messages_ready: number | null;
+  readonly messages_unacknowledged: number | null;
   readonly messages_dlx: number;
-  readonly consumers: number;
-  readonly publish_rate: number;
-  readonly deliver_rate: number;
-  readonly dead_in_rate: number;
-  readonly dead_out_rate: number;
-  readonly dead_letters_in: number;
+  readonly consumers: number | null;
+  readonly publish_rate: number | null;
+  readonly deliver_rate: number | null;
+  readonly dead_in_rate: number | null;
+  readonly dead_out_rate: number | null;
+  readonly dead_letters_in: number | null;
   readonly oldest: number | null;
   readonly dead_letter_queue: boolean;
   /** False: only headers of the next message make it a dead-letter queue. Null for other queues. */

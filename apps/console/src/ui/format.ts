@@ -1,14 +1,15 @@
 const counts = new Intl.NumberFormat('en-GB');
 const compact = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** A whole number with separators: `12,345`. */
-export const count = (value: number): string => counts.format(value);
+/** A whole number with separators: `12,345`; a dash for a number that the server does not have. */
+export const count = (value: number | null): string => (value === null ? '–' : counts.format(value));
 
 /** A large number in short: `12.3K`. */
 export const shortCount = (value: number): string => (value < 10_000 ? counts.format(value) : compact.format(value));
 
-/** A rate per second: `0`, `0.4`, `12`. */
-export function rate(value: number): string {
+/** A rate per second: `0`, `0.4`, `12`; a dash for one that the server does not count. */
+export function rate(value: number | null): string {
+  if (value === null) return '–';
   if (value === 0) return '0';
   return value < 10 ? String(Number(value.toFixed(1)) || '<0.1') : counts.format(Math.round(value));
 }

@@ -28,6 +28,15 @@ export function Loading({ lines = 5 }: { lines?: number }) {
   );
 }
 
+/** What a status says. The application answers 502 and 504 for a server that does not answer. */
+const titles: Readonly<Record<number, string>> = {
+  0: 'The broker does not answer',
+  404: 'Not found',
+  501: 'Not possible with this server',
+  502: 'The server cannot be shown',
+  504: 'The server does not answer',
+};
+
 /** Why a request failed, and a button that repeats it. */
 export function Failure({ error, retry, what }: { error: ApiError; retry?: () => void; what?: string }) {
   if (error.isForbidden) {
@@ -38,7 +47,7 @@ export function Failure({ error, retry, what }: { error: ApiError; retry?: () =>
       </Notice>
     );
   }
-  const title = error.status === 404 ? 'Not found' : error.status === 0 ? 'The broker does not answer' : 'Failed';
+  const title = titles[error.status] ?? 'Failed';
   return (
     <Notice kind="failed" title={title}>
       <p>{error.message}</p>

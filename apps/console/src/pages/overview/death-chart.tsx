@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { Overview } from '../../api/overview';
+import type { RatesSeries } from '../../api/overview';
 import { deathReasons } from '../../api/types';
 import { Chart } from '../../ui/chart';
 import type { ChartSeries } from '../../ui/chart-data';
@@ -14,7 +14,7 @@ const colors = {
 } as const;
 
 /** Deaths per second by reason as bars on top of one another, and redriven messages as a line. */
-export function DeathChart({ of, at }: { of: Overview['rates_series']; at: number }) {
+export function DeathChart({ of, at }: { of: RatesSeries; at: number }) {
   const [times, series] = useMemo((): [readonly number[], readonly ChartSeries[]] => {
     const samples = of.rejected.length;
     const end = Math.floor(at / 1000) * 1000;

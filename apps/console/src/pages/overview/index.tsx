@@ -7,6 +7,7 @@ import { Loaded } from '../../ui/states';
 import { useVhosts, VhostChoice } from '../../ui/vhosts';
 import { Alarms } from './alarms';
 import { DeathChart } from './death-chart';
+import { NotShown } from '../../letters/not-shown';
 import { FirstSteps } from './first-steps';
 import { RunningRedrives } from './running-redrives';
 import { TopQueues } from './top-queues';
@@ -38,7 +39,7 @@ export default function Page({ address }: { address: Address }) {
 
 function Present({ data, at, vhost }: { data: Overview; at: number | undefined; vhost: string }) {
   const { totals, dead_letter_rates: rates, rates_series: series } = data;
-  const dying = Object.values(rates).reduce((sum, each) => sum + each, 0);
+  const dying = rates && Object.values(rates).reduce((sum, each) => sum + each, 0);
   return (
     <>
       <Alarms of={data.alarms} more={data.more_alarms ?? 0} />
@@ -49,8 +50,8 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
           of={inQueues(totals.dead_letter_queues)}
           {...(totals.dead_letters > 0 && { tone: 'dead' as const })}
         />
-        <Figure name="Dying" value={rate(dying)} of="per second" />
-        <Figure name="Redriven" value={rate(series.redriven.at(-1) ?? 0)} of="per second" />
+        {dying !== null && <Figure name="Dying" value={rate(dying)} of="per second" />}
+        {series !== null && <Figure name="Redriven" value={rate(series.redriven.at(-1) ?? 0)} of="per second" />}
         <Figure name="Ready" value={count(totals.messages_ready)} of={inQueues(totals.queues)} />
         <Figure name="Unacknowledged" value={count(totals.messages_unacknowledged)} />
       </dl>
@@ -62,9 +63,11 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
           <a href={href(['queues'], { vhost, dead: true })}>Dead-letter queues</a>
         </p>
       )}
-      <Card title="Deaths by reason">
-        <DeathChart of={series} at={at ?? Date.now()} />
-      </Card>
+      {series !== null && (
+        <Card title="Deaths by reason">
+          <DeathChart of={series} at={at ?? Date.now()} />
+        </Card>
+      )}
       <div class="grid">
         <Card
           title="Largest dead-letter queues"
@@ -78,6 +81,7 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
           <RunningRedrives of={data.redrives} />
         </Card>
       </div>
+      {series === null && <NotShown />}
     </>
   );
 }

@@ -1,4 +1,5 @@
 import type { TopQueue } from '../../api/overview';
+import { countsDeaths } from '../../capabilities';
 import { href } from '../../router';
 import { count, rate } from '../../ui/format';
 import { Age, Name } from '../../ui/parts';
@@ -47,8 +48,12 @@ export function TopQueues({ of, any }: { of: readonly TopQueue[]; any: boolean }
             </span>
           ),
         },
-        { title: 'In/s', numeric: true, minor: true, cell: ({ dead_in_rate }) => rate(dead_in_rate) },
-        { title: 'Oldest', numeric: true, cell: ({ oldest }) => <Age of={oldest} short /> },
+        ...(countsDeaths()
+          ? [
+              { title: 'In/s', numeric: true, minor: true, cell: ({ dead_in_rate }: TopQueue) => rate(dead_in_rate) },
+              { title: 'Oldest', numeric: true, cell: ({ oldest }: TopQueue) => <Age of={oldest} short /> },
+            ]
+          : []),
       ]}
     />
   );

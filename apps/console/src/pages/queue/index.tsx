@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks';
 import { loadQueue, type QueueDetails } from '../../api/queues';
 import { useResource } from '../../api/use-resource';
 import { type Address, href, navigate } from '../../router';
+import { countsDeaths } from '../../capabilities';
 import { isReadOnly } from '../../session';
 import { Features } from '../../ui/features';
-import { count } from '../../ui/format';
+import { count, rate } from '../../ui/format';
 import { Age, Card, Figure, Name, NotProven, PageHead, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { DeadMail } from './dead-mail';
@@ -153,7 +154,8 @@ function State({ data: { state, messages_dlx } }: { data: QueueDetails }) {
   if (state !== 'running' && state !== 'idle') {
     return (
       <p class="banner banner-failed">
-        The queue is {visible(state)}: the body of its next message cannot be read from the disk now.
+        The queue is {visible(state)}
+        {state === 'paused' ? ': the body of its next message cannot be read from the disk now.' : '.'}
       </p>
     );
   }
@@ -174,17 +176,26 @@ function Figures({ data, live }: { data: QueueDetails; live: LiveView }) {
       <Figure
         name="Ready"
         value={count(now.messages_ready)}
-        {...(data.dead_letter_queue && now.messages_ready > 0 && { tone: 'dead' as const })}
+        {...(data.dead_letter_queue && (now.messages_ready ?? 0) > 0 && { tone: 'dead' as const })}
       />
       <Figure name="Unacknowledged" value={count(now.messages_unacknowledged)} />
       <Figure name="Consumers" value={count(now.consumers)} />
-      <Figure name="Dead letters received" value={count(now.dead_letters_in)} of="since the broker started" />
-      <div class="figure">
-        <dt>Oldest dead letter</dt>
-        <dd>
-          <Age of={data.oldest} short />
-        </dd>
-      </div>
+      {countsDeaths() ? (
+        <>
+          <Figure name="Dead letters received" value={count(now.dead_letters_in)} of="since the broker started" />
+          <div class="figure">
+            <dt>Oldest dead letter</dt>
+            <dd>
+              <Age of={data.oldest} short />
+            </dd>
+          </div>
+        </>
+      ) : (
+        <>
+          <Figure name="In" value={rate(data.publish_rate)} of="per second" />
+          <Figure name="Out" value={rate(data.deliver_rate)} of="per second" />
+        </>
+      )}
     </dl>
   );
 }

@@ -1,10 +1,13 @@
-import type { AuditEntry } from '../audit/audit-log.js';
-import { ok } from '../http/reply.js';
-import type { Handler, Resource } from '../http/resource.js';
+import type { AuditEntry, AuditLog } from '../audit/audit-log.js';
+import { type Answer, ok } from '../http/reply.js';
+import type { Resource } from '../http/resource.js';
 import { numberIn, onlyKnown } from './input.js';
 
-/** The entries of the audit log, newest first. */
-const list: Handler = ({ query }, { dlx }) => {
+/**
+ * The entries of the audit log, newest first.
+ * @throws Problem 400
+ */
+export function auditPage(query: URLSearchParams, audit: AuditLog): Answer {
   onlyKnown(query.keys(), ['page_size', 'cursor', 'user', 'vhost', 'action'], 'parameter');
   const limit = numberIn(query, 'page_size', 100, 1, 500);
   const before = numberIn(query, 'cursor', Number.MAX_SAFE_INTEGER, 1, Number.MAX_SAFE_INTEGER);
@@ -13,9 +16,11 @@ const list: Handler = ({ query }, { dlx }) => {
     (user === null || entry.user === user) &&
     (vhost === null || (entry.names['vhost'] ?? entry.details?.['vhost']) === vhost) &&
     (action === null || entry.action.includes(action ?? ''));
-  const page = dlx.audit.page(limit + 1, before, isWanted);
+  const page = audit.page(limit + 1, before, isWanted);
   const items = page.slice(0, limit);
   return ok({ items, cursor: page.length > limit ? String(items.at(-1)?.number) : null });
-};
+}
 
-export const audit: readonly Resource[] = [{ path: '/dlx/audit', allows: 'monitor', GET: list }];
+export const audit: readonly Resource[] = [
+  { path: '/dlx/audit', allows: 'monitor', GET: ({ query }, { dlx }) => auditPage(query, dlx.audit) },
+];

@@ -1,6 +1,7 @@
 import type { Resource } from '../http/resource.js';
 import { allGroups } from './all-groups.js';
 import { audit } from './audit-resource.js';
+import { capabilities } from './capabilities.js';
 import { edits } from './edit/edit-resource.js';
 import { events } from './events.js';
 import { exports } from './export/export-resource.js';
@@ -14,6 +15,7 @@ import { topology } from './topology-resource.js';
 
 /** The resources under `/api/dlx/`, which RabbitMQ does not have. */
 export const dlx: readonly Resource[] = [
+  ...capabilities,
   ...delayed,
   ...overview,
   ...queues,

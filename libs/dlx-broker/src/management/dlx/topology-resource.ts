@@ -16,14 +16,17 @@ const show: Handler = async (request, management) => {
     const found = await inTurns(topologyOf(vhost), turns, request.signal);
     all.push(topologyToJson(found));
   }
-  return ok({
-    exchanges: joined(all.map(({ exchanges }) => exchanges)),
-    queues: joined(all.map(({ queues }) => queues)),
-    bindings: joined(all.map(({ bindings }) => bindings)),
-    dead_letter_edges: joined(all.map((each) => each.dead_letter_edges)),
-    loops: joined(all.map(({ loops }) => loops)),
-    dangling: joined(all.map(({ dangling }) => dangling)),
-  });
+  return ok(joinedTopologies(all));
 };
+
+/** The topologies of several virtual hosts as one. */
+export const joinedTopologies = (all: readonly TopologyJson[]): TopologyJson => ({
+  exchanges: joined(all.map(({ exchanges }) => exchanges)),
+  queues: joined(all.map(({ queues }) => queues)),
+  bindings: joined(all.map(({ bindings }) => bindings)),
+  dead_letter_edges: joined(all.map((each) => each.dead_letter_edges)),
+  loops: joined(all.map(({ loops }) => loops)),
+  dangling: joined(all.map(({ dangling }) => dangling)),
+});
 
 export const topology: readonly Resource[] = [{ path: '/dlx/topology', allows: 'management', GET: show }];

@@ -33,15 +33,8 @@ export function createApi(host: ManagementHost, options: ApiOptions = {}, files?
   const { hosts = [], bodyLimit = 20_000_000, replyLimit = defaultReplyLimit, resources = [] } = options;
   const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit });
   // Paths are not normalised: a name may be `..` or have any percent sign.
-  const app: Api = new Hono({ getPath: (request, { env } = {}) => pathOf(request, (env as Bindings).incoming?.url) });
-  app.use(async (c, next) => {
-    await next();
-    for (const [name, value] of safeHeaders) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
-  });
-  app.use(async (c, next) => {
-    checkOrigin(c.req.raw, hosts);
-    await next();
-  });
+  const app: Api = new Hono({ getPath: pathOf });
+  protect(app, hosts);
   for (const resource of [...allResources, ...resources]) {
     const path = resource.isOutsideApi === true ? resource.path : `/api${resource.path}`;
     for (const each of [path, `${path}/`]) {
@@ -56,7 +49,22 @@ export function createApi(host: ManagementHost, options: ApiOptions = {}, files?
   return app;
 }
 
-function pathOf(request: Request, raw: string | undefined): string {
-  const url = raw ?? request.url.slice(request.url.indexOf('/', request.url.indexOf(':') + 3));
+/** Adds the headers of every answer, and refuses requests that pages of other origins make a browser send. */
+export function protect(app: Api, hosts: readonly string[]): void {
+  app.use(async (c, next) => {
+    await next();
+    for (const [name, value] of safeHeaders) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+  });
+  app.use(async (c, next) => {
+    checkOrigin(c.req.raw, hosts);
+    await next();
+  });
+}
+
+/** The path of a request as it was sent: not decoded, and without its query. */
+export function pathOf(request: Request, { env }: { readonly env?: unknown } = {}): string {
+  const url =
+    (env as Bindings | undefined)?.incoming?.url ??
+    request.url.slice(request.url.indexOf('/', request.url.indexOf(':') + 3));
   return url.replace(/[?#].*$/s, '');
 }

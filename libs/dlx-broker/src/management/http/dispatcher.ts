@@ -7,14 +7,13 @@ import { bodyLimitsFor, BodyMemory, type BodyShare } from './body-memory.js';
 import type { ManagementHost } from '../host.js';
 import type { Visit } from './http-connections.js';
 import { inTurns } from './turns.js';
-import { WrittenJson, writtenJson } from './json.js';
 import { Login } from './login.js';
 import { Management } from '../management.js';
 import { namesIn } from '../api/names.js';
 import { type Answer, notFound, Problem, problemOf } from './reply.js';
+import { responseOf } from './response.js';
 import type { JsonObject } from './json-object.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
-import { streamOf } from './stream-of.js';
 
 /** The bindings that the adapter to Node.js, or a test, passes to the API. */
 export interface Bindings {
@@ -155,21 +154,10 @@ export class Dispatcher {
     }
   }
 
-  async answer(c: ApiContext, { status, body, headers = {} }: Answer): Promise<Response> {
-    const all = new Headers(headers);
-    if (status === 200) all.set('cache-control', 'no-cache');
-    if (body === undefined && (status === 200 || status === 201)) all.set('content-length', '0');
-    if (body === undefined) return new Response(null, { status, headers: all });
-    if (!all.has('content-type')) all.set('content-type', 'application/json');
-    const { pieces, bytes } = await this.#written(c, body);
-    all.set('content-length', String(bytes));
-    if (c.req.method !== 'HEAD' && pieces.length === 1) return new Response(pieces[0], { status, headers: all });
-    return new Response(c.req.method === 'HEAD' ? null : streamOf(pieces), { status, headers: all });
-  }
-
-  async #written({ req }: ApiContext, body: unknown): Promise<WrittenJson> {
-    if (body instanceof WrittenJson) return body;
-    return inTurns(writtenJson(body, this.#limits.replyLimit), this.#management.dlx.turns, req.raw.signal);
+  answer({ req }: ApiContext, answer: Answer): Promise<Response> {
+    const { turns } = this.#management.dlx;
+    const limit = this.#limits.replyLimit;
+    return responseOf(answer, { isHead: req.method === 'HEAD', limit, turns, signal: req.raw.signal });
   }
 
   refuse(c: ApiContext, error: unknown): Response | Promise<Response> {
@@ -209,11 +197,11 @@ export class Dispatcher {
   }
 }
 
-const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+export const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-const isChange = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
+export const isChange = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
 
-function allowOf(resource: Resource): readonly string[] {
+export function allowOf(resource: Pick<Resource, (typeof methodNames)[number]>): readonly string[] {
   const known = methodNames.filter((name) => resource[name] !== undefined);
   return [...(resource.GET === undefined ? [] : ['HEAD']), ...known, 'OPTIONS'];
 }

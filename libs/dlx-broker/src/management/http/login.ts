@@ -14,10 +14,10 @@ const challengeFor = (headers: Headers): Readonly<Record<string, string>> =>
 
 /** The refusal of a request without credentials. */
 const unknownUser = (headers: Headers): Problem => new Problem(401, 'not_authorized', undefined, challengeFor(headers));
-const loginFailed = (headers: Headers): Problem =>
+export const loginFailed = (headers: Headers): Problem =>
   new Problem(401, 'not_authorized', 'Login failed', challengeFor(headers));
 const malformed = (): Problem => new Problem(400, 'bad_request', undefined);
-const tooMany = (): Problem =>
+export const tooManyLogins = (): Problem =>
   new Problem(429, 'too_many_requests', 'Too many failed logins of this address wait', { 'retry-after': '1' });
 
 /** Authenticates requests by HTTP Basic. Only failures are remembered. */
@@ -39,14 +39,12 @@ export class Login {
    * @throws Problem 401, 429 when too many failed logins of the address wait already, 400 for another scheme than Basic
    */
   async user(headers: Headers, peer: string, signal: AbortSignal): Promise<User> {
-    const authorization = headers.get('authorization');
-    if (authorization === null) throw unknownUser(headers);
-    const { user, password } = credentialsIn(authorization, headers);
+    const { user, password } = passwordIn(headers);
     const isLocal = isLoopback(peer) && !isForwarded(headers);
     const attempt = this.#logins.attempt({ user, password, mechanism: 'HTTP', address: peer, isLocal });
     if (attempt.wait > 0) await waited(attempt, this.#host.broker.clock, signal);
     const isUser = attempt.check();
-    if (attempt.isCrowded) throw tooMany();
+    if (attempt.isCrowded) throw tooManyLogins();
     const found = isUser ? this.#host.broker.access.user(user) : undefined;
     if (found !== undefined) return found;
     if (!isLocal && this.#isUser({ user, password, isLocal: true })) {
@@ -77,7 +75,17 @@ async function waited(attempt: LoginAttempt, clock: Clock, signal: AbortSignal):
 }
 
 /** True if a proxy forwarded the request: the client may then be on another machine. */
-const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
+export const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
+
+/**
+ * The user and the password of a request.
+ * @throws Problem 401 without them, 400 for another scheme than Basic
+ */
+export function passwordIn(headers: Headers): { readonly user: string; readonly password: string } {
+  const authorization = headers.get('authorization');
+  if (authorization === null) throw unknownUser(headers);
+  return credentialsIn(authorization, headers);
+}
 
 /** @throws Problem */
 function credentialsIn(header: string, headers: Headers): { readonly user: string; readonly password: string } {

@@ -1,28 +1,20 @@
-import { type Backend, EmbeddedBackend, loadRabbitMq, type RabbitMqOptions } from '../../backend/index.js';
+import { EmbeddedBackend } from '../../backend/index.js';
 import { shownLines, shownText } from '../../host/index.js';
 import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
 import { DlxConfigurationError } from '../../options/index.js';
 import { guestOf, letIn } from '../../logins/index.js';
-import { type Part, Listeners } from '../../listeners.js';
-import type { Connected, SocketAddress } from '../options.js';
+import { Listeners } from '../../listeners.js';
+import type { Connected } from '../options.js';
 import { SafeLogger } from '../safe-logger.js';
 import type { KnownBroker } from './choice.js';
+import { connectOver } from './connect-over.js';
 import { occupy, vacated } from './data-directories.js';
+import { givenBackend } from './given-backend.js';
+import { addressOf, portRefusal } from './ports.js';
 import type { AccessOptions, EmbeddedBrokerOptions } from './embedded.js';
-import type { ListenOptions } from './listen.js';
 import type { BrokerChoice } from './made.js';
 
 const nothing = async (): Promise<void> => {};
-
-/** A backend that the caller opened and closes. */
-export const givenBackend = (backend: Backend): Connected => ({
-  backend,
-  open: nothing,
-  amqp: () => undefined,
-  http: () => undefined,
-  urls: () => undefined,
-  close: nothing,
-});
 
 /** Opens the broker of a module. @throws DlxConfigurationError when its data directory cannot be opened */
 export async function connect(choice: BrokerChoice): Promise<Connected> {
@@ -42,17 +34,6 @@ export async function connect(choice: BrokerChoice): Promise<Connected> {
     case 'custom':
       return givenBackend(known.backend);
   }
-}
-
-/** Makes the backend of a RabbitMQ. Its connection is opened when the application starts. */
-async function connectOver(options: Readonly<RabbitMqOptions>): Promise<Connected> {
-  const logger = new SafeLogger('DlxBroker');
-  const { openRabbitMq } = await loadRabbitMq();
-  const backend = openRabbitMq(options, {
-    warn: (text) => logger.warn(shownText(text)),
-    fault: (error) => logger.error(error),
-  });
-  return { ...givenBackend(backend), close: () => backend.close() };
 }
 
 async function connectEmbedded(options: Readonly<EmbeddedBrokerOptions>): Promise<Connected> {
@@ -132,7 +113,7 @@ function connectTo(
     metrics,
     audit,
     memoryLimit,
-    refused: refusal(listen, by),
+    refused: portRefusal(listen, by),
   });
   let opened = false;
   let closed: Promise<void> | undefined;
@@ -162,27 +143,12 @@ function known(error: unknown): void {
   if ((error as Error).name !== 'StoreError') throw error;
 }
 
-const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefined =>
-  listener && { host: listener.host, port: listener.port };
-
 /** The log of the application also gets the notices for operators. */
 const reporterOf = (logger: SafeLogger): Reporter => ({
   notice: (text) => logger.log(shownText(text)),
   // The stack of an error of the disk does not help.
   log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),
 });
-
-const presets = { amqp: 5672, http: 15_672, metrics: 15_692 };
-
-const refusal =
-  (listen: ListenOptions, by: string) =>
-  (part: Part, error: NodeJS.ErrnoException): Error => {
-    const option = `option 'listen.${part}' of ${by}`;
-    if (part === 'audit') return new DlxConfigurationError(`${option}: ${error.message}`, { cause: error });
-    const { host = '127.0.0.1', port = presets[part] } = listen[part] ?? {};
-    const why = error.code === 'EADDRINUSE' ? 'is taken; choose another one, or 0 for any' : error.message;
-    return new DlxConfigurationError(`${option}: port ${port} of ${host} ${why}`);
-  };
 
 /** @throws DlxConfigurationError */
 async function openEmbedded(options: Readonly<EmbeddedBrokerOptions>, reporter: Reporter): Promise<OpenedBroker> {

@@ -77,6 +77,14 @@ export const httpChecks = {
 /** Every option of `listen.metrics`, and what it accepts. */
 export const metricsChecks = { host: isText, port } satisfies Checks<MetricsOptions>;
 
+/** Ports of an application whose broker is a server: the console of the server. `audit` needs `http`. */
+export interface RemoteListenOptions {
+  /** The console, and the management API that it needs: on loopback, 15672, by default; 0 is any port that is free. */
+  readonly http: HttpPortOptions;
+  /** The file of the audit log, which has every change that operators make over this port. */
+  readonly audit?: string;
+}
+
 const isPort =
   <T>(checks: Checks<T>): Check =>
   (value, origin) => {
@@ -117,6 +125,22 @@ export const listenChecks = {
   memoryLimit: isShareOrBytes,
   users: areUsers,
 } satisfies Checks<ListenOptions>;
+
+/** Every option of `listen` of an application whose broker is a server, and what it accepts. */
+const remoteListenChecks = { http: isPort(httpChecks), audit: isText } satisfies Checks<RemoteListenOptions>;
+
+/** Checks the option `listen` of an application whose broker is a server. */
+export const isRemoteListen: Check = (value, origin) => {
+  const remedy = 'write { http: { port: 8080 } }';
+  const listen = optionsOf(value, origin, remedy);
+  if (listen['amqp'] !== undefined) {
+    throw new DlxConfigurationError(
+      `${origin}: 'amqp' is for a broker in this process; AMQP clients connect to the server; ${remedy}`,
+    );
+  }
+  checkAll(listen, remoteListenChecks, origin);
+  if (listen['http'] === undefined) throw refused(undefined, `http of ${origin}`, `is missing; ${remedy}`);
+};
 
 /** Checks the option `listen`. */
 export const isListen: Check = (value, origin) => {

@@ -2,11 +2,21 @@ import type { PublishBuffer, RabbitMqOptions, RabbitMqPolicy } from '../../backe
 import { checkManagementUrl, misnamedIn, parseAddresses } from '../../backend/index.js';
 import { DlxConfigurationError, optionsOf, parseDuration, refused, text, whole } from '../../options/index.js';
 import { areBytes, type Check, checkAll, type Checks, isFlag, isOneOf, isText } from '../check-options.js';
+import { isRemoteListen, type RemoteListenOptions } from './listen.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
 
 /** A RabbitMQ, a cluster of them, or a stand-alone dlx-broker, as {@link rabbitmq} returns it. */
 export interface RabbitMqBroker extends Made<'rabbitmq'> {
-  readonly options: Readonly<RabbitMqOptions>;
+  readonly options: Readonly<RabbitMqBrokerOptions>;
+}
+
+/** Options of {@link rabbitmq}. */
+export interface RabbitMqBrokerOptions extends RabbitMqOptions {
+  /**
+   * A port for the console, which shows the server. Needs option `management`: its users sign in with their password of the
+   * server, and have their own rights there. Default none.
+   */
+  readonly listen?: RemoteListenOptions;
 }
 
 const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
@@ -88,7 +98,8 @@ export const rabbitmqChecks = {
   management: checkManagementUrl,
   policies: arePolicies,
   strictPolicies: isFlag,
-} satisfies Checks<RabbitMqOptions>;
+  listen: isRemoteListen,
+} satisfies Checks<RabbitMqBrokerOptions>;
 
 const remedy = "write rabbitmq({ urls: 'amqp://localhost' })";
 
@@ -97,13 +108,17 @@ const remedy = "write rabbitmq({ urls: 'amqp://localhost' })";
  * 'amqp://rabbit-2'] }) })`. Nothing is opened before the application starts.
  * @throws DlxConfigurationError naming the option and a remedy, never a password
  */
-export function rabbitmq(options: RabbitMqOptions): BrokerChoice {
+export function rabbitmq(options: RabbitMqBrokerOptions): BrokerChoice {
   const checked = read(options, rabbitmqChecks, 'rabbitmq()', remedy);
   if (checked.urls === undefined) throw refused(undefined, "option 'urls' of rabbitmq()", `says no server; ${remedy}`);
   for (const option of ['policies', 'strictPolicies'] as const) {
     if (checked[option] === undefined || checked[option] === false || checked.management !== undefined) continue;
     const needs = "needs option 'management', the URL of the management API: AMQP 0-9-1 knows no policies";
     throw new DlxConfigurationError(`option '${option}' of rabbitmq() ${needs}`);
+  }
+  if (checked.listen !== undefined && checked.management === undefined) {
+    const needs = "needs option 'management', the URL of the management API that the console shows";
+    throw new DlxConfigurationError(`option 'listen' of rabbitmq() ${needs}: write 'http://rabbit-1:15672'`);
   }
   return make('rabbitmq', { options: checked });
 }

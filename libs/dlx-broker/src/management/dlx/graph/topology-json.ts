@@ -1,4 +1,4 @@
-import type { Queue } from '../../../broker/index.js';
+import type { Exchange, Queue } from '../../../broker/index.js';
 import { Rows } from '../../http/json.js';
 import { typedTable } from '../typed-field.js';
 import type { DeadLetterEdge } from './dead-letter-edges.js';
@@ -10,18 +10,16 @@ import type { Wire } from './wiring.js';
  * A topology as JSON. Every row has its virtual host, because those of several are shown together. A row is made when it is
  * written, and shows the state of that moment.
  */
-export function topologyToJson({ vhost, exchanges, queues, bindings, edges, loops, dangling }: Topology): TopologyJson {
+export function topologyToJson(
+  { vhost, exchanges, queues, bindings, edges, loops, dangling }: Topology,
+  instead: Instead = {},
+): TopologyJson {
   return {
-    exchanges: new Rows(exchanges, ({ name, declared, alternate, policy }) => ({
-      vhost,
-      name,
-      type: declared.type,
-      durable: declared.durable,
-      internal: declared.internal,
-      alternate_exchange: alternate ?? null,
-      policy: policy ?? null,
+    exchanges: new Rows(exchanges, (exchange) => ({
+      ...exchangeToJson(vhost, exchange),
+      ...instead.ofExchange?.(exchange),
     })),
-    queues: new Rows(queues, (queue) => queueToJson(vhost, queue)),
+    queues: new Rows(queues, (queue) => ({ ...queueToJson(vhost, queue), ...instead.ofQueue?.(queue) })),
     bindings: new Rows(bindings, (wire) => bindingToJson(vhost, wire)),
     dead_letter_edges: new Rows(edges, (edge) => edgeToJson(vhost, edge)),
     loops: new Rows(loops, (loop) => loopToJson(vhost, loop)),
@@ -37,6 +35,22 @@ export interface TopologyJson {
   readonly loops: Iterable<unknown>;
   readonly dangling: Iterable<unknown>;
 }
+
+/** Columns of rows that are known better than by the objects of a topology. */
+export interface Instead {
+  ofExchange?(exchange: Exchange): object;
+  ofQueue?(queue: Queue): object;
+}
+
+const exchangeToJson = (vhost: string, { name, declared, alternate, policy }: Exchange): Record<string, unknown> => ({
+  vhost,
+  name,
+  type: declared.type,
+  durable: declared.durable,
+  internal: declared.internal,
+  alternate_exchange: alternate ?? null,
+  policy: policy ?? null,
+});
 
 const queueToJson = (vhost: string, queue: Queue): Record<string, unknown> => ({
   vhost,

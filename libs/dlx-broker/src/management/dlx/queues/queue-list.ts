@@ -1,14 +1,15 @@
-import type { Queue } from '../../../broker/index.js';
+import type { Patterns, Queue } from '../../../broker/index.js';
 import { cut, nameFilter, type Page, pageIn } from '../../api/paging.js';
 import { sorted } from '../../api/sorting.js';
 import { inTurns } from '../../http/turns.js';
 import { badRequest, ok } from '../../http/reply.js';
 import type { Handler } from '../../http/resource.js';
-import { rowOf } from '../../api/columns.js';
+import { type Columns, rowOf } from '../../api/columns.js';
+import type { Management } from '../../management.js';
 import { onlyKnown, wordIn } from '../input.js';
 import { seenVhosts } from '../seen-vhosts.js';
 import { lengthsOf } from './lengths.js';
-import { type DeadLetterSign, deadLetterSign, queueRowColumns, type QueueColumns } from './queue-row.js';
+import { type DeadLetterSign, deadLetterSign, queueRowColumns } from './queue-row.js';
 
 const parameters = ['vhost', 'name', 'dead', 'sort', 'sort_reverse', 'page', 'page_size', 'lengths'];
 
@@ -25,35 +26,86 @@ interface Order {
 /** A page of the queues that the user may see. Sorting and filtering read counters, and no messages but the first of a queue. */
 export const listQueues: Handler = async (request, management) => {
   const { query } = request;
-  onlyKnown(query.keys(), parameters, 'parameter');
-  const page = pageOf(query);
-  const onlyDead = wordIn(query, 'dead', ['true', 'false'], 'false') === 'true';
-  const isReverse = wordIn(query, 'sort_reverse', ['true', 'false'], 'false') === 'true';
-  const withLengths = wordIn(query, 'lengths', ['true', 'false'], 'false') === 'true';
   const { dlx, host } = management;
-  const vhosts = seenVhosts(request, management);
   const graphs = new Map<unknown, Awaited<ReturnType<typeof dlx.graphs.of>>>();
   const signOf = (queue: Queue): DeadLetterSign | undefined => {
     const graph = graphs.get(queue.home);
     return graph && deadLetterSign(queue, graph);
   };
   const columns = queueRowColumns(management.nodeName, management.measures(request), signOf);
-  const order = { column: sortIn(query, columns), isReverse };
+  const list = queueListIn(query, columns);
+  const vhosts = seenVhosts(request, management);
   for (const vhost of vhosts) graphs.set(vhost, await dlx.graphs.of(vhost));
   const all = [...graphs.values()].flatMap(({ queues }) => queues);
-  const fits = page.name === undefined ? undefined : nameFilter(page, host.patterns, all.length);
-  const work = arranged(
+  const isDead = (queue: Queue): boolean => signOf(queue) !== undefined;
+  const shown = {
+    ...(list.withLengths && { more: lengthColumn(management) }),
     all,
     columns,
-    order,
-    (queue) => (!onlyDead || signOf(queue) !== undefined) && (fits?.(queue.name) ?? true),
-  );
-  const { found, total } = await inTurns(work, dlx.turns, request.signal);
-  const lengths = withLengths ? lengthsOf(management.statistics) : undefined;
-  return ok(
-    cut(found, page, total, (queue) => ({ ...rowOf(queue, columns), ...(lengths && { lengths: lengths(queue) }) })),
-  );
+    nameOf: ({ name }: Queue) => name,
+    isDead,
+    isGone: ({ deleted }: Queue) => deleted,
+  };
+  return ok(await inTurns(pageOfQueues(list, shown, host.patterns), dlx.turns, request.signal));
 };
+
+function lengthColumn({ statistics }: Management): (queue: Queue) => object {
+  const lengths = lengthsOf(statistics);
+  return (queue) => ({ lengths: lengths(queue) });
+}
+
+/** The parts of a list of queues that a request asks for. */
+export interface QueueList {
+  readonly page: Page;
+  readonly onlyDead: boolean;
+  readonly order: Order;
+  /** True: each row has the lengths of the last minutes. */
+  readonly withLengths: boolean;
+}
+
+/**
+ * Reads the filters, the order and the page of a list.
+ * @throws Problem 400
+ */
+export function queueListIn(query: URLSearchParams, columns: Columns<never>): QueueList {
+  onlyKnown(query.keys(), parameters, 'parameter');
+  const page = pageOf(query);
+  const onlyDead = wordIn(query, 'dead', ['true', 'false'], 'false') === 'true';
+  const isReverse = wordIn(query, 'sort_reverse', ['true', 'false'], 'false') === 'true';
+  const withLengths = wordIn(query, 'lengths', ['true', 'false'], 'false') === 'true';
+  return { page, onlyDead, withLengths, order: { column: sortIn(query, columns), isReverse } };
+}
+
+/** Queues that are sorted by virtual host and name, and what a list needs to know of each. */
+export interface ShownQueues<T> {
+  readonly all: readonly T[];
+  readonly columns: Columns<T>;
+  nameOf(item: T): string;
+  isDead(item: T): boolean;
+  /** True for a queue that was deleted meanwhile. */
+  isGone?(item: T): boolean;
+  /** Further columns of the rows, by which no list is sorted. */
+  more?(item: T): object;
+}
+
+/** The wanted page, in the wanted order. Yields wherever it may pause. @throws Problem 400 for a page after the last one */
+export function* pageOfQueues<T>(
+  { page, onlyDead, order }: QueueList,
+  { all, columns, nameOf, isDead, isGone, more }: ShownQueues<T>,
+  patterns: Patterns,
+): Generator<void, object, void> {
+  const fits = page.name === undefined ? undefined : nameFilter(page, patterns, all.length);
+  const found: T[] = [];
+  let total = 0;
+  for (const queue of all) {
+    if (isGone?.(queue) === true) continue;
+    total++;
+    if ((!onlyDead || isDead(queue)) && (fits?.(nameOf(queue)) ?? true)) found.push(queue);
+    if (total % inOneGo === 0) yield;
+  }
+  const arranged = yield* arrange(found, columns, order);
+  return cut(arranged, page, total, (queue) => ({ ...rowOf(queue, columns), ...more?.(queue) }));
+}
 
 /** @throws Problem 400 */
 function pageOf(query: URLSearchParams): Page {
@@ -63,7 +115,7 @@ function pageOf(query: URLSearchParams): Page {
 }
 
 /** @throws Problem 400 for a column by which no list is sorted */
-function sortIn(query: URLSearchParams, columns: QueueColumns): string | undefined {
+function sortIn(query: URLSearchParams, columns: Columns<never>): string | undefined {
   const column = query.get('sort');
   if (column === null || column === '') return undefined;
   const known = Object.keys(columns).filter((name) => name !== 'features');
@@ -71,23 +123,14 @@ function sortIn(query: URLSearchParams, columns: QueueColumns): string | undefin
   throw badRequest(`'sort' should be one of ${known.join(', ')}: '${column}'`);
 }
 
-/** Filters and sorts queues that are sorted by virtual host and name, which is also the order of equal rows. */
-function* arranged(
-  all: readonly Queue[],
-  columns: QueueColumns,
+/** Sorts queues that are sorted by virtual host and name, which is also the order of equal rows. */
+function* arrange<T>(
+  found: T[],
+  columns: Columns<T>,
   { column, isReverse }: Order,
-  fits: (queue: Queue) => boolean,
-): Generator<void, { found: readonly Queue[]; total: number }, void> {
-  const found: Queue[] = [];
-  let total = 0;
-  for (const queue of all) {
-    if (queue.deleted) continue;
-    total++;
-    if (fits(queue)) found.push(queue);
-    if (total % inOneGo === 0) yield;
-  }
-  if (column === undefined) return { found: isReverse ? found.reverse() : found, total };
+): Generator<void, readonly T[], void> {
+  if (column === undefined) return isReverse ? found.reverse() : found;
   const none = isReverse ? -Infinity : Infinity; // rows without a value are last
-  const keyOf = (queue: Queue): readonly unknown[] => [columns[column]?.(queue) ?? none];
-  return { found: yield* sorted(found, keyOf, isReverse), total };
+  const keyOf = (queue: T): readonly unknown[] => [columns[column]?.(queue) ?? none];
+  return yield* sorted(found, keyOf, isReverse);
 }

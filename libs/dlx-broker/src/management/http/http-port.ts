@@ -1,0 +1,134 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { bracketed } from '../../host/index.js';
+import type { Api } from './app.js';
+import { type ConnectionLimits, HttpConnections, defaultConnectionLimits, type Visit } from './http-connections.js';
+import { eventLoop } from './turns.js';
+
+/** Address and limits of a port for HTTP. */
+export interface HttpPortOptions {
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Default 15672; 0 is a free port. */
+  readonly port?: number;
+  readonly limits?: Partial<HttpLimits>;
+  /** Certificate and key in PEM, for TLS 1.2 or later. Without them passwords cross the network in clear text. */
+  readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
+}
+
+/** Limits of the HTTP listener. A client that sends a request byte by byte delays no other client. */
+export interface HttpLimits extends ConnectionLimits {
+  /** The milliseconds in which a connection has to send the headers of its first request, and of each further one. */
+  readonly headersTimeout: number;
+  /** The milliseconds in which a whole request has to arrive. */
+  readonly requestTimeout: number;
+  /** The milliseconds that a connection may be idle between two requests. */
+  readonly keepAliveTimeout: number;
+  /** The most bytes of all headers of a request. */
+  readonly maxHeaderSize: number;
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  ...defaultConnectionLimits,
+  headersTimeout: 5_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 5_000,
+  maxHeaderSize: 16_384,
+};
+
+/** The milliseconds between two checks of unread replies. */
+const checkInterval = 500;
+
+/** A port for HTTP, and its connections. */
+export class HttpPort {
+  readonly protocol: 'http' | 'https';
+  readonly #server: Server;
+  readonly #connections: HttpConnections;
+  readonly #checks: NodeJS.Timeout;
+  readonly #log: ((error: unknown) => void) | undefined;
+
+  /** @param api answers the requests @param log gets the errors of the socket */
+  constructor(api: Pick<Api, 'fetch'>, options: HttpPortOptions, log: ((error: unknown) => void) | undefined) {
+    this.#log = log;
+    const visits = new WeakMap<object, Visit>();
+    const answer = getRequestListener(
+      (request, env) => api.fetch(request, { ...env, visit: visits.get(env.outgoing) }),
+      {
+        overrideGlobalObjects: false,
+      },
+    );
+    const limits = { ...defaultHttpLimits, ...options.limits };
+    const connectionsCheckingInterval = Math.min(1_000, limits.headersTimeout);
+    const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits;
+    const settings = { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize, connectionsCheckingInterval };
+    const connections = (this.#connections = new HttpConnections(limits, () => performance.now()));
+    const listener: RequestListener = (request, response) => {
+      const visit = connections.visit(request, response);
+      if (visit === undefined) return void request.socket.destroy();
+      visits.set(response, visit);
+      void answer(request, response);
+    };
+    const { tls } = options;
+    this.protocol = tls === undefined ? 'http' : 'https';
+    this.#server =
+      tls === undefined
+        ? createServer(settings, listener)
+        : createTlsServer(
+            { ...settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeout },
+            listener,
+          );
+    this.#server.on('connection', (socket: Socket) => connections.accept(socket));
+    this.#server.on('secureConnection', (socket: Socket) => connections.secured(socket));
+    // Last, because an invalid certificate is refused above.
+    this.#checks = setInterval(() => connections.check(), checkInterval).unref();
+  }
+
+  /** The number of open connections. */
+  get connections(): number {
+    return this.#connections.count;
+  }
+
+  get isOpen(): boolean {
+    return this.#server.listening;
+  }
+
+  get host(): string {
+    return (this.#server.address() as AddressInfo).address;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** `http://127.0.0.1:15672/` */
+  get url(): string {
+    return `${this.protocol}://${bracketed(this.host)}:${this.port}/`;
+  }
+
+  /** @throws the error of the system, such as EADDRINUSE */
+  open(host: string, port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', (error) => this.#log?.(error));
+        resolve();
+      });
+    });
+  }
+
+  /**
+   * Closes the port and all connections.
+   * @param end ends the work of requests: it is called when no new request can come
+   */
+  async close(end: () => Promise<void> | undefined = async () => undefined): Promise<void> {
+    clearInterval(this.#checks);
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await end();
+    await eventLoop.next(); // ends the streams of events
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}

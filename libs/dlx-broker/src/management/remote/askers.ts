@@ -1,0 +1,126 @@
+import type { Clock } from '../../broker/index.js';
+import { after } from '../../host/index.js';
+import { isLoopback, LoginThrottle } from '../../logins/index.js';
+import { clientGone, notAuthorised } from '../http/reply.js';
+import { isForwarded, loginFailed, passwordIn, tooManyLogins } from '../http/login.js';
+import { type Asker, keyOf } from './asker.js';
+import { ask, refusal } from './get-json.js';
+import type { RemoteServer } from './remote-server.js';
+import { foreignServer } from './unreachable.js';
+
+/** How long the server's word about a password counts, in milliseconds. */
+const trusted = 10_000;
+
+/** The most users whose passwords are remembered. */
+const remembered = 256;
+
+interface Known {
+  readonly until: number;
+  readonly asker: Promise<Asker>;
+}
+
+/**
+ * The users of the console. The server decides who they are: it is asked with the password that the user has typed. Failed
+ * logins of an address are slowed down, because the server sees all of them come from this machine.
+ */
+export class Askers {
+  readonly #throttle = new LoginThrottle(() => performance.now());
+  readonly #known = new Map<string, Known>();
+
+  constructor(
+    readonly server: RemoteServer,
+    readonly clock: Clock,
+  ) {}
+
+  /**
+   * The user of a request.
+   * @param peer the address of the client
+   * @throws Problem 401, 429 when too many failed logins wait, 502 when the server does not answer
+   */
+  async of(headers: Headers, peer: string, signal: AbortSignal): Promise<Asker> {
+    const { user, password } = passwordIn(headers);
+    const isLocal = isLoopback(peer) && !isForwarded(headers);
+    const key = keyOf(user, password, isLocal, isLocal ? '' : peer);
+    const now = this.clock.now();
+    const known = this.#known.get(key);
+    if (known !== undefined && known.until > now) return known.asker;
+    const asker = this.#checked({ user, password, peer, isLocal, key }, headers, signal);
+    this.#remember(key, { until: now + trusted, asker });
+    return asker;
+  }
+
+  #remember(key: string, known: Known): void {
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    // A refused password is asked for again: the server may have changed its mind.
+    known.asker.catch(() => {
+      if (this.#known.get(key) === known) this.#known.delete(key);
+    });
+    if (this.#known.size > remembered) this.#known.delete(this.#known.keys().next().value as string);
+  }
+
+  async #checked(claim: Claim, headers: Headers, signal: AbortSignal): Promise<Asker> {
+    const { user, password, peer, isLocal, key } = claim;
+    // The server would take the client for one on this machine.
+    if (!isLocal && user === 'guest' && this.#isServerHere()) throw notAuthorised('User can only log in via localhost');
+    const guess = { address: peer, user, kept: undefined };
+    const { wait } = this.#throttle.turn(guess);
+    if (wait === undefined) throw tooManyLogins();
+    if (wait > 0) await this.#waited(wait, peer, signal);
+    // Guesses at the same time must not all be checked before the first of them counts as failed.
+    this.#throttle.failed(guess, wait > 0);
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    const { status, body } = await ask(this.server, { authorization, isLocal, peer }, ['whoami']);
+    const { reason } = (body ?? {}) as { readonly reason?: unknown };
+    if (status === 401 && !isAboutTags(reason)) throw loginFailed(headers);
+    this.#throttle.succeeded(guess);
+    if (status === 404) throw foreignServer(this.server.base, 'GET /api/whoami');
+    if (status !== 200) throw refusal(['whoami'], status, body);
+    return {
+      user: { ...whoIn(body, this.server), passwordHash: undefined },
+      password,
+      authorization,
+      key,
+      peer,
+      isLocal,
+    };
+  }
+
+  async #waited(wait: number, peer: string, signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const callOff = after(this.clock, wait, resolve);
+      const gone = (): void => {
+        callOff();
+        resolve();
+      };
+      signal.addEventListener('abort', gone, { once: true });
+      if (signal.aborted) gone();
+    });
+    this.#throttle.leave(peer);
+    if (signal.aborted) throw clientGone();
+  }
+
+  #isServerHere(): boolean {
+    const host = new URL(this.server.base).hostname.replace(/^\[|\]$/g, '');
+    return host === 'localhost' || isLoopback(host);
+  }
+}
+
+interface Claim {
+  readonly user: string;
+  readonly password: string;
+  readonly peer: string;
+  readonly isLocal: boolean;
+  readonly key: string;
+}
+
+/** RabbitMQ answers 401 to users without a tag for management, too. Their password was right. */
+const isAboutTags = (reason: unknown): boolean => typeof reason === 'string' && /^(Not |User )/.test(reason);
+
+/** Tags are a list, or in older releases a text with commas. */
+function whoIn(body: unknown, server: RemoteServer): { readonly name: string; readonly tags: readonly string[] } {
+  const { name, tags } = (body ?? {}) as { readonly name?: unknown; readonly tags?: unknown };
+  const list = typeof tags === 'string' ? tags.split(',') : tags;
+  if (typeof name !== 'string' || !Array.isArray(list)) throw foreignServer(server.base, 'GET /api/whoami');
+  return { name, tags: list.filter((tag) => typeof tag === 'string' && tag !== '') as readonly string[] };
+}

@@ -1,0 +1,59 @@
+import { AuditLog } from '../audit/audit-log.js';
+import type { VirtualHost } from '../../broker/index.js';
+import { SharedTurns } from '../http/turns.js';
+import { notFound } from '../http/reply.js';
+import type { Capabilities } from '../dlx/capabilities.js';
+import type { Asker } from './asker.js';
+import type { RemoteHost } from './host.js';
+import { ask } from './get-json.js';
+import type { ServerKind } from './relayed.js';
+import { type Snapshot, Snapshots } from './snapshot.js';
+
+/** How long the kind of a server is remembered, in milliseconds: another one may come to its address. */
+const rememberedKind = 30_000;
+
+/** A server, and what the handlers of requests about it share. */
+export class Remote {
+  readonly turns = new SharedTurns();
+  readonly snapshots: Snapshots;
+  readonly audit: AuditLog;
+  #kind: { readonly is: ServerKind; readonly until: number } | undefined;
+
+  constructor(readonly host: RemoteHost) {
+    this.snapshots = new Snapshots(host, this.turns);
+    this.audit = new AuditLog(() => host.clock.now(), host.audit);
+  }
+
+  get server(): RemoteHost['server'] {
+    return this.host.server;
+  }
+
+  /** What the server is: a dlx-broker has paths of its own. @throws Problem when it does not answer */
+  async kind(asker: Asker): Promise<ServerKind> {
+    const now = this.host.clock.now();
+    if (this.#kind !== undefined && this.#kind.until > now) return this.#kind.is;
+    const { status, body } = await ask(this.server, asker, ['dlx', 'capabilities']);
+    const { product } = (body ?? {}) as Partial<Capabilities>;
+    const is = status === 200 && product === 'dlx-broker' ? product : 'RabbitMQ';
+    this.#kind = { is, until: now + rememberedKind };
+    return is;
+  }
+
+  async close(): Promise<void> {
+    await this.host.audit?.close();
+  }
+}
+
+/**
+ * The virtual hosts of a snapshot that a request is about, sorted by name.
+ * @throws Problem 404 for one that the user does not see
+ */
+export function vhostsIn({ graphs, mirror }: Snapshot, query: URLSearchParams): readonly VirtualHost[] {
+  const name = query.get('vhost');
+  const names = name === null ? [...graphs.keys()].sort() : [name];
+  return names.map((each) => {
+    const vhost = graphs.has(each) ? mirror.broker.virtualHosts.get(each) : undefined;
+    if (vhost === undefined) throw notFound();
+    return vhost;
+  });
+}

@@ -1,0 +1,37 @@
+import { auditPage } from '../dlx/audit-resource.js';
+import type { Capabilities } from '../dlx/capabilities.js';
+import { isOf } from '../http/auth.js';
+import { notAuthorised, ok } from '../http/reply.js';
+import { overview } from './overview.js';
+import { queues } from './queues.js';
+import type { RemoteHandler, RemoteResource } from './resource.js';
+import { topology } from './topology.js';
+
+const showCapabilities: RemoteHandler = async ({ asker }, { snapshots, server }) => {
+  const { version } = await snapshots.of(asker);
+  const rabbitmq: Capabilities = {
+    product: 'RabbitMQ',
+    version,
+    server: server.base,
+    look: false,
+    redrive: 'first',
+    events: false,
+    deaths: false,
+  };
+  return ok(rabbitmq);
+};
+
+/** The audit log of this application: changes that its console made. */
+const showAudit: RemoteHandler = ({ asker, query }, { audit }) => {
+  if (!isOf('monitor', asker.user)) throw notAuthorised('Not monitor user');
+  return auditPage(query, audit);
+};
+
+/** The paths of dlx-broker, as far as they are possible with RabbitMQ. */
+export const remoteResources: readonly RemoteResource[] = [
+  { path: '/dlx/capabilities', GET: showCapabilities },
+  ...overview,
+  ...queues,
+  ...topology,
+  { path: '/dlx/audit', GET: showAudit },
+];

@@ -1,0 +1,32 @@
+import type { Queue } from '../../broker/index.js';
+import { topologyOf } from '../dlx/graph/topology.js';
+import { type Instead, type TopologyJson, topologyToJson } from '../dlx/graph/topology-json.js';
+import { onlyKnown } from '../dlx/input.js';
+import { joinedTopologies } from '../dlx/topology-resource.js';
+import { ok } from '../http/reply.js';
+import { inTurns } from '../http/turns.js';
+import { liveColumns } from './live-queue.js';
+import { vhostsIn } from './remote.js';
+import type { RemoteHandler, RemoteResource } from './resource.js';
+
+const numbers = ['type', 'messages_ready', 'messages_unacknowledged', 'consumers', 'dead_letters_in'] as const;
+
+/** Exchanges, queues and the ways of dead letters: of one virtual host, or of all that the user sees. */
+const show: RemoteHandler = async ({ asker, query, signal }, { snapshots, turns }) => {
+  onlyKnown(query.keys(), ['vhost'], 'parameter');
+  const snapshot = await snapshots.of(asker);
+  const instead: Instead = {
+    ofQueue(queue: Queue) {
+      const live = snapshot.byQueue.get(queue);
+      return live === undefined ? {} : Object.fromEntries(numbers.map((name) => [name, liveColumns[name]?.(live)]));
+    },
+    ofExchange: (exchange) => snapshot.mirror.foreignTypes.get(exchange) ?? {},
+  };
+  const all: TopologyJson[] = [];
+  for (const vhost of vhostsIn(snapshot, query)) {
+    all.push(topologyToJson(await inTurns(topologyOf(vhost), turns, signal), instead));
+  }
+  return ok(joinedTopologies(all));
+};
+
+export const topology: readonly RemoteResource[] = [{ path: '/dlx/topology', GET: show }];
