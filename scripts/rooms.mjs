@@ -89,7 +89,7 @@ export const rooms = [
     name: 'tracing',
     job: 'what a tracing library is asked for, and never fails a message for',
     imports: ['backend'],
-    chunk: 'nest',
+    chunk: 'broker',
   },
   {
     name: 'otel',
