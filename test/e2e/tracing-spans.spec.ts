@@ -9,6 +9,13 @@ import {
 import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import { context, propagation, SpanStatusCode, trace, type SpanContext, type TracerProvider } from '@opentelemetry/api';
 import {
+  AlwaysOffSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  SimpleSpanProcessor,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-base';
+import {
   Consume,
   DeadLetter,
   DeadLetters,
@@ -539,6 +546,44 @@ describe('a tracing library that fails', () => {
     expect(seen.filter(([where]) => where.endsWith('later'))).toHaveLength(3);
     expect(dlx.queue('orders').ready + dlx.queue('orders.parked').ready).toBe(0);
     expect(warnings.filter((text) => String(text).startsWith('tracing failed'))).toHaveLength(1);
+  });
+});
+
+describe('an exporter', () => {
+  const providerOf = (exporter: Partial<SpanExporter>): TracerProvider =>
+    new BasicTracerProvider({
+      spanProcessors: [
+        new SimpleSpanProcessor(exporter as SpanExporter),
+        new BatchSpanProcessor(exporter as SpanExporter, { maxExportBatchSize: 1 }),
+      ],
+    });
+
+  it.each<[string, Partial<SpanExporter>]>([
+    ['that hangs', { export: () => undefined, shutdown: () => new Promise(() => undefined) }],
+    [
+      'that throws',
+      {
+        export: () => {
+          throw new Error('the exporter failed');
+        },
+      },
+    ],
+  ])('%s holds up no message', async (_, exporter) => {
+    const client = await start({ tracerProvider: providerOf(exporter) });
+    for (let number = 0; number < 10; number++) await firstValueFrom(client.emit('watched', number));
+    await dlx!.settled();
+    expect(seen.filter(([where]) => where.endsWith('later'))).toHaveLength(10);
+  });
+
+  it('gets nothing of a message that is not sampled, which says so to its consumers', async () => {
+    const headers: unknown[] = [];
+    const tracerProvider = new BasicTracerProvider({ sampler: new AlwaysOffSampler() });
+    const client = await start({ tracerProvider });
+    client.emit('order.created', 1);
+    await dlx!.advance('1m');
+    for (const message of dlx!.queue('orders.parked').messages()) headers.push(message.headers['traceparent']);
+    expect(headers).toEqual([expect.stringMatching(/^00-[\da-f]{32}-[\da-f]{16}-00$/)]);
+    expect(spans()).toEqual([]);
   });
 });
 
