@@ -16,6 +16,7 @@ export {
   type DlxBrokerOptions,
   DlxClient,
   DlxContext,
+  type DlxHealth,
   DlxServer,
   type OutcomeEvent,
 } from './nest/index.js';

@@ -69,10 +69,15 @@ export class Listeners {
         ),
       memory: this.#memory,
       ...(data && { data: { directory: data.directory, freeLimit: data.diskFreeLimit } }),
-      faults: () => faultsOf(broker, data),
+      faults: () => faultsOf(broker, data?.journal),
       ...(log && { log }),
       ...(notice && { notice }),
     };
+  }
+
+  /** The resources for which AMQP clients wait at present. */
+  get raised(): readonly string[] {
+    return this.amqp?.raised ?? [];
   }
 
   /** Brings definitions into the broker: JSON as `export_definitions` writes it. @throws Problem saying what is wrong */

@@ -1,11 +1,13 @@
-import type { Broker, Stalled } from './broker/index.js';
+import type { Broker, Journal, Stalled } from './broker/index.js';
 import type { Fault } from './management/index.js';
-import type { Data } from './store/index.js';
 
-/** The present faults of the storage, the worst first. A broker without a data directory has none. */
-export function faultsOf(broker: Broker, data: Data | undefined): readonly Fault[] {
-  if (data === undefined) return [];
-  const { hasFailed, trouble } = data.journal;
+/** The present faults of the storage, the worst first. A broker without a journal has none. */
+export function faultsOf(
+  broker: Broker,
+  journal: Pick<Journal, 'hasFailed' | 'trouble'> | undefined,
+): readonly Fault[] {
+  if (journal === undefined) return [];
+  const { hasFailed = false, trouble } = journal;
   const stalled = [...broker.stalls];
   return [
     ...(hasFailed

@@ -14,7 +14,7 @@ export type {
 } from './rabbitmq/options.js';
 export { misnamedIn } from './rabbitmq/supplied.js';
 export { type Capability, need } from './need.js';
-export { type BackendState, type ServerInfo } from './state.js';
+export { type BackendState, serverOf, type ServerInfo } from './state.js';
 
 export type { AmqpChannel, AmqpConnection } from './rabbitmq/client/api.js';
 

@@ -55,6 +55,8 @@ export interface Journal {
   readonly sequence: number;
   /** Why it refuses durable messages, as a text for logs and errors; undefined while it accepts them. */
   readonly trouble?: string | undefined;
+  /** True when it failed for good, so that nothing is stored any more. */
+  readonly hasFailed?: boolean;
   /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
   refuses(queue: MessageOwner, message: Message): boolean;
   /**

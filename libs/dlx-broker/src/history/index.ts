@@ -1,4 +1,5 @@
 export * from './attempts.js';
+export * from './dead-since.js';
 export * from './names.js';
 export * from './origin.js';
 export { decodePayload, jsonType, UndecodablePayloadError } from './payload.js';

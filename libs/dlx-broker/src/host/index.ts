@@ -6,5 +6,5 @@ export { keepAlive } from './keep-alive.js';
 export { randomNames } from './names.js';
 export { turnPace } from './pace.js';
 export { policyPatterns } from './patterns.js';
-export { cutText, shownJson, shownLines, shownText } from './shown-text.js';
+export { cutText, shownJson, shownLines, shownText, withoutPasswords } from './shown-text.js';
 export { after } from './timer.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownLines, shownText } from './shown-text.js';
+import { shownLines, shownText, withoutPasswords } from './shown-text.js';
 
 describe('a text that a client made', () => {
   it.each([
@@ -24,5 +24,20 @@ describe('a text that a client made', () => {
 
   it('keeps its lines where there may be several', () => {
     expect(shownLines('one\n\ttwo\u001b[0m\r')).toBe('one\n\ttwo\\x1b[0m\\x0d');
+  });
+});
+
+describe('an URL in a text', () => {
+  it.each([
+    ['amqp://shop:s3cret@rabbit:5672/a is no URL', 'amqp://***@rabbit:5672/a is no URL'],
+    ['amqps://shop:s3@cret@rabbit and http://a:b@c', 'amqps://***@rabbit and http://***@c'],
+    ['http://:token@vault:8200/v1', 'http://***@vault:8200/v1'],
+    [
+      'at file:///app/node_modules/@nestjs/core/index.js:12:4',
+      'at file:///app/node_modules/@nestjs/core/index.js:12:4',
+    ],
+    ['amqp://127.0.0.1:5672, mail a:b@c', 'amqp://127.0.0.1:5672, mail a:b@c'],
+  ])('%s', (text, shown) => {
+    expect(withoutPasswords(text)).toBe(shown);
   });
 });

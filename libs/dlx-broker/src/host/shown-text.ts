@@ -19,6 +19,9 @@ export function shownText(text: string, longest = Infinity): string {
   return part.length < text.length ? `${shown}…` : shown;
 }
 
+/** Replaces user and password of each URL in a text: errors of other libraries may show an URL as it was written. */
+export const withoutPasswords = (text: string): string => text.replace(/:\/\/[^\s/:@]*:[^\s/]*@/g, '://***@');
+
 /** Makes a text of several lines safe to show. Line ends and tabs stay. */
 export const shownLines = (text: string): string =>
   text.replace(hidden, (one) => (one === '\n' || one === '\t' ? one : escaped(one)));

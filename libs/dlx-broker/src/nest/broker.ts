@@ -12,6 +12,7 @@ import { IdempotencyGuard } from './idempotency/guard.js';
 import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler } from './handler.js';
+import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from './health/index.js';
 import type { Connected, ResolvedOptions, SocketAddress } from './options.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events.js';
 import { planHandlers, type Plan } from './plan.js';
@@ -48,9 +49,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #settlement: Settlement;
   readonly #consumers: QueueConsumers;
   readonly #report: StartReport;
+  readonly #health: Health;
   /** Waits for the backend, each with the function that ends it. */
   readonly #waits = new Set<(reason: Error) => void>();
   #booted = false;
+  #isUp = false;
   #listening = false;
   #closing = false;
   #turn: Promise<void> = Promise.resolve();
@@ -75,6 +78,18 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const restore = (): Promise<void> => this.#inTurn(() => this.#consume());
     this.#consumers = new QueueConsumers({ backend, settlement, attempts, home, logger, drainTimeout, restore });
     this.#report = new StartReport({ options, backend, source, server, home, logger });
+    this.#health = new Health({
+      name: options.name,
+      options: options.health,
+      backend,
+      condition: connected.condition?.bind(connected),
+      logger,
+      phase: () => (this.#closing ? 'closing' : this.#isUp ? 'up' : 'starting'),
+      unserved: () => (this.#listening ? [] : server.added.map(({ pattern }) => pattern)),
+      consumers: () => this.#consumers.condition,
+      parked: () => this.counts.parked,
+      deadLetterQueues: () => deadLetterQueues(this.#plan()),
+    });
     this.#logger = logger;
     this.#settlement = settlement;
     server.attach({ backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
@@ -99,6 +114,32 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Events of all messages. Hot: later subscribers get no earlier events. It completes with the application. */
   get events(): Observable<OutcomeEvent> {
     return this.parts.events.stream;
+  }
+
+  /**
+   * Whether this process is alive and ready, and why not, for liveness and readiness probes. It answers from what the process knows:
+   * it never publishes or declares. Answers of the same second are the same.
+   */
+  health(): Promise<DlxHealth> {
+    return this.#health.get();
+  }
+
+  /**
+   * The check of a readiness probe for `@nestjs/terminus`: `health.check([() => broker.isHealthy('dlx')])`.
+   * @param key the name of the check in the answer
+   * @returns `up`, or `down` with the problems, while publishes are not taken or handlers get no messages
+   */
+  async isHealthy<const Key extends string>(key: Key): Promise<HealthResult<Key>> {
+    return readiness(key, await this.health());
+  }
+
+  /**
+   * The check of a liveness probe for `@nestjs/terminus`.
+   * @param key the name of the check in the answer
+   * @returns `up`, or `down` if a restart of the process is the remedy: the journal of its broker failed
+   */
+  async isAlive<const Key extends string>(key: Key): Promise<HealthResult<Key>> {
+    return liveness(key, await this.health());
   }
 
   /** The topology of the handlers known so far, declared or not. Reading it declares nothing. */
@@ -129,6 +170,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async #failed(error: unknown): Promise<never> {
     await this.drain();
     await this.connected.close();
+    this.#health.close();
     throw error;
   }
 
@@ -146,6 +188,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.#consume();
     if (this.#closing) return;
     await this.connected.open();
+    this.#isUp = true;
+    this.#health.start();
     this.#report.unseen();
     this.#report.unservedSoon(
       () => this.#listening,
@@ -175,6 +219,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.parts.client.end();
     this.parts.waitQueues.close();
     await this.connected.close();
+    this.#health.close();
     this.parts.events.end();
   }
 

@@ -9,6 +9,7 @@ import { rabbitmqChecks } from './brokers/rabbitmq.js';
 import type { BrokerChoice } from './brokers/made.js';
 import { checkAll, type Checks, isFlag, isText } from './check-options.js';
 import type { LogFailures } from './failure-log.js';
+import { resolveHealth, type ResolvedHealth } from './health/options.js';
 import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
 import { transportChecks } from './transport-checks.js';
@@ -51,12 +52,20 @@ export interface ResolvedOptions {
   readonly declare: boolean;
   readonly logHandlers: boolean;
   readonly logFailures: LogFailures;
+  readonly health: ResolvedHealth;
 }
 
 /** The address of a port. */
 export interface SocketAddress {
   readonly host: string;
   readonly port: number;
+}
+
+/** What disturbs a broker in this process. */
+export interface BrokerCondition {
+  readonly faults: readonly { readonly name: 'storage_failed' | 'storage_unreadable'; readonly reason: string }[];
+  /** Resources that are short, so that publishes are refused or wait. */
+  readonly alarms: readonly string[];
 }
 
 /** The connection of the module to a broker: its backend, and the functions for start and shutdown. */
@@ -74,6 +83,8 @@ export interface Connected {
   http(): SocketAddress | undefined;
   /** The URLs of the management API and of its console, once the port is open. */
   urls(): { readonly api: string; readonly console: string | undefined } | undefined;
+  /** What disturbs a broker in this process: faults of its storage, and resources that are short. Absent for a server. */
+  condition?(): BrokerCondition;
   /** Closes what the module opened. A given broker or backend stays open. */
   close(): Promise<void>;
 }
@@ -136,6 +147,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     declare: options.declare ?? true,
     logHandlers: options.logHandlers ?? true,
     logFailures: options.logFailures ?? 'all',
+    health: resolveHealth(options.health, origin('health')),
   };
 }
 

@@ -67,6 +67,11 @@ export class QueueConsumer {
     return this.#consumption !== undefined;
   }
 
+  /** The number of messages that its handlers have in hand. */
+  get atWork(): number {
+    return this.#atWork;
+  }
+
   serves(handlers: ReadonlySet<Handler>): boolean {
     return this.#plan.handlers.some(({ handler }) => handlers.has(handler));
   }

@@ -38,6 +38,13 @@ export class QueueConsumers {
     return [...this.#running.keys()];
   }
 
+  /** The number of consumed queues, those whose consumer the broker ended, and the messages that handlers have in hand. */
+  get condition(): { readonly count: number; readonly ended: readonly string[]; readonly handling: number } {
+    const all = [...this.#running.values()];
+    const ended = all.filter(({ running }) => !running).map(({ queue }) => queue);
+    return { count: all.length, ended, handling: all.reduce((sum, { atWork }) => sum + atWork, 0) };
+  }
+
   /**
    * Starts the consumer of a queue, or gives a running one its new handlers.
    * @returns a promise if the broker answers later; it rejects when the consumer could not start

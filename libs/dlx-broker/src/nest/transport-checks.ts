@@ -2,6 +2,7 @@ import { optionsOf, parseDuration, refuseUnknown, whole } from '../options/index
 import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
 import { tracingMethods } from '../tracing/index.js';
 import { anEnvelope } from './packets/envelope.js';
+import { areHealthOptions } from './health/options.js';
 import { checkExchange, checkStore } from './handler-settings.js';
 import type { TransportOptions } from './transport-options.js';
 
@@ -55,6 +56,7 @@ export const transportChecks = {
   clusterTopology: isClusterTopology,
   topology: readLater,
   declare: isFlag,
+  health: areHealthOptions,
   logHandlers: isFlag,
   logFailures: isOneOf('all', 'last', 'none'),
 } satisfies Checks<TransportOptions>;

@@ -2,6 +2,7 @@ import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { ClusterOptions, TopologyOption } from '../topology/index.js';
 import type { DlxTracing } from '../tracing/index.js';
 import type { LogFailures } from './failure-log.js';
+import type { HealthOptions } from './health/options.js';
 import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
 import type { IdempotencyStore } from './idempotency/store.js';
@@ -49,6 +50,8 @@ export interface TransportOptions {
   readonly topology?: TopologyOption;
   /** False: declares nothing, because everything exists. Default true. */
   readonly declare?: boolean;
+  /** Limits of {@link DlxBroker.health}. Default: none. */
+  readonly health?: HealthOptions;
   /** Whether the log shows each handler at start, with its queue, bindings, dead-letter exchange and retries. Default true. */
   readonly logHandlers?: boolean;
 }

@@ -1,5 +1,5 @@
 import { deathsOf, type Message, textAt } from '../../message/index.js';
-import { errorHeaders, failingSince, retryHeaders } from '../../history/index.js';
+import { dateAt, deadSince, errorHeaders, retryHeaders } from '../../history/index.js';
 
 /** The most characters of an error message that count for its kind. */
 const longestKind = 200;
@@ -44,23 +44,8 @@ export function diedIn(message: Message): string | undefined {
 /** True for a message that a handler parked after its last attempt. */
 export const isParked = ({ own }: Message): boolean => own.headers?.get(retryHeaders.parked)?.value === true;
 
-/**
- * Since when a message is dead, in milliseconds since 1970: since its latest death was first recorded, or if it was
- * parked, since its first failure. Undefined if it never died.
- */
-export function deadSince(message: Message): number | undefined {
-  const death = deathsOf(message)[0];
-  return dateAt(death !== undefined && death.time > 0 ? death.time : failingSince(message));
-}
-
 /** Since when a message is dead, or else the time of its timestamp, in milliseconds since 1970. */
 export function timeOf(message: Message): number | undefined {
   const { timestamp } = message.own;
   return deadSince(message) ?? dateAt(timestamp === undefined ? undefined : Number(timestamp) * 1000);
 }
-
-/** The last millisecond that a date can have. A publisher may write a timestamp in microseconds, or forge a death. */
-const lastDate = 8.64e15;
-
-const dateAt = (time: number | undefined): number | undefined =>
-  time !== undefined && Math.abs(time) <= lastDate ? time : undefined;

@@ -4,6 +4,7 @@ import type { ManagementHost } from '../host.js';
 import { defaultReplyLimit } from '../management.js';
 import { notFound } from './reply.js';
 import type { Resource } from './resource.js';
+import { probes } from '../api/probes.js';
 import { resources as allResources } from '../api/resources.js';
 import type { ConsoleFiles } from '../console/console-files.js';
 import { answerConsole } from '../console/console-pages.js';
@@ -40,6 +41,10 @@ export function createApi(host: ManagementHost, options: ApiOptions = {}, files?
     for (const each of [path, `${path}/`]) {
       app.all(each, (c) => dispatcher.enter(c, resource));
     }
+  }
+  for (const [path, probe] of Object.entries(probes)) {
+    app.get(path, (c) => dispatcher.answer(c, probe(host)));
+    app.all(path, (c) => dispatcher.answer(c, { status: 405, headers: { allow: 'HEAD, GET' } }));
   }
   if (files !== undefined && options.console !== false) {
     for (const path of ['/', '/console/*']) app.all(path, (c) => answerConsole(files, c.req.raw, c.req.path));

@@ -3,6 +3,7 @@ import { shownLines, shownText } from '../../host/index.js';
 import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
 import { DlxConfigurationError } from '../../options/index.js';
 import { guestOf, letIn } from '../../logins/index.js';
+import { faultsOf } from '../../storage-faults.js';
 import { Listeners } from '../../listeners.js';
 import type { Connected } from '../options.js';
 import { SafeLogger } from '../safe-logger.js';
@@ -128,6 +129,14 @@ function connectTo(
     amqp: () => addressOf(listeners.amqp),
     http: () => addressOf(listeners.http),
     urls: () => listeners.http?.urls,
+    condition: () => {
+      const journal = broker.virtualHosts.get(vhost)?.journal;
+      const isLow = journal?.trouble !== undefined && journal.hasFailed !== true;
+      return {
+        faults: faultsOf(broker, journal),
+        alarms: [...new Set([...listeners.raised, ...(isLow ? ['disk'] : [])])],
+      };
+    },
     // Nest runs the hooks again when an application is closed twice.
     close: () =>
       (closed ??= (async () => {

@@ -5,7 +5,8 @@ import { declaredQueueColumns } from '../../api/views/queue-columns.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
-import { deadSince, isParked } from '../letter-facts.js';
+import { deadSince } from '../../../history/index.js';
+import { isParked } from '../letter-facts.js';
 import { featuresOf } from './features.js';
 
 /** The columns by which a list of queues can be sorted: every one but the letters. */

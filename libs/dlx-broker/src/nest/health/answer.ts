@@ -1,0 +1,60 @@
+/**
+ * Why an application is not ready.
+ * - `not-started`: its start has not ended, or its {@link DlxServer} is connected and not started.
+ * - `closing`: it shuts down.
+ * - `storage-failed`: the journal of its broker failed. Only this one says that the process should be restarted.
+ * - `storage-unreadable`: messages cannot be read from the disk, so a queue stands still.
+ * - `connection`: it is not connected to its broker.
+ * - `alarm`: its broker takes no publishes at present, because it is short of memory or disk.
+ * - `consumers`: the broker ended consumers of its handlers, and they are not restored yet.
+ * - `dead-letters`, `event-loop`: a limit of the option `health` is exceeded.
+ */
+export type HealthProblemName =
+  | 'not-started'
+  | 'closing'
+  | 'storage-failed'
+  | 'storage-unreadable'
+  | 'connection'
+  | 'alarm'
+  | 'consumers'
+  | 'dead-letters'
+  | 'event-loop';
+
+/** One reason for which an application is not ready. */
+export interface HealthProblem {
+  readonly name: HealthProblemName;
+  /** One sentence for operators. It has no password and no payload. */
+  readonly reason: string;
+}
+
+/** The oldest dead letter of some queues. */
+export interface OldestDeadLetter {
+  readonly queue: string;
+  /** Whole seconds since it died, or since the first failure of a parked message. */
+  readonly age: number;
+}
+
+/** What {@link DlxBroker.health} found. */
+export interface DlxHealth {
+  /** False if a restart of the process is the remedy: the journal of its broker failed. For a liveness probe. */
+  readonly isAlive: boolean;
+  /** True if publishes are taken and handlers get messages. For a readiness probe. */
+  readonly isReady: boolean;
+  /** Why it is not ready. Empty if it is. */
+  readonly problems: readonly HealthProblem[];
+  /** The name of the broker in this application. */
+  readonly broker: string;
+  /** The broker itself, such as `embedded 3.10` or `RabbitMQ 3.13.7`; undefined while there is no connection. */
+  readonly server: string | undefined;
+  readonly connection: 'connecting' | 'ready' | 'blocked' | 'reconnecting' | 'closed';
+  /** The number of consumed queues. */
+  readonly consumers: number;
+  /** The number of messages that handlers have in hand. */
+  readonly handling: number;
+  /** Messages that handlers parked since the start. */
+  readonly parked: number;
+  /** Undefined without dead letters, without the option `health.deadLetters`, and where the broker cannot show messages. */
+  readonly oldestDeadLetter: OldestDeadLetter | undefined;
+  /** The longest time in milliseconds for which the event loop was blocked since the last answer, with option `health.loopDelay`. */
+  readonly loopDelay: number | undefined;
+}

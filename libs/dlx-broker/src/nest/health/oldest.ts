@@ -1,0 +1,106 @@
+import type { Logger } from '@nestjs/common';
+import { type Backend, need } from '../../backend/index.js';
+import { deadSince } from '../../history/index.js';
+import { shownText } from '../../host/index.js';
+import { textOf } from '../failure-log.js';
+import type { Plan } from '../plan.js';
+import { within } from '../within.js';
+import type { OldestDeadLetter } from './answer.js';
+
+/** The longest time in milliseconds for which an answer waits for a server. Then it has what was known before. */
+const patience = 5;
+
+/** The milliseconds for which the result of the last look is given when no newer one is there. */
+const validity = 60_000;
+
+interface Found {
+  readonly at: number;
+  readonly queue: string | undefined;
+  readonly since: number;
+}
+
+/**
+ * Knows the oldest dead letter of some queues: the first message of each is looked at, and none is delivered. On a server the look
+ * goes on after the answer, and the next answer has its result.
+ */
+export class OldestLetter {
+  #found: Found | undefined;
+  #look: Promise<void> | undefined;
+  #warned = false;
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly queues: () => Iterable<string>,
+    private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
+
+  async get(): Promise<OldestDeadLetter | undefined> {
+    this.#look ??= this.#refresh().finally(() => (this.#look = undefined));
+    await within(patience, this.#look);
+    const now = this.backend.clock.now();
+    const found = this.#found;
+    if (found?.queue === undefined || now - found.at > validity) return undefined;
+    return { queue: found.queue, age: Math.max(0, Math.floor((now - found.since) / 1_000)) };
+  }
+
+  /** Looks at each queue. It never rejects. */
+  async #refresh(): Promise<void> {
+    let queue: string | undefined;
+    let since = Infinity;
+    const { kind } = this.backend.state;
+    if (kind !== 'ready' && kind !== 'blocked') return;
+    try {
+      const browsing = need(this.backend, 'browsing');
+      for (const name of this.queues()) {
+        const first = await firstOf(browsing.browse(name, 1));
+        const dead = first && deadSince(first);
+        if (dead === undefined || dead >= since) continue;
+        since = dead;
+        queue = name;
+      }
+      this.#found = { at: this.backend.clock.now(), queue, since };
+    } catch (error) {
+      if (!this.#warned) this.logger.warn(`health does not tell the age of dead letters: ${textOf(error)}`);
+      this.#warned = true;
+    }
+  }
+}
+
+/** The first message of a page. A queue that does not exist has none. */
+async function firstOf(page: ReturnType<NonNullable<Backend['browsing']>['browse']>) {
+  try {
+    const { messages } = await page;
+    return messages[0];
+  } catch (error) {
+    if ((error as Error).name === 'TopologyError') return undefined;
+    throw error;
+  }
+}
+
+/** The queues of a plan that get dead letters: parking lots, and what is bound to dead-letter exchanges; no wait queues. */
+export function deadLetterQueues({ topology, consumers }: Plan): ReadonlySet<string> {
+  const found = new Set<string>();
+  const waits = new Set<string>();
+  for (const { handlers } of consumers) {
+    for (const { retry } of handlers) {
+      if (retry === undefined) continue;
+      for (const { name } of retry.topology.queues) if (name !== retry.parkingLot) waits.add(name);
+    }
+  }
+  for (const { name, arguments: args } of topology.queues) {
+    const { value: exchange } = args.get('x-dead-letter-exchange') ?? {};
+    const { value: key } = args.get('x-dead-letter-routing-key') ?? {};
+    if (exchange === undefined || waits.has(name)) continue;
+    if (exchange === '' && typeof key === 'string') found.add(key);
+    for (const { source, destination, destinationType } of topology.bindings) {
+      if (source === exchange && destinationType === 'queue') found.add(destination);
+    }
+  }
+  for (const wait of waits) found.delete(wait);
+  for (const { handlers } of consumers) for (const { retry } of handlers) if (retry) found.add(retry.parkingLot);
+  return found;
+}
+
+/** A queue's name and an age, for a reason. */
+export const shownAge = ({ queue, age }: OldestDeadLetter): string =>
+  `the oldest dead letter, in queue '${shownText(queue)}', is ${age} s old`;

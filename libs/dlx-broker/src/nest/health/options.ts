@@ -1,0 +1,60 @@
+import { optionsOf, parseDuration, refused, refuseUnknown } from '../../options/index.js';
+import type { Check } from '../check-options.js';
+
+/** What {@link DlxBroker.health} looks at besides what it always does. Each member is off by default. */
+export interface HealthOptions {
+  /** Tells the age of the oldest dead letter, where the broker can show its messages. */
+  readonly deadLetters?: DeadLetterHealthOptions;
+  /** Not ready while the event loop was blocked for longer than this since the last answer: milliseconds, or `'1s'`. */
+  readonly loopDelay?: number | string;
+}
+
+/** Which dead letters count, and how old they may become. */
+export interface DeadLetterHealthOptions {
+  /** Not ready while a dead letter is older than this: milliseconds, or `'1d'`. Default: no limit, the age is only a fact. */
+  readonly maxAge?: number | string;
+  /** Default: the parking lots of retry policies, and the queues of this application that get dead letters. */
+  readonly queues?: readonly string[];
+}
+
+/** {@link HealthOptions}, with milliseconds. */
+export interface ResolvedHealth {
+  readonly loopDelay: number | undefined;
+  readonly deadLetters:
+    { readonly maxAge: number | undefined; readonly queues: readonly string[] | undefined } | undefined;
+}
+
+const remedy = "write { loopDelay: '1s', deadLetters: { maxAge: '1d' } }, or leave it out";
+
+/** @throws DlxConfigurationError naming the option and the value */
+export const areHealthOptions: Check = (value, origin) => resolveHealth(value as HealthOptions, origin);
+
+/** @throws DlxConfigurationError naming the option and the value */
+export function resolveHealth(given: HealthOptions | undefined, origin: string): ResolvedHealth {
+  if (given === undefined) return { loopDelay: undefined, deadLetters: undefined };
+  const options = optionsOf(given, origin, remedy) as HealthOptions;
+  refuseUnknown(options, ['deadLetters', 'loopDelay'], origin);
+  const { deadLetters, loopDelay } = options;
+  return {
+    loopDelay: limit(loopDelay, `loopDelay of ${origin}`),
+    deadLetters: deadLetters === undefined ? undefined : resolveLetters(deadLetters, `deadLetters of ${origin}`),
+  };
+}
+
+function resolveLetters(given: DeadLetterHealthOptions, origin: string): ResolvedHealth['deadLetters'] {
+  const options = optionsOf(given, origin, "write { maxAge: '1d' }, or leave it out") as DeadLetterHealthOptions;
+  refuseUnknown(options, ['maxAge', 'queues'], origin);
+  const { maxAge, queues } = options;
+  const areNames = Array.isArray(queues) && queues.length > 0 && queues.every((name) => typeof name === 'string');
+  if (queues !== undefined && !areNames) {
+    throw refused(queues, `queues of ${origin}`, "is no list of names; write ['orders.dead'], or leave it out");
+  }
+  return { maxAge: limit(maxAge, `maxAge of ${origin}`), queues };
+}
+
+function limit(value: number | string | undefined, origin: string): number | undefined {
+  if (value === undefined) return undefined;
+  const milliseconds = parseDuration(value, origin);
+  if (milliseconds > 0) return milliseconds;
+  throw refused(value, origin, 'is 0, which nothing can meet; leave it out for no limit');
+}
