@@ -6,7 +6,7 @@ import { DlxClient, DlxContext } from 'dlx-broker';
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
 import { expect, it } from 'vitest';
 
-const here = createRequire(import.meta.url);
+const here = createRequire(process.env['NEST_PACKAGES'] ?? import.meta.url);
 
 it('the packages of this folder are of Nest 11', () => {
   for (const name of ['common', 'core', 'microservices', 'platform-express', 'testing']) {

@@ -2,8 +2,11 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** The cases of applications again, on Nest 11: all packages of Nest, and RxJS, come from this folder, for the library's sources as well. */
-const packages = fileURLToPath(new URL('node_modules/', import.meta.url));
+/**
+ * The cases of applications again, on Nest 11: all packages of Nest, and RxJS, come from this folder, for the library's sources as
+ * well. The nightly script names the folder of another version.
+ */
+const packages = process.env['NEST_PACKAGES'] ?? fileURLToPath(new URL('node_modules/', import.meta.url));
 
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
