@@ -4,7 +4,7 @@ import { ClientProxy } from '@nestjs/microservices';
 import { isObservable } from 'rxjs';
 import { DlxClient, DlxContext } from 'dlx-broker';
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
-import { expect, it } from 'vitest';
+import { expect, expectTypeOf, it } from 'vitest';
 
 const here = createRequire(process.env['NEST_PACKAGES'] ?? import.meta.url);
 
@@ -21,6 +21,8 @@ it('specs and the sources of the library see these packages and no others', () =
   expect(Object.getPrototypeOf(DlxContext)).toBe(BaseRpcContext);
   expect(ApplicationConfig).toBe((here('@nestjs/core') as Record<string, unknown>)['ApplicationConfig']);
   expect(new ApplicationConfig()).not.toHaveProperty('registerPreRequestHook');
+  // Compiled by tsconfig.json here.
+  expectTypeOf<ApplicationConfig>().not.toHaveProperty('registerPreRequestHook');
 });
 
 it('RxJS as well', () => {

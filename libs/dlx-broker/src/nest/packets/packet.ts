@@ -30,9 +30,22 @@ export function packetOf(payload: unknown): Packet | undefined {
   return { pattern: routeOf(pattern), data, id, metadata };
 }
 
+/** What Nest 12 writes in place of what is nested too deeply. No handler has it. */
+const tooDeep = '[MAX_DEPTH_REACHED]';
+
+/** Nest's route of an object. Early versions of Nest 11 do not limit the depth, and overflow the stack. */
+function routeOfObject(pattern: unknown): string {
+  try {
+    return transformPatternToRoute(pattern as MsPattern);
+  } catch (error) {
+    if (error instanceof RangeError) return tooDeep;
+    throw error;
+  }
+}
+
 /** A text may be the JSON of an object (`wildcards`), whose keys are not sorted yet. */
 function routeOf(pattern: unknown): string {
-  if (typeof pattern !== 'string') return transformPatternToRoute(pattern as MsPattern);
+  if (typeof pattern !== 'string') return routeOfObject(pattern);
   if (!pattern.startsWith('{')) return pattern;
   try {
     return transformPatternToRoute(JSON.parse(pattern) as MsPattern);

@@ -1,0 +1,58 @@
+/* An application, compiled against the declarations of the package by check.mjs: with Nest 11 and 12, in each kind of module. */
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Ctx, Payload, type MicroserviceOptions } from '@nestjs/microservices';
+import {
+  Consume,
+  DeadLetter,
+  DeadLetters,
+  DlxBroker,
+  DlxBrokerModule,
+  DlxClient,
+  DlxContext,
+  DlxServer,
+  embedded,
+  Retry,
+} from 'dlx-broker';
+import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
+import { DlxTesting } from 'dlx-broker/testing';
+import type { Observable } from 'rxjs';
+
+@Injectable()
+export class Orders {
+  constructor(private readonly client: DlxClient) {}
+
+  @Consume({ queue: 'orders', routingKey: 'order.*' })
+  @DeadLetter('orders.dlx')
+  @Retry({ attempts: 3, backoff: '1s' })
+  create(@Payload() order: { readonly id: number }, @Ctx() context: DlxContext): Observable<unknown> {
+    const [death] = context.deaths;
+    return this.client.emit('parcel.sent', { id: order.id, reason: death?.reason, attempt: context.attempt });
+  }
+}
+
+@Module({ imports: [DlxBrokerModule.forRoot({ broker: embedded(), prefetch: 10 })], providers: [Orders] })
+export class AppModule {}
+
+export async function main(): Promise<number> {
+  const app = await NestFactory.create(AppModule);
+  const server: DlxServer = app.get(DlxServer);
+  server.setOnProcessingStartHook((_transport, _context, done) => void done());
+  app.connectMicroservice<MicroserviceOptions>({ strategy: server }, { inheritAppConfig: true });
+  await app.startAllMicroservices();
+  const client: DlxClient = app.get(DlxClient);
+  client.setOnDispatchHook((packet) => (packet.metadata = { trace: 'a' }));
+  const answer: Observable<number> = client.send<number>('sum', [1, 2]);
+  const letters: DeadLetters = app.get(DeadLetters);
+  letters.from('orders.dead').subscribe(({ payload }) => console.log(payload, answer));
+  return app.get(DlxBroker).counts.acked;
+}
+
+export async function test(): Promise<void> {
+  const dlx = await DlxTesting.create({ providers: [Orders] });
+  await dlx.publish('orders', { id: 1 });
+  await dlx.advance('7m');
+  dlx.expectQueue('orders.parked').toBeEmpty();
+  await dlx.close();
+  new EmbeddedBackend(createBroker());
+}
