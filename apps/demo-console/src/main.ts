@@ -13,7 +13,7 @@ const port = await choosePort(process.argv.slice(2), process.env).catch(fail);
 @Module({
   imports: [
     DlxBrokerModule.forRoot({
-      broker: sharedBroker(broker, { listen: { http: { port }, users } }),
+      broker: sharedBroker(broker),
       topology,
       logFailures: 'none',
     }),
@@ -22,15 +22,24 @@ const port = await choosePort(process.argv.slice(2), process.env).catch(fail);
 })
 class Shop {}
 
+/** The port, which opens after the simulated day: it counts what happens per second of real time. */
+@Module({
+  imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker, { listen: { http: { port }, users } }) })],
+})
+class Console {}
+
 console.log('Opening the shop ...');
 const logger = ['error', 'fatal', 'warn'] as const;
-const app = await NestFactory.createApplicationContext(Shop, { logger: [...logger], abortOnError: false }).catch(fail);
+const open = (module: typeof Shop) =>
+  NestFactory.createApplicationContext(module, { logger: [...logger], abortOnError: false }).catch(fail);
+const app = await open(Shop);
 setPolicies(broker);
 const traffic = new Traffic(app.get(DlxClient));
 await traffic.relive((share) => console.log(`A day of the shop in virtual time: ${Math.round(share * 100)} %`));
 traffic.start();
 
-const { http } = app.get(DlxBroker);
+const served = await open(Console);
+const { http } = served.get(DlxBroker);
 const waiting = [...broker.virtualHost('/').queues].filter(([name]) => /\.(dead|parked)$/.test(name));
 const letters = waiting.reduce((sum, [, queue]) => sum + queue.length, 0);
 console.log(`${letters} dead letters in ${waiting.length} queues; traffic goes on until you press Ctrl+C.`);
@@ -42,6 +51,7 @@ The console:  http://${http?.host}:${http?.port}/
 
 async function close(): Promise<void> {
   traffic.close();
+  await served.close();
   await app.close();
   traffic.stop();
   broker.close();

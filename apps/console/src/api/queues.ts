@@ -52,6 +52,11 @@ export interface DeadLettersTo {
 /** A queue whose dead letters come here, and for which reasons they can. */
 export interface DeadLettersFrom {
   readonly queue: string;
+  readonly exchange: string;
+  /** Null: each message keeps its own routing key. */
+  readonly routing_key: string | null;
+  /** Milliseconds until a message expires there. */
+  readonly delay: number | null;
   readonly reasons: readonly string[];
   readonly certain: boolean;
 }

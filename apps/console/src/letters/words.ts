@@ -62,9 +62,3 @@ export function subjectOf({ filter, ids, groups }: Pick<RedriveTask, 'filter' | 
 }
 
 const partNames: Readonly<Record<string, string>> = { queue: 'died in', first_queue: 'died first in' };
-
-/** The queues of a redrive in words: the name of one, `2 queues`. */
-export function queuesOf({ queue, groups = [] }: Pick<RedriveTask, 'queue' | 'groups'>): string {
-  if (queue !== null) return queue;
-  return `${new Set(groups.map((group) => JSON.stringify([group.vhost, group.queue]))).size} queues`;
-}

@@ -200,7 +200,13 @@ function Sub({ of }: { of: Letter }) {
   return (
     <span class="sub">
       {death === undefined ? (
-        'never died'
+        of.error === null ? (
+          'never died'
+        ) : (
+          <>
+            <Reason of="parked" /> after its last attempt
+          </>
+        )
       ) : (
         <>
           <Reason of={death.reason} /> in <Name of={death.queue} /> <Age of={diedAt(of)} />

@@ -18,7 +18,17 @@ export function Timeline({ of, vhost, queue }: { of: Letter; vhost: string; queu
     <Card
       id="timeline"
       title="Its way"
-      actions={<small>{total === 0 ? 'never died' : total === 1 ? '1 death' : `${count(total)} deaths`}</small>}
+      actions={
+        <small>
+          {total === 0
+            ? of.error === null
+              ? 'never died'
+              : 'parked'
+            : total === 1
+              ? '1 death'
+              : `${count(total)} deaths`}
+        </small>
+      }
     >
       <ol class="timeline">
         <li>

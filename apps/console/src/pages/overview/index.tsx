@@ -56,11 +56,9 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
         <Figure name="Unacknowledged" value={count(totals.messages_unacknowledged)} />
       </dl>
       {totals.unproven_queues > 0 && (
-        <p class="banner">
-          {totals.unproven_queues === 1 ? '1 queue is' : `${count(totals.unproven_queues)} queues are`} not counted:
-          only headers of the next message say that {totals.unproven_queues === 1 ? 'it holds' : 'they hold'} dead
-          letters, and a publisher can write headers.{' '}
-          <a href={href(['queues'], { vhost, dead: true })}>Dead-letter queues</a>
+        <p class="not-counted">
+          Not counted: <a href={href(['queues'], { vhost, dead: true })}>{queuesText(totals.unproven_queues)}</a> whose
+          dead letters are not proven.
         </p>
       )}
       {series !== null && (
@@ -86,4 +84,5 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
   );
 }
 
-const inQueues = (number: number): string => `in ${count(number)} ${number === 1 ? 'queue' : 'queues'}`;
+const queuesText = (number: number): string => `${count(number)} ${number === 1 ? 'queue' : 'queues'}`;
+const inQueues = (number: number): string => `in ${queuesText(number)}`;

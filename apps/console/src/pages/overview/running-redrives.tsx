@@ -1,8 +1,7 @@
 import type { RedriveTask } from '../../api/types';
-import { queuesOf } from '../../letters/words';
+import { QueuesOf } from '../../letters/queues-of';
 import { href } from '../../router';
 import { ago, count } from '../../ui/format';
-import { Name } from '../../ui/parts';
 import { Notice } from '../../ui/states';
 
 /** Redrives that are not over, with their progress. */
@@ -26,7 +25,7 @@ export function RunningRedrives({ of }: { of: readonly RedriveTask[] }) {
           <li key={task.id} data-row={task.id} tabIndex={-1}>
             <div>
               <a href={href(['redrives', task.id])}>
-                <Name of={queuesOf(task)} />
+                <QueuesOf task={task} />
               </a>
               <span class={task.state === 'running' ? 'muted' : 'redrive-state'}>{task.state}</span>
             </div>

@@ -7,16 +7,19 @@ import { Name, Reason } from '../../ui/parts';
 /** Where the dead letters of a queue come from and go to, as one line from left to right. */
 export function DeadMail({ of }: { of: QueueDetails }) {
   const { vhost, name, dead_letters_from: from, dead_letters_to: to } = of;
+  const waiting = from.filter(isReturn);
+  const senders = from.filter((each) => !isReturn(each));
   return (
     <div class="mail">
       <Part title="Dead letters come from">
-        {from.length === 0 ? (
+        {senders.length === 0 ? (
           <p class="muted">No queue sends its dead letters here.</p>
         ) : (
-          <Sources vhost={vhost} of={from} />
+          <Sources vhost={vhost} of={senders} />
         )}
+        {waiting.length > 0 && <WaitQueues vhost={vhost} of={waiting} />}
       </Part>
-      <Arrow none={from.length === 0} />
+      <Arrow none={senders.length === 0} />
       <Part title="This queue">
         <p class="mail-here">
           <Name of={name} />
@@ -52,6 +55,31 @@ const Arrow = ({ none }: { none: boolean }) => (
     <path d="M1 8h34m-6-6 6 6-6 6" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" />
   </svg>
 );
+
+/** True for a wait queue that returns each message to the queue that the message names. Every queue may be such a one. */
+const isReturn = ({ exchange, routing_key: key, certain, delay }: DeadLettersFrom): boolean =>
+  exchange === '' && key === null && !certain && delay !== null;
+
+/** The wait queues of retries, which any queue may have messages in. */
+function WaitQueues({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom[] }) {
+  return (
+    <details class="mail-waits">
+      <summary>Retries come back from {of.length === 1 ? 'a wait queue' : `${of.length} wait queues`}</summary>
+      <p class="muted">A failed message waits there, and returns to the queue that it names.</p>
+      <ul class="mail-others">
+        {of
+          .toSorted((one, other) => (one.delay ?? 0) - (other.delay ?? 0))
+          .map(({ queue }) => (
+            <li key={queue}>
+              <a href={href(['queues', vhost, queue])}>
+                <Name of={queue} />
+              </a>
+            </li>
+          ))}
+      </ul>
+    </details>
+  );
+}
 
 /** The most queues that are listed on a line of their own. */
 const mostLines = 12;

@@ -3,7 +3,8 @@ import type { RedriveTask } from '../../api/types';
 import { useResource } from '../../api/use-resource';
 import { loadRedrives } from '../../letters/api';
 import { Controls, mayControl, State } from '../../letters/progress';
-import { doneShare, isOpen, queuesOf, subjectOf } from '../../letters/words';
+import { doneShare, isOpen, subjectOf } from '../../letters/words';
+import { QueuesOf } from '../../letters/queues-of';
 import { href } from '../../router';
 import { count } from '../../ui/format';
 import { Age, Name, PageHead, visible } from '../../ui/parts';
@@ -62,7 +63,7 @@ const columns = (changed: () => void): readonly Column<RedriveTask>[] => [
     cell: (task) => (
       <span class="stacked">
         <a href={href(['redrives', task.id])}>
-          <Name of={queuesOf(task)} />
+          <QueuesOf task={task} />
         </a>
         <small>
           {visible(subjectOf(task))}

@@ -4,7 +4,8 @@ import { useResource } from '../../api/use-resource';
 import { loadRedrive } from '../../letters/api';
 import { lettersHref } from '../../letters/links';
 import { Progress } from '../../letters/progress';
-import { isOpen, queuesOf, subjectOf } from '../../letters/words';
+import { isOpen, subjectOf } from '../../letters/words';
+import { QueuesOf } from '../../letters/queues-of';
 import { href } from '../../router';
 import { count, dateTime } from '../../ui/format';
 import { Age, Card, Name, PageHead, visible } from '../../ui/parts';
@@ -85,7 +86,7 @@ function Known({ task, changed }: { task: RedriveTask; changed: () => void }) {
   return (
     <>
       <PageHead
-        title={<Name of={queuesOf(task)} />}
+        title={<QueuesOf task={task} />}
         sub={
           <>
             {task.keep_history ? 'Parked' : 'Redriven'} by <Name of={task.by} />, <Age of={task.started_at} />
