@@ -1,10 +1,10 @@
-// Runs `npm start` as the README says, without the build before it. Waits until the sample has told everything, opens the
+// Runs `npm start` as the README says, with the build before it. Waits until the sample has told everything, opens the
 // console at the printed address, presses Ctrl+C, and fails unless all of that works.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 // A process group of its own, because Ctrl+C in a terminal reaches npm and the sample alike.
-const npm = spawn('npm', ['start', '--ignore-scripts'], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+const npm = spawn('npm', ['start'], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
 const ended = once(npm, 'exit');
 const limit = setTimeout(() => fail('the sample did not come to its last line within a minute'), 60_000);
 

@@ -1,0 +1,63 @@
+// Builds an application of apps/ in seconds, to run it here: `node scripts/quick-build.mjs sample-retry` writes dist/quick/sample-retry/main.js. Types are
+// removed and not checked, and the console is built only if it changed. `npm run build` builds what is published.
+import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { build } from 'vite';
+
+const [app] = process.argv.slice(2);
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const quick = join(root, 'dist/quick');
+/** Node finds this dlx-broker before the one of the workspace, which may not be built. */
+const library = join(quick, 'node_modules/dlx-broker');
+const entries = ['index', 'streams', 'engine', 'server', 'testing/index'];
+
+console.log(`Building ${app}, the library and the console, some seconds:`);
+const begun = performance.now();
+await step('the library', buildLibrary);
+await step(app, () => compile({ main: join(root, `apps/${app}/src/main.ts`) }, join(quick, app)));
+await step('the console', buildConsole);
+console.log();
+
+async function step(name, run) {
+  const note = (await run()) ?? 'built';
+  console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(5)} s  ${name}: ${note}`);
+}
+
+async function buildLibrary() {
+  const source = join(root, 'libs/dlx-broker');
+  const input = Object.fromEntries(entries.map((entry) => [entry, join(source, 'src', `${entry}.ts`)]));
+  await compile(input, join(library, 'dist'));
+  // The exports of the package, and its name, by which the library finds its console.
+  copyFileSync(join(source, 'package.json'), join(library, 'package.json'));
+}
+
+/** Removes the types of all files that are reached, and joins the files. Packages stay where they are installed. */
+async function compile(input, dir) {
+  const bundle = await rolldown({
+    input,
+    platform: 'node',
+    tsconfig: join(root, 'tsconfig.json'),
+    // Helpers of decorators come along.
+    external: (id) => !/^[./]|^@oxc-project\/runtime\//.test(id),
+  });
+  await bundle.write({ dir, format: 'esm', chunkFileNames: 'chunks/[name].js', sourcemap: true });
+  await bundle.close();
+}
+
+async function buildConsole() {
+  const folder = join(root, 'apps/console');
+  const outDir = join(library, 'dist/console');
+  const page = join(outDir, 'index.html');
+  const newest = Math.max(changed(folder), changed(join(root, 'package-lock.json')));
+  if (existsSync(page) && statSync(page).mtimeMs > newest) return 'not changed';
+  await build({ root: folder, configFile: join(folder, 'vite.config.ts'), logLevel: 'warn', build: { outDir } });
+}
+
+/** The time of the newest change of a file, or of a file in a folder. */
+function changed(path) {
+  if (!statSync(path).isDirectory()) return statSync(path).mtimeMs;
+  const names = readdirSync(path).filter((name) => name !== 'node_modules');
+  return Math.max(...names.map((name) => changed(join(path, name))));
+}
