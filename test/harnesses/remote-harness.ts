@@ -27,6 +27,10 @@ export interface RemoteHarnessOptions extends HarnessOptions {
   readonly base?: string;
 }
 
+const noRedrive = (): never => {
+  throw new Error('this case has no redrives');
+};
+
 const absent = JSON.stringify({ error: 'Object Not Found', reason: 'Not Found' });
 
 export function remoteHarness(options: RemoteHarnessOptions = {}): RemoteHarness {
@@ -46,7 +50,13 @@ export function remoteHarness(options: RemoteHarnessOptions = {}): RemoteHarness
     });
     return answerOf(await server.api.fetch(sent, incomingOf(path, '127.0.0.1')));
   };
-  const remote = new Remote({ server: { base, send }, clock: server.clock, patterns: policyPatterns, ...remoteHost });
+  const remote = new Remote({
+    server: { base, send },
+    clock: server.clock,
+    patterns: policyPatterns,
+    startRedrive: noRedrive,
+    ...remoteHost,
+  });
   const api = createRemoteApi(remote, apiOptions);
   return Object.assign(harness, {
     server,

@@ -150,6 +150,8 @@ export interface RefusingQueue {
 export interface RedrivePlan extends RedriveTask {
   /** Destinations that may be full before all messages have moved. */
   readonly may_refuse: readonly RefusingQueue[];
+  /** The limit of deliveries in the queue of a server whose messages are taken to be moved. */
+  readonly delivery_limit?: number | null;
 }
 
 /** A redrive as `GET /api/dlx/redrives` shows it. */

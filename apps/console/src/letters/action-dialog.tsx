@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { apiErrorOf } from '../api/http';
+import { canLook } from '../capabilities';
 import { count } from '../ui/format';
 import { Dialog } from '../ui/dialog';
 import { visible } from '../ui/parts';
@@ -94,6 +95,7 @@ function Move(props: { action: Action; close: () => void; start: (plan: Plan, op
           too.
         </p>
       )}
+      {!canLook() && <Taken limit={plan?.deliveryLimit ?? null} isOrigin={choice.kind === 'origin'} />}
       <PaceForm value={pace} change={setPace} />
       <div class="dialog-actions">
         <button type="button" onClick={close}>
@@ -104,6 +106,30 @@ function Move(props: { action: Action; close: () => void; start: (plan: Plan, op
         </button>
       </div>
     </form>
+  );
+}
+
+/** What a redrive does on a server where messages have to be taken. */
+function Taken({ limit, isOrigin }: { limit: number | null; isOrigin: boolean }) {
+  return (
+    <div class="banner">
+      <p>
+        Consumers of the application take the messages from the head of the queue, with your rights. Each is published
+        and confirmed before it leaves the queue.
+      </p>
+      {isOrigin && (
+        <p>
+          RabbitMQ records no origin: the headers of each message say where it came from, and a publisher can write
+          them. Messages without such headers stay.
+        </p>
+      )}
+      {limit !== null && (
+        <p>
+          <b>The queue has a delivery limit of {count(limit)}.</b> Messages that are taken and stay count as delivered
+          once more; above the limit they die.
+        </p>
+      )}
+    </div>
   );
 }
 

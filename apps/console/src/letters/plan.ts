@@ -29,6 +29,8 @@ export interface Plan {
   readonly leftAt: readonly PlannedToStay[];
   /** Destinations that may be full before all messages have moved. */
   readonly mayRefuse: readonly RefusingQueue[];
+  /** After so many deliveries a message dies in the queue of the redrive, if the redrive has to take messages that then stay. */
+  readonly deliveryLimit?: number | null;
 }
 
 export interface Planned {
@@ -75,7 +77,7 @@ export async function planRedrive(
   signal: AbortSignal,
 ): Promise<Plan> {
   const answer = await tryRedrive(targets, options, signal);
-  return { ...resultOf(answer), mayRefuse: answer.may_refuse };
+  return { ...resultOf(answer), mayRefuse: answer.may_refuse, deliveryLimit: answer.delivery_limit ?? null };
 }
 
 /** What a deletion of these targets would do. */

@@ -1,4 +1,4 @@
-import { concatMap, finalize, lastValueFrom, Subject, take, takeUntil, tap, type Observable } from 'rxjs';
+import { concatMap, finalize, lastValueFrom, Subject, take, takeUntil, takeWhile, tap, type Observable } from 'rxjs';
 import type { Backend } from '../backend/index.js';
 import { after } from '../host/index.js';
 import type { Address } from '../message/index.js';
@@ -96,7 +96,7 @@ export class LetterRedrive extends Redrive {
     }
     this.show();
     for (const [queue, length] of lengths) {
-      if (length === 0 || this.isOver) continue;
+      if (length === 0 || this.isOver || this.#isFull) continue;
       const work = this.request.dryRun ? this.#dryRun(queue) : this.#drain(queue, length);
       await lastValueFrom(work.pipe(takeUntil(this.#stopped)), { defaultValue: undefined });
     }
@@ -109,17 +109,26 @@ export class LetterRedrive extends Redrive {
         if (address === false || address instanceof Error) this.#leave(address);
         else this.#note(address);
       }),
+      takeWhile(() => !this.#isFull, true),
     );
   }
 
   /** Takes as many letters as the queue had at the start. Letters that come back meanwhile are not redriven again. */
   #drain(queue: string, length: number): Observable<unknown> {
-    return this.letters.from(queue, { prefetch: inHand, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
+    // Letters that are taken and not redriven count as returned in a quorum queue.
+    const prefetch = Math.min(inHand, length, this.request.limit - this.counts.moved);
+    return this.letters.from(queue, { prefetch, leaveAtMost: Number.MAX_SAFE_INTEGER }).pipe(
       tap(() => this.#arrivals.taken(queue)),
       concatMap((letter) => this.#move(letter, queue)),
       take(length),
+      takeWhile(() => !this.#isFull, true),
       finalize(() => this.#arrivals.returned(queue)),
     );
+  }
+
+  /** True when as many letters as wanted were redriven; in a dry run, when as many have a destination. */
+  get #isFull(): boolean {
+    return (this.request.dryRun ? this.noted : this.counts.moved) >= this.request.limit;
   }
 
   async #move(letter: ConsumedLetter, queue: string): Promise<void> {

@@ -21,6 +21,8 @@ export interface RedriveRequest<T = unknown> {
   readonly where?: (letter: Letter<T>) => boolean;
   /** The most letters a second. Default 50. */
   readonly perSecond?: number;
+  /** The most letters that are redriven, from the head of the queue on. Default: all that are there at the start. */
+  readonly limit?: number;
   /** Only counts letters and destinations, and moves nothing. */
   readonly dryRun?: boolean;
   /** Pauses when redriven letters come back. Default: for a minute, when half of the last 20 or more did; false: never. */
@@ -43,6 +45,7 @@ export interface ResolvedRedrive {
   to(letter: Letter): RedriveTarget;
   where(letter: Letter): boolean;
   readonly perSecond: number;
+  readonly limit: number;
   readonly dryRun: boolean;
   readonly circuit: { readonly share: number; readonly atLeast: number; readonly pause: number } | undefined;
 }
@@ -52,6 +55,7 @@ const requestOptions: readonly string[] = [
   'to',
   'where',
   'perSecond',
+  'limit',
   'dryRun',
   'circuit',
 ] satisfies readonly (keyof RedriveRequest)[];
@@ -60,13 +64,23 @@ const circuitOptions: readonly string[] = ['share', 'atLeast', 'pause'] satisfie
 /** @throws DlxConfigurationError naming the option and the value */
 export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
   refuseUnknown(optionsOf(request, 'redrive', "write { from: 'orders.parked' }"), requestOptions, 'redrive');
-  const { from, to, where = () => true, perSecond = defaultRate, dryRun = false, circuit = {} } = request;
+  const {
+    from,
+    to,
+    where = () => true,
+    perSecond = defaultRate,
+    limit = Infinity,
+    dryRun = false,
+    circuit = {},
+  } = request;
   const queues = typeof from === 'string' ? [from] : Array.isArray(from) ? [...new Set(from as readonly string[])] : [];
   const refuse = (what: string): DlxConfigurationError => new DlxConfigurationError(`redrive: ${what}`);
   if (queues.length === 0 || queues.includes(''))
     throw refuse('from names no queue; name the queue of the dead letters');
   if (typeof perSecond !== 'number' || !(perSecond > 0))
     throw refuse(`perSecond is ${shown(perSecond)}; write a number above 0`);
+  if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit > 0))
+    throw refuse(`limit is ${shown(limit)}; write a whole number above 0, or leave it out`);
   if (typeof where !== 'function') throw refuse(`where is ${shown(where)}; write (letter) => true, or leave it out`);
   if (typeof dryRun !== 'boolean') throw refuse(`dryRun is ${shown(dryRun)}; write true or false`);
   if (queues.some((queue) => typeof queue !== 'string')) throw refuse(`from is ${shown(from)}; write names of queues`);
@@ -80,6 +94,7 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
         : () => to,
     where: (letter) => notAPromise((where as ResolvedRedrive['where'])(letter), 'redrive: where'),
     perSecond,
+    limit,
     dryRun,
     circuit: circuit === false ? undefined : resolveCircuit(circuit, refuse),
   };

@@ -53,6 +53,21 @@ describe('a redrive', () => {
     expect(queue(deadQueue)).toMatchObject({ ready: 0, unacknowledged: 0, consumers: 0 });
   });
 
+  it('ends at its limit, and takes no letter that it does not redrive', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die(...bodies(6));
+    const task = redrives.start({ from: deadQueue, perSecond: 1_000, limit: 2 });
+    await advance(1);
+    expect(queue(deadQueue)).toMatchObject({ ready: 4, unacknowledged: expect.any(Number) });
+    await advance(1_000, 100);
+    expect(task.current).toMatchObject({ state: 'done', total: 6, redriven: 2, left: 0 });
+    expect(queue('orders').payloads()).toEqual(['0', '1']);
+    expect(queue(deadQueue).payloads()).toEqual(['2', '3', '4', '5']);
+    expect(await redrives.dryRun({ from: deadQueue, limit: 3 })).toMatchObject({
+      destinations: { 'shop/order.created': 3 },
+    });
+  });
+
   it('takes only what is wanted; the rest keeps its place', async () => {
     const { redrives, queue, die, advance } = await arrange();
     die(...bodies(6));
@@ -364,6 +379,7 @@ describe('an impossible redrive is refused', () => {
   it.each<[string, RedriveRequest, RegExp]>([
     ['from nowhere', { from: [] }, /from names no queue/],
     ['at no rate', { from: 'q', perSecond: 0 }, /perSecond is 0/],
+    ['with no limit', { from: 'q', limit: 0 }, /limit is 0; write a whole number above 0/],
     ['into the queue it comes from', { from: 'q', to: 'q' }, /to is 'q', the queue they come from/],
     ['with a circuit of nothing', { from: 'q', circuit: { share: 0 } }, /circuit.share is 0/],
     ['with a circuit of half a letter', { from: 'q', circuit: { atLeast: 0.5 } }, /circuit.atLeast is 0.5/],

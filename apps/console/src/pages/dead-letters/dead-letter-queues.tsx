@@ -14,9 +14,6 @@ import { Loaded, Notice } from '../../ui/states';
 import { type Column, Pager, Table } from '../../ui/table';
 import { useVhosts, VhostChoice } from '../../ui/vhosts';
 
-/** Redrives by consumers of the application. */
-const canRedrive = false;
-
 /** Milliseconds between two loads. */
 const every = 5_000;
 
@@ -58,10 +55,7 @@ export function DeadLetterQueues(props: { vhost: string; queue: string | undefin
                   label="Dead-letter queues"
                   rows={page.items}
                   keyOf={({ vhost: of, name: queue }) => JSON.stringify([of, queue])}
-                  columns={columnsOf(
-                    vhost === '' && vhosts.length > 1,
-                    isReadOnly() || !canRedrive ? undefined : redrive,
-                  )}
+                  columns={columnsOf(vhost === '' && vhosts.length > 1, isReadOnly() ? undefined : redrive)}
                 />
                 <Pager
                   page={page.page}

@@ -27,8 +27,7 @@ export function redriveIn(body: JsonObject, user: User, find: FindQueue): Redriv
   const groups = body['groups'] === undefined ? [groupIn(body, find)] : groupsIn(body, find);
   const [first] = groups as [RedriveGroup];
   const to = addressIn(body['to']);
-  const limit = within(body, 'limit', 1, Number.MAX_SAFE_INTEGER);
-  const circuit = circuitIn(body['circuit']);
+  const { rate, limit, circuit, isDry } = paceIn(body);
   const keepsHistory = booleanAt(body, 'keep_history');
   if (keepsHistory && to === undefined) throw badRequest("'keep_history' puts messages aside: say with 'to' where");
   return {
@@ -37,11 +36,11 @@ export function redriveIn(body: JsonObject, user: User, find: FindQueue): Redriv
     by: user.name,
     ...(body['groups'] !== undefined && { groups }),
     ...(to && { to }),
-    rate: (within(body, 'rate', 0, fastest) ?? defaultRate) || Infinity,
+    rate,
     ...(limit !== undefined && { limit }),
     ...(circuit && { circuit }),
     ...(keepsHistory && { keepsHistory }),
-    dryRun: booleanAt(body, 'dry_run'),
+    dryRun: isDry,
   };
 }
 
@@ -73,6 +72,22 @@ function groupIn({ vhost, queue, ids: given, filter }: JsonObject, find: FindQue
   if (ids !== undefined && filter !== undefined) throw badRequest("'ids' and 'filter' exclude each other");
   return { ...place, ...(ids === undefined ? { filter: filterInJson(filter) } : { ids }) };
 }
+
+/** The pace of a redrive, and whether it is a dry run. */
+export interface PaceInput {
+  readonly rate: number;
+  readonly limit: number | undefined;
+  readonly circuit: CircuitSettings | undefined;
+  readonly isDry: boolean;
+}
+
+/** @throws Problem 400 */
+export const paceIn = (body: JsonObject): PaceInput => ({
+  rate: (within(body, 'rate', 0, fastest) ?? defaultRate) || Infinity,
+  limit: within(body, 'limit', 1, Number.MAX_SAFE_INTEGER),
+  circuit: circuitIn(body['circuit']),
+  isDry: booleanAt(body, 'dry_run'),
+});
 
 /** A number, or its digits as text; undefined if the key is missing. */
 function within(object: JsonObject, key: string, least: number, most: number): number | undefined {

@@ -1,5 +1,6 @@
 import type { Clock, Patterns } from '../../broker/index.js';
 import type { AuditSink } from '../audit/audit-log.js';
+import type { StartRedrive } from './redrives/remote-redrive.js';
 import type { RemoteServer } from './remote-server.js';
 
 /** The parts that the console of an application on a server gets from its host. */
@@ -9,6 +10,8 @@ export interface RemoteHost {
   readonly clock: Clock;
   /** Applies the policies of the server as the server does. */
   readonly patterns: Patterns;
+  /** Begins a redrive with consumers of this process. */
+  readonly startRedrive: StartRedrive;
   /** Stores the audit log. The port closes it. */
   readonly audit?: AuditSink;
   /** Gets a line for the operator. It contains no password. */

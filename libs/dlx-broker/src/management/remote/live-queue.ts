@@ -1,4 +1,4 @@
-import type { Queue } from '../../broker/index.js';
+import type { Queue, VirtualHost } from '../../broker/index.js';
 import type { Columns } from '../api/columns.js';
 import type { DeadLetterGraph } from '../dlx/graph/dead-letter-graph.js';
 import { featuresOf } from '../dlx/queues/features.js';
@@ -38,8 +38,9 @@ export const liveColumns: Columns<LiveQueue> = {
   auto_delete: ({ row }) => row['auto_delete'] === true,
   state: stateOf,
   features: ({ queue }) => featuresOf(queue),
-  policy: ({ row }) => textAt(row, 'policy') || null,
-  operator_policy: ({ row }) => textAt(row, 'operator_policy') || null,
+  policy: ({ queue, row }) => queue.inForce.policy?.name ?? unknownPolicy(queue, 'user', textAt(row, 'policy')),
+  operator_policy: ({ queue, row }) =>
+    queue.inForce.operatorPolicy?.name ?? unknownPolicy(queue, 'operator', textAt(row, 'operator_policy')),
   messages_ready: ({ row }) => numberAt(row, 'messages_ready'),
   messages_unacknowledged: ({ row }) => numberAt(row, 'messages_unacknowledged'),
   messages_dlx: ({ row }) => numberAt(row, 'messages_dlx') ?? 0,
@@ -53,6 +54,12 @@ export const liveColumns: Columns<LiveQueue> = {
   dead_letter_queue: ({ isDeadLetterQueue }) => isDeadLetterQueue,
   dead_letter_proven: ({ isDeadLetterQueue }) => (isDeadLetterQueue ? true : null),
 };
+
+/** A policy that the mirror has not. One that it has was taken from the queue meanwhile: the rows of a server are some seconds old. */
+function unknownPolicy({ home }: Queue, kind: 'user' | 'operator', name: string): string | null {
+  const known = (home as VirtualHost).policies[kind].get(name);
+  return name === '' || known !== undefined ? null : name;
+}
 
 /** `running`, `idle`, or what the server says: `down`, `crashed`, `minority`, `flow`. */
 function stateOf({ row }: LiveQueue): string {

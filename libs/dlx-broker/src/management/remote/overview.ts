@@ -4,6 +4,7 @@ import { ok } from '../http/reply.js';
 import { type LiveQueue, numberAt } from './live-queue.js';
 import { textAt } from './mirror.js';
 import { vhostsIn } from './remote.js';
+import { taskToJson } from './redrives/redrives-resource.js';
 import type { RemoteHandler, RemoteResource } from './resource.js';
 
 /** The number of queues that are named. */
@@ -12,7 +13,7 @@ const mostNamed = 5;
 /**
  * The state of dead letters at a glance. RabbitMQ counts no deaths of a queue, so their rates are null.
  */
-const show: RemoteHandler = async ({ asker, query }, { snapshots }) => {
+const show: RemoteHandler = async ({ asker, query }, { redrives, snapshots }) => {
   onlyKnown(query.keys(), ['vhost'], 'parameter');
   const snapshot = await snapshots.of(asker);
   const names = new Set(vhostsIn(snapshot, query).map(({ name }) => name));
@@ -34,7 +35,10 @@ const show: RemoteHandler = async ({ asker, query }, { snapshots }) => {
     dead_letter_rates: null,
     rates_series: null,
     top: topOf(dead),
-    redrives: [],
+    redrives: redrives
+      .list()
+      .filter(({ order, endedAt }) => endedAt === undefined && names.has(order.vhost))
+      .map(taskToJson),
     alarms: alarms.slice(0, mostOfKind),
     more_alarms: Math.max(0, alarms.length - mostOfKind),
   });

@@ -4,7 +4,7 @@ import { type Api, type ApiOptions, pathOf, protect } from '../http/app.js';
 import { jsonObject, readBody, valueIn } from '../http/body.js';
 import { bodyLimitsFor, BodyMemory, type BodyShare } from '../http/body-memory.js';
 import { type ApiContext, isChange, knownMethods } from '../http/dispatcher.js';
-import { type Answer, badRequest, notFound, Problem, problemOf } from '../http/reply.js';
+import { type Answer, badRequest, notFound, ok, Problem, problemOf } from '../http/reply.js';
 import { responseOf } from '../http/response.js';
 import { inTurns } from '../http/turns.js';
 import type { ConsoleFiles } from '../console/console-files.js';
@@ -112,6 +112,7 @@ class Desk {
       if (!allow.includes(method)) return this.#notAllowed(c, allow);
       return this.#audited(c, visitor, resource.path, () => this.#own(c, visitor, resource));
     }
+    if (kind === 'dlx-broker' && path === '/api/dlx/capabilities') return this.answer(c, ok(this.remote.capabilities));
     const parts = partsIn(path);
     const passed = relayOf(parts, kind);
     if (passed === undefined) throw parts[0] === 'dlx' ? impossible() : notFound();

@@ -7,6 +7,7 @@ import type { Asker } from './asker.js';
 import type { RemoteHost } from './host.js';
 import { ask } from './get-json.js';
 import type { ServerKind } from './relayed.js';
+import { RemoteRedrives, type RemoteTask } from './redrives/remote-redrives.js';
 import { type Snapshot, Snapshots } from './snapshot.js';
 
 /** How long the kind of a server is remembered, in milliseconds: another one may come to its address. */
@@ -17,11 +18,17 @@ export class Remote {
   readonly turns = new SharedTurns();
   readonly snapshots: Snapshots;
   readonly audit: AuditLog;
-  #kind: { readonly is: ServerKind; readonly until: number } | undefined;
+  readonly redrives: RemoteRedrives;
+  #kind: { readonly is: ServerKind; readonly can: Partial<Capabilities>; readonly until: number } | undefined;
 
   constructor(readonly host: RemoteHost) {
     this.snapshots = new Snapshots(host, this.turns);
     this.audit = new AuditLog(() => host.clock.now(), host.audit);
+    this.redrives = new RemoteRedrives(
+      host.startRedrive,
+      () => host.clock.now(),
+      (task) => this.#ended(task),
+    );
   }
 
   get server(): RemoteHost['server'] {
@@ -33,13 +40,31 @@ export class Remote {
     const now = this.host.clock.now();
     if (this.#kind !== undefined && this.#kind.until > now) return this.#kind.is;
     const { status, body } = await ask(this.server, asker, ['dlx', 'capabilities']);
-    const { product } = (body ?? {}) as Partial<Capabilities>;
-    const is = status === 200 && product === 'dlx-broker' ? product : 'RabbitMQ';
-    this.#kind = { is, until: now + rememberedKind };
+    const can = (body ?? {}) as Partial<Capabilities>;
+    const is = status === 200 && can.product === 'dlx-broker' ? can.product : 'RabbitMQ';
+    this.#kind = { is, can, until: now + rememberedKind };
     return is;
   }
 
+  /** What a dlx-broker said that it can do, with its address. */
+  get capabilities(): Partial<Capabilities> {
+    return { ...this.#kind?.can, server: this.server.base };
+  }
+
+  #ended({ id, order, mover, reason }: RemoteTask): void {
+    const { state, moved, left, cameBack } = mover.counts;
+    this.audit.record({
+      user: order.user,
+      from: '',
+      action: `redrive ${state}`,
+      names: { vhost: order.vhost, name: order.queue },
+      details: { task: id, moved, left, came_back: cameBack, ...(reason !== undefined && { reason }) },
+    });
+  }
+
+  /** Stops redrives, and waits until the audit log is written. */
   async close(): Promise<void> {
+    await this.redrives.close();
     await this.host.audit?.close();
   }
 }

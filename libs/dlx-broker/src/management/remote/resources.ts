@@ -4,6 +4,7 @@ import { isOf } from '../http/auth.js';
 import { notAuthorised, ok } from '../http/reply.js';
 import { overview } from './overview.js';
 import { queues } from './queues.js';
+import { redrives } from './redrives/redrives-resource.js';
 import type { RemoteHandler, RemoteResource } from './resource.js';
 import { topology } from './topology.js';
 
@@ -33,5 +34,6 @@ export const remoteResources: readonly RemoteResource[] = [
   ...overview,
   ...queues,
   ...topology,
+  ...redrives,
   { path: '/dlx/audit', GET: showAudit },
 ];

@@ -5,6 +5,7 @@ import type { Connected } from '../options.js';
 import { SafeLogger } from '../safe-logger.js';
 import { givenBackend } from './given-backend.js';
 import { addressOf, portRefusal } from './ports.js';
+import { redrivesOver } from './remote-redrives.js';
 import type { RabbitMqBrokerOptions } from './rabbitmq.js';
 
 /** Makes the backend of a RabbitMQ. Its connection is opened when the application starts. */
@@ -37,11 +38,9 @@ export async function connectOver(options: Readonly<RabbitMqBrokerOptions>): Pro
 }
 
 /** Opens the port of the console. It does not wait for the server, which may come later. */
-async function openConsole(
-  { management = '', listen, tls }: Readonly<RabbitMqBrokerOptions>,
-  logger: SafeLogger,
-): Promise<RemoteListener> {
+async function openConsole(options: Readonly<RabbitMqBrokerOptions>, logger: SafeLogger): Promise<RemoteListener> {
   const { AuditFile, listenRemote, serverAt } = await import('../../management/index.js');
+  const { management = '', listen, tls } = options;
   const { http = {}, audit } = listen ?? {};
   const refused = portRefusal({ http }, 'rabbitmq()');
   const refuse =
@@ -58,6 +57,7 @@ async function openConsole(
     server,
     clock: new SystemClock(),
     patterns: policyPatterns,
+    startRedrive: redrivesOver(options, { warn: (text) => logger.warn(shownText(text)), fault: log }),
     notice: (text: string) => logger.log(shownText(text)),
     log,
     ...(file && { audit: file }),
