@@ -19,6 +19,7 @@ const realTime = [
   'test/fuzz/**/*.spec.ts',
   'test/amqp/**/*.spec.ts',
   'test/management/**/*.spec.ts',
+  'test/migrations/**/*.spec.ts',
   'test/security/**/*.spec.ts',
   'test/backends/**/*.spec.ts',
   'test/durability/processes/**/*.spec.ts',

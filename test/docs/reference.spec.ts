@@ -27,3 +27,23 @@ describe('docs/reference/errors.md', () => {
     expect(Object.fromEntries(shown)).toEqual(replyCodes);
   });
 });
+
+describe('docs/guide/testing.md', () => {
+  const page = read('docs/guide/testing.md');
+
+  it('has every option of DlxTesting', async () => {
+    const refusal = await testing.DlxTesting.create({}, { unknown: 1 } as object).catch(
+      (error: Error) => error.message,
+    );
+    const options = /there are (.*)$/.exec(refusal as string)?.[1]?.split(', ') ?? [];
+    expect(options).toContain('transport');
+    const [, table = ''] = /\n\| option .*\n((?:\|.*\n)+)/.exec(page) ?? [];
+    expect(sorted([...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!))).toEqual(sorted(options));
+  });
+
+  it('has every member of DlxTesting', () => {
+    const members = Object.getOwnPropertyNames(testing.DlxTesting.prototype).filter((name) => name !== 'constructor');
+    expect(members.length).toBeGreaterThan(10);
+    expect(members.filter((name) => !new RegExp(`\`(?:dlx\\.)?${name}[\`(]`).test(page))).toEqual([]);
+  });
+});
