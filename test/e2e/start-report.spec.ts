@@ -209,6 +209,29 @@ describe('a second after the start the log warns of', () => {
     expect(late.about('DlxServer')).toEqual([]);
   });
 
+  it('handlers that SIGTERM cuts off, unless something listens to it', async () => {
+    const others = process.listeners('SIGTERM');
+    process.removeAllListeners('SIGTERM');
+    try {
+      const cut = await start({ providers: [Orders] });
+      passServerTimeout();
+      expect(cut.about('SIGTERM')).toEqual([
+        'warn SIGTERM ends this process at once, without waiting for its handlers (drainTimeout): call app.enableShutdownHooks()',
+      ]);
+      const idle = await start({});
+      passServerTimeout();
+      expect(idle.about('SIGTERM')).toEqual([]);
+      const hooked = await start({ providers: [Orders] });
+      hooked.app.enableShutdownHooks();
+      passServerTimeout();
+      expect(hooked.about('SIGTERM')).toEqual([]);
+      await hooked.app.close();
+    } finally {
+      process.removeAllListeners('SIGTERM');
+      for (const other of others) process.on('SIGTERM', other);
+    }
+  });
+
   it('a server that is connected and was not started', async () => {
     @Controller()
     class Patterns {

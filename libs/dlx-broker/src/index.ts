@@ -14,6 +14,7 @@ export {
   type DlxBrokerAsyncOptions,
   DlxBrokerModule,
   type DlxBrokerOptions,
+  type DlxBrokerOptionsFactory,
   DlxClient,
   DlxContext,
   type DlxHealth,

@@ -75,3 +75,15 @@ describe('compressed JSON', () => {
     expect(roads.stream(packed)).toMatchObject({ body: bytes('xyz') });
   });
 });
+
+describe('the error of a payload that is no JSON', () => {
+  it.each(['4111-card', '{"card":4111', '["4111"', '{4111}', '4111 1', '"4111', '{"a":"4111\n"}', '`4111`', "'4111'"])(
+    'shows nothing of it: %s',
+    (text) => {
+      const error = roads.stream(message({}, bytes(text)));
+      expect(error).toMatchObject({ name: 'UndecodablePayloadError' });
+      expect((error as Error).message).toContain('it is no JSON');
+      expect((error as Error).message).not.toContain('4111');
+    },
+  );
+});

@@ -65,9 +65,13 @@ function parseJson(properties: Properties, text: string, buffer: Buffer): unknow
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return new UndecodablePayloadError(properties, `it is no JSON: ${(error as Error).message}`, buffer);
+    return new UndecodablePayloadError(properties, `it is no JSON${whereIn((error as Error).message)}`, buffer);
   }
 }
+
+/** What the parser says, unless it shows a part of the payload: errors go into logs. */
+const whereIn = (reason: string): string =>
+  /["'`]/.test(reason.replace("'}'", '').replace("']'", '')) ? '' : `: ${reason}`;
 
 const reasonOf = (error: unknown, charset: string): string =>
   error instanceof RangeError ? error.message : `it is not encoded in ${charset}`;

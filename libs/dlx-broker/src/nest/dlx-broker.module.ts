@@ -1,11 +1,4 @@
-import {
-  Module,
-  type DynamicModule,
-  type FactoryProvider,
-  type InjectionToken,
-  type ModuleMetadata,
-  type Provider,
-} from '@nestjs/common';
+import { Module, type DynamicModule, type InjectionToken, type Provider } from '@nestjs/common';
 import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitQueues } from '../retry/index.js';
 
@@ -13,7 +6,8 @@ import { shownText } from '../host/index.js';
 import { connect } from './brokers/connect.js';
 import { embedded } from './brokers/embedded.js';
 import { DeadLetters, Redrives, type DeadLettersOptions, type QueueNames } from '../streams/index.js';
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../options/index.js';
+import { DlxConfigurationError } from '../options/index.js';
+import { asyncProviders, type DlxBrokerAsyncOptions } from './async-options.js';
 import { DlxBroker } from './broker.js';
 import { optionsToken } from './broker-names.js';
 import { captureErrors } from './capture.js';
@@ -44,13 +38,6 @@ import {
   getRedrivesToken,
 } from './tokens.js';
 
-/** Options from a factory, for {@link DlxBrokerModule.forRootAsync}. */
-export interface DlxBrokerAsyncOptions extends DlxBrokerModuleExtras, Pick<ModuleMetadata, 'imports'> {
-  readonly inject?: FactoryProvider['inject'];
-  // eslint-disable-next-line typescript/no-explicit-any -- the user chooses what is injected
-  readonly useFactory: (...injected: any[]) => DlxBrokerOptions | Promise<DlxBrokerOptions>;
-}
-
 /** The broker itself: global by default. */
 @Module({})
 class DlxBrokerCoreModule {}
@@ -79,13 +66,13 @@ export class DlxBrokerModule {
   }
 
   /**
-   * Brings a broker into the application, with options from a factory.
-   * @throws DlxConfigurationError for a value that is no factory; its result is checked when the application starts
+   * Brings a broker into the application, with options from a function (`useFactory`), from a class that is made for it (`useClass`),
+   * or from a provider that exists (`useExisting`).
+   * @throws DlxConfigurationError for a value that is none of these; the options are checked when the application starts
    */
   static forRootAsync(options: DlxBrokerAsyncOptions): DynamicModule {
-    const { name, inject = [], imports = [] } = checkAsyncOptions(options);
-    const useFactory = checkedFactory(options);
-    return moduleOf({ ...coreModule(options, { provide: optionsToken(name), inject, useFactory }), imports }, options);
+    const { providers, imports } = asyncProviders(options);
+    return moduleOf({ ...coreModule(options, ...providers), imports }, options);
   }
 
   /**
@@ -99,37 +86,6 @@ export class DlxBrokerModule {
 }
 
 const nameIn = (options: unknown): string => ((options ?? {}) as { readonly name?: string }).name ?? defaultBrokerName;
-
-const asyncOptions = { inject: true, useFactory: true, imports: true, name: true, isGlobal: true } satisfies Record<
-  keyof DlxBrokerAsyncOptions,
-  true
->;
-
-function checkAsyncOptions(options: DlxBrokerAsyncOptions): DlxBrokerAsyncOptions {
-  const origin = 'forRootAsync of DlxBrokerModule';
-  const given = optionsOf(options, origin, 'write { inject: [ConfigService], useFactory: (config) => ({}) }');
-  refuseUnknown(given, Object.keys(asyncOptions), origin);
-  const { name, isGlobal } = options;
-  checkOptions({ ...(name !== undefined && { name }), ...(isGlobal !== undefined && { isGlobal }) }, nameIn(options));
-  if (typeof options.useFactory === 'function') return options;
-  throw refused(
-    options.useFactory,
-    `useFactory of ${origin}`,
-    'is not a function; write (config) => ({ prefetch: 10 })',
-  );
-}
-
-/** The factory of options, with a check of its result. */
-const checkedFactory =
-  ({ name = defaultBrokerName, useFactory }: DlxBrokerAsyncOptions): DlxBrokerAsyncOptions['useFactory'] =>
-  async (...injected: unknown[]) => {
-    const options = checkOptions(await useFactory(...injected), name);
-    const early = (['name', 'isGlobal'] as const).find((option) => option in options);
-    if (early === undefined) return options;
-    throw new DlxConfigurationError(
-      `forRootAsync of DlxBrokerModule: useFactory returned '${early}', which has to be known before: write it beside useFactory`,
-    );
-  };
 
 function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): DynamicModule {
   const lifecycle: Provider = {
@@ -187,7 +143,7 @@ function safely(tracing: DlxTracing | undefined, name: string): MaybeTracing {
 
 function coreModule(
   { name = defaultBrokerName, isGlobal = true }: DlxBrokerModuleExtras,
-  options: Provider,
+  ...options: readonly Provider[]
 ): DynamicModule {
   const [broker, client, server] = [getDlxBrokerToken(name), getDlxClientToken(name), getDlxServerToken(name)];
   const connected = getDlxConnectedToken(name);
@@ -198,7 +154,7 @@ function coreModule(
   const redrives = getRedrivesToken(name);
   const tracing = `DlxTracing:${name}`;
   const providers: Provider[] = [
-    options,
+    ...options,
     { provide: connected, inject: [given], useFactory: ({ broker = embedded() }: DlxBrokerOptions) => connect(broker) },
     { provide: server, useFactory: () => new DlxServer(name) },
     { provide: tracing, inject: [given], useFactory: ({ tracing }: DlxBrokerOptions) => safely(tracing, name) },

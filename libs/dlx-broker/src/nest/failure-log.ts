@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import type { BackendDelivery } from '../backend/index.js';
-import { shownLines, shownText } from '../host/index.js';
+import { shownLines, shownText, withoutPasswords } from '../host/index.js';
 import { describeError } from './failure.js';
 import type { PlannedHandler } from './handler.js';
 
@@ -71,7 +71,7 @@ function failed({ delivery, planned: { handler, retry } }: Taken, attempt: numbe
 /** The text of an error, on one line. */
 export function textOf(error: unknown): string {
   const { name, message } = describeError(error);
-  const text = shownText(message, mostCharacters);
+  const text = shownText(withoutPasswords(message), mostCharacters);
   return text === '' ? shownText(name) : `${shownText(name)}: ${text}`;
 }
 
@@ -81,6 +81,6 @@ export function stackOf(error: unknown): string | undefined {
   if (stack === undefined) return undefined;
   const lines = stack.split('\n').filter((line) => /^ +at |^caused by /.test(line));
   if (lines.length === 0) return undefined;
-  const shown = lines.slice(0, mostLines).map((line) => line.slice(0, mostCharacters));
+  const shown = lines.slice(0, mostLines).map((line) => withoutPasswords(line).slice(0, mostCharacters));
   return shownLines([textOf(error), ...shown].join('\n'));
 }

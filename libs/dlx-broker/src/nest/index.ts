@@ -1,3 +1,4 @@
+export type { DlxBrokerAsyncOptions, DlxBrokerOptionsFactory } from './async-options.js';
 export * from './broker.js';
 export { CaptureErrors } from './capture.js';
 export * from './client.js';

@@ -352,9 +352,9 @@ describe('forRootAsync refuses', () => {
       /undefined is not an object of options; write \{ inject/,
     ],
     [
-      'useClass',
-      () => DlxBrokerModule.forRootAsync(bad({ useClass: Object })),
-      /'useClass' is no option; .*there are inject, useFactory, imports/,
+      'useValue',
+      () => DlxBrokerModule.forRootAsync(bad({ useValue: {} })),
+      /'useValue' is no option; .*there are inject, useFactory, useClass, useExisting, imports/,
     ],
     [
       'a factory that is none',

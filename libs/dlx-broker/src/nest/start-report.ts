@@ -16,6 +16,7 @@ import {
   misplacedWarning,
   overrideWarning,
   silentServerWarning,
+  unhookedWarning,
   unseenWarning,
   unservedWarning,
 } from './start-texts.js';
@@ -92,6 +93,7 @@ export class StartReport {
     if (unserved.length > 0) logger.warn(unservedWarning(unserved, token));
     const waiting = isListening ? [] : server.added.map(({ pattern }) => pattern);
     if (waiting.length > 0) logger.warn(silentServerWarning(waiting));
+    if (consumed.length > 0 && process.listenerCount('SIGTERM') === 0) logger.warn(unhookedWarning);
     if (unserved.length + waiting.length > 0) return;
     for (const warning of idleRetryWarnings(Object.keys(options.queueRetry), consumed)) logger.warn(warning);
   }

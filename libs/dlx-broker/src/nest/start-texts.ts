@@ -110,6 +110,10 @@ export const silentServerWarning = (waiting: readonly string[]): string =>
   `the DlxServer is connected but not started, so the handlers of '${waiting.join("', '")}' get no messages: these wait in their ` +
   'queues; call await app.startAllMicroservices(), or listen() of a microservice';
 
+/** Nothing handles the signal by which a process is asked to end. Nest listens to it only if the application says so. */
+export const unhookedWarning =
+  'SIGTERM ends this process at once, without waiting for its handlers (drainTimeout): call app.enableShutdownHooks()';
+
 /** A policy for a queue that no handler consumes does nothing. */
 export function idleRetryWarnings(named: readonly string[], consumed: readonly string[]): readonly string[] {
   return named

@@ -1,5 +1,5 @@
 import { loadRabbitMq } from '../../backend/index.js';
-import { policyPatterns, shownText, SystemClock } from '../../host/index.js';
+import { policyPatterns, shownText, SystemClock, withoutPasswords } from '../../host/index.js';
 import type { RemoteListener } from '../../management/index.js';
 import type { Connected } from '../options.js';
 import { SafeLogger } from '../safe-logger.js';
@@ -14,7 +14,7 @@ export async function connectOver(options: Readonly<RabbitMqBrokerOptions>): Pro
   const { openRabbitMq } = await loadRabbitMq();
   const { listen, ...ofBackend } = options;
   const backend = openRabbitMq(ofBackend, {
-    warn: (text) => logger.warn(shownText(text)),
+    warn: (text) => logger.warn(shownText(withoutPasswords(text))),
     fault: (error) => logger.error(error),
   });
   if (listen === undefined) return { ...givenBackend(backend), close: () => backend.close() };

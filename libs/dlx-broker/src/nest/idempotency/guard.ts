@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { shownText } from '../../host/index.js';
+import { shownText, withoutPasswords } from '../../host/index.js';
 import { notAPromise } from '../../options/index.js';
 import type { DlxContext } from '../context.js';
 import { describeError } from '../failure.js';
@@ -139,7 +139,7 @@ function outage(error: unknown, { handler, retry }: PlannedHandler): unknown {
 /** The error as one line. */
 const describe = (error: unknown): string => {
   const { name, message } = describeError(error);
-  return shownText(message === '' ? name : message, 1_000);
+  return shownText(withoutPasswords(message === '' ? name : message), 1_000);
 };
 
 /** True also for promises of another library or another realm. */
