@@ -324,6 +324,14 @@ describe('the span of a handler', () => {
     expect(named('publish dlx.events:once')).toHaveLength(2);
   });
 
+  it('is below the publish of a client for one exchange, too', async () => {
+    const client = await start();
+    await firstValueFrom(client.to({ exchange: 'dlx.events' }).emit('watched', 'x'));
+    await dlx!.settled();
+    const publish = one('publish dlx.events:watched').spanContext().spanId;
+    expect(one('process watched').parentSpanContext?.spanId).toBe(publish);
+  });
+
   it('is that of a packet of Nest, with the trace of its metadata', async () => {
     await start({}, { envelope: 'nest' });
     const packet = { pattern: 'watched', data: 'x', metadata: { traceparent: foreign } };

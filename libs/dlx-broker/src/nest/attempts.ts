@@ -137,7 +137,7 @@ const startSpan = (tracing: SafeTracing, { delivery, planned, context }: Handlin
     queue: delivery.queue,
     handler: planned.handler.origin,
     attempt: context.attempt,
-    metadata: context.getMetadata(),
+    metadata: context.dispatched(),
   });
 
 const doNothing = (): void => undefined;

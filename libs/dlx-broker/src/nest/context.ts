@@ -150,7 +150,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   }
 
   /** @internal The metadata that travels with the message. */
-  protected dispatched(): Readonly<Record<string, string>> | undefined {
+  dispatched(): Readonly<Record<string, string>> | undefined {
     const field = this.message.own.headers?.get(dlxHeaders.metadata);
     return field?.type === 'F' ? textsOf(fromFieldTable(field.value)) : undefined;
   }

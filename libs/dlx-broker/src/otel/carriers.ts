@@ -1,42 +1,52 @@
 import type { SpanContext, TextMapGetter, TextMapSetter } from '@opentelemetry/api';
+import { isTraceparent, traceContextAmong, traceHeaders, traceTextAt } from '../history/index.js';
 import {
-  traceContextAmong,
-  traceHeaders,
-  traceTextAt,
-  isTraceparent,
-  withTraceContext,
-  traceContextIn,
-} from '../history/index.js';
-import { type Field, fromFieldTable, isShortstr, longstr, type Message, textAt } from '../message/index.js';
+  type Field,
+  type FieldTable,
+  fromFieldTable,
+  isShortstr,
+  longstr,
+  type Message,
+  textAt,
+} from '../message/index.js';
 
 /** What a propagator reads: the texts of a message. */
 export interface Incoming {
   readonly message: Pick<Message, 'own'>;
-  /** The texts of a dispatch hook, with the trace context of the headers in place of their own. */
+  /** The texts that a dispatch hook attached. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
 }
 
-const w3c: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
-
-/** The most characters of a text from the table of a dispatch hook. */
+/** The most characters of a text from the metadata. */
 const longest = 8192;
 
 export const getter: TextMapGetter<Incoming> = {
+  /** The header of the message first, and then the metadata. A state comes from the place of its parent. */
   get({ message, metadata }, name) {
-    // A state belongs to its parent, so these come from one place.
-    const own = w3c.has(name) ? undefined : traceTextAt(message.own.headers, name);
-    const text = own ?? (metadata !== undefined && Object.hasOwn(metadata, name) ? metadata[name] : undefined);
-    return text !== undefined && text.length <= longest ? text : undefined;
+    const { headers } = message.own;
+    const own = traceTextAt(headers, name);
+    if (own !== undefined && (!isOfParent(name) || hasParent(headers))) return own;
+    if (metadata === undefined || !Object.hasOwn(metadata, name)) return undefined;
+    const text = metadata[name];
+    if (typeof text !== 'string' || text.length > longest) return undefined;
+    return isOfParent(name) && hasParent(headers) ? undefined : text;
   },
   keys: ({ message, metadata }) => [...(message.own.headers?.keys() ?? []), ...Object.keys(metadata ?? {})],
 };
 
+const isOfParent = (name: string): boolean => name === 'traceparent' || name === 'tracestate';
+
+/** Whether the message itself names a trace. */
+function hasParent(headers: FieldTable | undefined): boolean {
+  const parent = traceTextAt(headers, 'traceparent');
+  return parent !== undefined && isTraceparent(parent);
+}
+
 /** The texts of a message that no context of a handler belongs to, such as a dead letter. */
 export function incoming(message: Pick<Message, 'own'>): Incoming {
-  const { headers } = message.own;
-  const field = headers?.get(traceHeaders.metadata);
-  const hooked = field?.type === 'F' ? traceContextAmong(fromFieldTable(field.value)) : {};
-  return { message, metadata: withTraceContext({ ...hooked }, traceContextIn(headers)) };
+  const field = message.own.headers?.get(traceHeaders.metadata);
+  const metadata = field?.type === 'F' ? { ...traceContextAmong(fromFieldTable(field.value)) } : undefined;
+  return { message, metadata };
 }
 
 /** What a propagator writes: texts by name. */

@@ -10,21 +10,13 @@ import type {
   TracedError,
 } from '../tracing/index.js';
 import { type Api, loadApi } from './api.js';
+import { destinationOf, ofCreation, ofMove, ofPreviousAttempt, ofProcess, ofPublish, ofRedrive } from './attributes.js';
 import { getter, incoming, type Incoming, type Outgoing, previousAttempt, setter, withTexts } from './carriers.js';
-import { deathEvents, deadLettered } from './deaths.js';
+import { addDeaths, deadLettered } from './deaths.js';
 import { fail } from './errors.js';
-import { destinationOf, names } from './names.js';
 import { checkOptions, type DlxTracingOptions } from './options.js';
 import { OtelProcess } from './otel-process.js';
 import { OtelRedrive } from './otel-redrive.js';
-
-/** The beginning of a span. */
-interface Start {
-  readonly kind: SpanKind;
-  readonly attributes: Attributes;
-  readonly links: Link[];
-  readonly startTime?: TimeInput;
-}
 
 /**
  * Tracing by OpenTelemetry, for the option `tracing` of `DlxBrokerModule`. Publishes, handlers, retries, parked messages and redrives
@@ -36,7 +28,6 @@ export const dlxTracing = (options: DlxTracingOptions = {}): DlxTracing =>
 
 class OtelTracing implements DlxTracing {
   readonly #tracer: Tracer;
-  readonly #attributes: Attributes;
 
   constructor(
     private readonly options: DlxTracingOptions,
@@ -44,27 +35,17 @@ class OtelTracing implements DlxTracing {
   ) {
     const provider = options.tracerProvider ?? api.trace;
     this.#tracer = provider.getTracer('dlx-broker');
-    this.#attributes = { [names.system]: 'rabbitmq', ...options.attributes };
   }
 
   published(publication: Publication): PublishSpan {
     const { trace, context, propagation, SpanKind } = this.api;
     const { exchange, routingKey, properties } = publication;
     const template = this.options.template?.(exchange, routingKey);
-    const destination = destinationOf(exchange, routingKey);
     const active = context.active();
     const own = properties.headers && this.#creationOf(incoming({ own: properties }));
-    const span = this.#start(`publish ${template ?? destination}`, active, {
-      kind: SpanKind.PRODUCER,
-      attributes: {
-        [names.operationName]: 'publish',
-        [names.operationType]: 'send',
-        [names.destination]: destination,
-        ...(template !== undefined && { [names.template]: template }),
-        ...this.#idsOf(publication.properties, routingKey),
-      },
-      links: linkTo(own, 'creation'),
-    });
+    const attributes = ofPublish(exchange, routingKey, properties, template);
+    const name = `publish ${template ?? destinationOf(exchange, routingKey)}`;
+    const span = this.#start(name, active, SpanKind.PRODUCER, attributes, linksTo(own));
     const texts: Outgoing = new Map();
     propagation.inject(trace.setSpan(active, span), texts, setter);
     const headers = withTexts(properties.headers, texts);
@@ -74,61 +55,34 @@ class OtelTracing implements DlxTracing {
     };
   }
 
-  startProcess({ message, queue, handler, attempt, metadata }: TracedAttempt): ProcessSpan {
+  startProcess(attempt: TracedAttempt): ProcessSpan {
     const { trace, SpanKind } = this.api;
-    const carrier = { message, metadata };
-    const around = this.#contextOf(carrier);
+    const { message, queue } = attempt;
+    const around = this.#contextOf(attempt);
     const creation = trace.getSpanContext(around);
     const parent = this.options.parent === 'link' ? trace.deleteSpan(around) : around;
-    const span = this.#start(`process ${queue}`, parent, {
-      kind: SpanKind.CONSUMER,
-      attributes: {
-        [names.operationName]: 'process',
-        [names.operationType]: 'process',
-        [names.destination]: destinationOf(message.exchange, message.routingKey, queue),
-        ...this.#idsOf(message.own, message.routingKey),
-        [names.handler]: handler,
-        [names.attempt]: attempt,
-      },
-      links: [...linkTo(creation, 'creation'), ...linkTo(previousAttempt(message), 'previous attempt')],
-    });
-    if (span.isRecording())
-      for (const [name, attributes, time] of deathEvents(message)) span.addEvent(name, attributes, time);
+    const links = linksTo(creation, previousAttempt(message));
+    const span = this.#start(`process ${queue}`, parent, SpanKind.CONSUMER, ofProcess(attempt), links);
+    if (span.isRecording()) addDeaths(span, message);
     return new OtelProcess(this.api, span, trace.setSpan(around, span));
   }
 
   moved(move: Move, process: ProcessSpan | undefined): void {
     const caused = process instanceof OtelProcess ? process : undefined;
-    const { message, queue, to, kind, attempt, delay, since, isDeadLetter, refusal, failure } = move;
+    const { message, queue, to, kind, since, isDeadLetter, refusal, failure } = move;
     if (isDeadLetter) caused?.addEvent(...deadLettered(move));
     if (kind === 'reject' && caused !== undefined) return; // a reject takes no time, and is in the span of its attempt
-    const { SpanKind } = this.api;
     const creation = this.#creationOf(incoming(message));
-    const span = this.#start(`${kind} ${kind === 'park' ? (to ?? queue) : queue}`, this.#around(caused, creation), {
-      kind: SpanKind.CLIENT,
-      startTime: since,
-      attributes: {
-        [names.operationName]: kind,
-        [names.operationType]: 'settle',
-        [names.destination]: destinationOf(message.exchange, message.routingKey, queue),
-        ...this.#idsOf(message.own, message.routingKey),
-        ...(to !== undefined && { [names.to]: to }),
-        ...(attempt !== undefined && { [names.attempt]: attempt }),
-        ...(delay !== undefined && { [names.delay]: delay }),
-      },
-      links: linkTo(creation, 'creation'),
-    });
+    const name = `${kind} ${kind === 'park' ? (to ?? queue) : queue}`;
+    const around = this.#around(caused, creation);
+    const span = this.#start(name, around, this.api.SpanKind.CLIENT, ofMove(move), linksTo(creation), since);
     if (isDeadLetter && caused === undefined) span.addEvent(...deadLettered(move));
     this.#end(span, failure ?? refusal);
   }
 
   redrive(queues: readonly string[]): RedriveSpan {
     const { context, SpanKind } = this.api;
-    const span = this.#start(`redrive ${queues[0] ?? ''}`, context.active(), {
-      kind: SpanKind.INTERNAL,
-      attributes: { [names.operationName]: 'redrive', [names.destination]: queues.join(',').slice(0, 1024) },
-      links: [],
-    });
+    const span = this.#start(`redrive ${queues[0] ?? ''}`, context.active(), SpanKind.INTERNAL, ofRedrive(queues), []);
     return new OtelRedrive(
       span,
       (message) => this.#creationOf(incoming(message)),
@@ -136,8 +90,14 @@ class OtelTracing implements DlxTracing {
     );
   }
 
-  #start(name: string, parent: Context, { attributes, ...start }: Start): Span {
-    return this.#tracer.startSpan(name, { ...start, attributes: { ...this.#attributes, ...attributes } }, parent);
+  #start(name: string, parent: Context, kind: SpanKind, own: Attributes, links: Link[], startTime?: TimeInput): Span {
+    const { attributes: ofAll } = this.options;
+    const attributes = ofAll === undefined ? own : { ...ofAll, ...own };
+    return this.#tracer.startSpan(
+      name,
+      startTime === undefined ? { kind, attributes, links } : { kind, attributes, links, startTime },
+      parent,
+    );
   }
 
   /** The context of a message: that of the application, with the trace and the baggage of the publisher. */
@@ -167,20 +127,15 @@ class OtelTracing implements DlxTracing {
     return creation === undefined || this.options.parent === 'link' ? none : trace.setSpanContext(none, creation);
   }
 
-  #idsOf({ messageId, correlationId }: Publication['properties'], routingKey: string): Attributes {
-    return {
-      ...(routingKey !== '' && { [names.routingKey]: routingKey }),
-      ...(messageId !== undefined && { [names.messageId]: messageId }),
-      ...(correlationId !== undefined && { [names.conversationId]: correlationId }),
-    };
-  }
-
   #end(span: Span, failure: TracedError | undefined): void {
     if (failure !== undefined) fail(this.api, span, failure);
     span.end();
   }
 }
 
-/** A link to a span. */
-const linkTo = (context: SpanContext | undefined, link: 'creation' | 'previous attempt'): Link[] =>
-  context === undefined ? [] : [{ context, attributes: { [names.link]: link } }];
+function linksTo(creation: SpanContext | undefined, previous?: SpanContext): Link[] {
+  const links: Link[] = [];
+  if (creation !== undefined) links.push({ context: creation, attributes: ofCreation });
+  if (previous !== undefined) links.push({ context: previous, attributes: ofPreviousAttempt });
+  return links;
+}

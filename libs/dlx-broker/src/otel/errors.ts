@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { TracedError } from '../tracing/index.js';
 import type { Api } from './api.js';
-import { names } from './names.js';
+import { ofError } from './attributes.js';
 
 /** The most characters of an error in a span, as in the headers of a dead letter. */
 const longest = { name: 255, message: 1024, stack: 2048 } as const;
@@ -11,7 +11,7 @@ export function fail({ SpanStatusCode }: Api, span: Span, error: TracedError): v
   const name = cut(error.name, longest.name) ?? 'Error';
   const message = cut(error.message, longest.message) ?? '';
   const stack = cut(error.stack, longest.stack);
-  span.setAttribute(names.errorType, name);
+  span.setAttributes(ofError(name));
   span.recordException({ name, message, ...(stack !== undefined && { stack }) });
   span.setStatus({ code: SpanStatusCode.ERROR, message });
 }

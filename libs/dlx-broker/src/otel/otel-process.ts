@@ -4,7 +4,7 @@ import type { Api } from './api.js';
 import { textOf } from './carriers.js';
 import type { SpanEvent } from './deaths.js';
 import { fail } from './errors.js';
-import { names, outcomeValue } from './names.js';
+import { ofOutcome } from './attributes.js';
 
 /** The span of one attempt of one handler. It ends with the handler, and learns of the outcome after that. */
 export class OtelProcess implements ProcessSpan {
@@ -36,7 +36,7 @@ export class OtelProcess implements ProcessSpan {
   }
 
   end(outcome: ProcessOutcome, error?: TracedError): void {
-    this.span.setAttribute(names.outcome, outcomeValue(outcome));
+    this.span.setAttributes(ofOutcome(outcome));
     if (error !== undefined) fail(this.api, this.span, error);
     this.span.end(this.#end);
   }

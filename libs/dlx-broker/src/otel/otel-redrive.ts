@@ -1,7 +1,7 @@
 import type { Span, SpanContext } from '@opentelemetry/api';
 import type { Message } from '../message/index.js';
 import type { RedriveSpan, TracedError } from '../tracing/index.js';
-import { names } from './names.js';
+import { ofCreation, ofRedriven } from './attributes.js';
 
 /** The most links of one span, which is the default limit of OpenTelemetry. */
 const mostLinks = 128;
@@ -21,12 +21,11 @@ export class OtelRedrive implements RedriveSpan {
     const context = this.creationOf(message);
     if (context === undefined) return;
     this.#links++;
-    this.span.addLink({ context, attributes: { [names.link]: 'creation' } });
+    this.span.addLink({ context, attributes: ofCreation });
   }
 
   end(redriven: number, state: string, failure?: TracedError): void {
-    this.span.setAttribute(names.batchSize, redriven);
-    this.span.setAttribute(names.state, state);
+    this.span.setAttributes(ofRedriven(redriven, state));
     this.close(failure);
   }
 }

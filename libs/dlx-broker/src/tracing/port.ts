@@ -25,7 +25,7 @@ export interface TracedAttempt {
   readonly handler: string;
   /** 1 the first time. */
   readonly attempt: number;
-  /** The texts of a dispatch hook, with the trace context of the headers. */
+  /** The texts that a dispatch hook of the client attached. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
 }
 

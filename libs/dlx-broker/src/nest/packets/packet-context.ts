@@ -16,7 +16,7 @@ export class PacketContext extends DlxContext {
     return this.#packet.pattern;
   }
 
-  protected override dispatched(): Readonly<Record<string, string>> | undefined {
+  override dispatched(): Readonly<Record<string, string>> | undefined {
     const { metadata } = this.#packet;
     return typeof metadata === 'object' && metadata !== null ? textsOf(metadata) : super.dispatched();
   }
