@@ -61,6 +61,10 @@ export interface DanglingExchange {
 
 /** The answer of `GET /api/dlx/topology`. */
 export interface Topology {
+  /** False if the server left queues out. */
+  readonly complete?: boolean;
+  /** The number of all queues of the virtual host. */
+  readonly total_queues?: number;
   readonly exchanges: readonly TopologyExchange[];
   readonly queues: readonly TopologyQueue[];
   readonly bindings: readonly TopologyBinding[];
@@ -69,5 +73,9 @@ export interface Topology {
   readonly dangling: readonly DanglingExchange[];
 }
 
-export const loadTopology = (vhost: string, signal: AbortSignal): Promise<Topology> =>
-  request<Topology>('dlx/topology', { query: { vhost }, signal });
+/** The most queues and exchanges of a picture. */
+export const mostNodes = 150;
+
+/** Loads the topology of a virtual host, or the part around a queue. */
+export const loadTopology = (vhost: string, queue: string, signal: AbortSignal): Promise<Topology> =>
+  request<Topology>('dlx/topology', { query: { vhost, queue, most: mostNodes }, signal });

@@ -18,18 +18,12 @@ export const shownBy = (query: URLSearchParams): Shown => ({
 });
 
 /** Chooses the virtual host, the queue in the middle, and the kinds of edges. */
-export function Controls(props: {
-  shown: Shown;
-  vhost: string;
-  vhosts: readonly string[];
-  queue: string;
-  names: readonly string[];
-}) {
-  const { shown, vhost, vhosts, queue, names } = props;
+export function Controls(props: { shown: Shown; vhost: string; vhosts: readonly string[]; queue: string }) {
+  const { shown, vhost, vhosts, queue } = props;
   return (
     <div class="filters">
       {vhosts.length > 1 && <VhostChoice value={vhost} names={vhosts} all={false} />}
-      <QueueChoice key={vhost} value={queue} names={names} />
+      <QueueChoice key={vhost} vhost={vhost} value={queue} />
       <fieldset class="toggles">
         <legend class="for-readers">Edges</legend>
         {toggles.map(({ name, title }) => (

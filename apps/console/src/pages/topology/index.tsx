@@ -15,8 +15,8 @@ import { type Part, partOf } from './part';
 import { Picture } from './picture';
 import './topology.css';
 
-/** Milliseconds between two loads. The answer for thousands of queues has megabytes, so it is loaded more seldom. */
-const every = (queues: number): number => (queues > 500 ? 60_000 : 5_000);
+/** Milliseconds between two loads. */
+const every = 5_000;
 
 /** Exchanges and queues of a virtual host as a graph: bindings, the ways of dead letters, retry loops. */
 export default function Page({ address }: { address: Address }) {
@@ -44,18 +44,18 @@ export default function Page({ address }: { address: Address }) {
 
 function View({ vhost, vhosts, address }: { vhost: string; vhosts: readonly string[]; address: Address }) {
   const { query } = address;
-  const [queues, setQueues] = useState(0);
-  const topology = useResource('topology', (signal) => loadTopology(vhost, signal), every(queues));
-  const number = topology.data?.queues.length ?? 0;
-  useEffect(() => setQueues(number), [number > 500]);
-  const names = useMemo(() => topology.data?.queues.map(({ name }) => name).sort() ?? [], [topology.data]);
   const queue = query.get('queue') ?? '';
+  const topology = useResource(`topology ${queue}`, (signal) => loadTopology(vhost, queue, signal), every);
   return (
     <>
-      <Controls shown={shownBy(query)} vhost={vhost} vhosts={vhosts} queue={queue} names={names} />
-      <Loaded of={topology} what="the topology" lines={10}>
-        {(data) => <Shape topology={data} vhost={vhost} queue={queue} shown={shownBy(query)} />}
-      </Loaded>
+      <Controls shown={shownBy(query)} vhost={vhost} vhosts={vhosts} queue={queue} />
+      {topology.error?.status === 404 && topology.data === undefined && queue !== '' ? (
+        <NoQueue vhost={vhost} queue={queue} />
+      ) : (
+        <Loaded of={topology} what="the topology" lines={10}>
+          {(data) => <Shape topology={data} vhost={vhost} queue={queue} shown={shownBy(query)} />}
+        </Loaded>
+      )}
     </>
   );
 }
@@ -68,7 +68,7 @@ function Shape(props: { topology: Topology; vhost: string; queue: string; shown:
   const queues = useMemo(() => new Map(part.topology.queues.map((each) => [each.name, each])), [part]);
   const deadNames = useMemo(() => deadQueues(topology), [topology]);
   const placed = usePlaced(graph);
-  if (topology.queues.length === 0) {
+  if (topology.queues.length === 0 && part.hidden === 0) {
     return (
       <Notice title="There are no queues">
         <p>
@@ -78,21 +78,9 @@ function Shape(props: { topology: Topology; vhost: string; queue: string; shown:
       </Notice>
     );
   }
-  if (queue !== '' && !queues.has(queue)) {
-    return (
-      <Notice title="There is no such queue">
-        <p>
-          <Name of={queue} /> is not in the virtual host <Name of={vhost} />.
-        </p>
-        <p>
-          <a href={href(['topology'], { vhost })}>Show all queues</a>
-        </p>
-      </Notice>
-    );
-  }
   return (
     <>
-      <PartNote part={part} vhost={vhost} total={topology.queues.length} />
+      <PartNote part={part} vhost={vhost} total={topology.total_queues ?? topology.queues.length} />
       <section class="card">
         {placed === 'failed' ? (
           <Notice kind="failed" title="The graph could not be drawn">
@@ -115,6 +103,19 @@ function Shape(props: { topology: Topology; vhost: string; queue: string; shown:
       </section>
       <Facts of={part.topology} lonely={part.kind === 'queue' ? [] : graph.lonely} />
     </>
+  );
+}
+
+function NoQueue({ vhost, queue }: { vhost: string; queue: string }) {
+  return (
+    <Notice title="There is no such queue">
+      <p>
+        <Name of={queue} /> is not in the virtual host <Name of={vhost} />.
+      </p>
+      <p>
+        <a href={href(['topology'], { vhost })}>Show all queues</a>
+      </p>
+    </Notice>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { DeadLetterEdge, Topology } from '../../api/topology';
+import { type DeadLetterEdge, mostNodes, type Topology } from '../../api/topology';
 import { isByOwnKey, shownLoops } from './graph';
 
 /** What is drawn of a topology: all, the part around a queue, or the loops. */
@@ -9,13 +9,18 @@ export interface Part {
   readonly hidden: number;
 }
 
-/** The most queues and exchanges of a picture. */
-export const mostNodes = 150;
 /** The most queues of a part, so that their exchanges have room. */
 const mostQueues = 60;
 
 /** The part around a queue, if one is chosen; else all, if that is not too much; else the loops. */
 export function partOf(topology: Topology, queue: string): Part {
+  const part = drawnOf(topology, queue);
+  const leftOut = (topology.total_queues ?? topology.queues.length) - topology.queues.length;
+  if (leftOut === 0) return part;
+  return { ...part, kind: queue === '' ? 'loops' : part.kind, hidden: part.hidden + leftOut };
+}
+
+function drawnOf(topology: Topology, queue: string): Part {
   const { queues, exchanges, bindings } = topology;
   if (queue !== '') return around(topology, queue);
   const bound = new Set(bindings.flatMap(({ source, destination }) => [source, destination]));

@@ -93,7 +93,49 @@ describe('GET /api/dlx/topology', () => {
     expect((await call('GET', '/dlx/topology?vhost=%2F', { as: 'eve:guest' })).status).toBe(401);
     expect((await call('GET', '/dlx/topology?vhost=none')).status).toBe(404);
     expect((await call('GET', '/dlx/topology?v=1')).body).toMatchObject({
-      reason: "unknown parameter 'v'; known are vhost",
+      reason: "unknown parameter 'v'; known are vhost, queue, most",
     });
+  });
+
+  it('shows the part around a queue, or of loops only, and says that it is not all', async () => {
+    const rooms = arrange();
+    const channel = rooms.broker.connect().openChannel(silentOutbox);
+    for (let number = 0; number < 20; number++) channel.declareQueue(`other-${number}`);
+    const to = (name: string) => ({
+      arguments: toFieldTable({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': name }),
+    });
+    channel.declareQueue('before', to('lone'));
+    channel.declareQueue('lone', to('after'));
+    channel.declareQueue('after');
+    // Which queue a message of this one returns to is not known, so it is near none.
+    channel.declareQueue('wait.1000', {
+      arguments: toFieldTable({ 'x-dead-letter-exchange': '', 'x-message-ttl': 1 }),
+    });
+    type Part = Record<'queues' | 'bindings' | 'dead_letter_edges', { name: string; reaches: unknown[] }[]>;
+    const ask = async (query: string): Promise<Part & Record<string, unknown>> =>
+      (await rooms.call('GET', `/dlx/topology${query}`)).body as Part & Record<string, unknown>;
+    const names = ({ queues }: Part) => queues.map(({ name }) => name);
+    const around = await ask('?vhost=%2F&queue=lone');
+    expect(names(around)).toEqual(['before', 'lone', 'after']);
+    expect(around).toMatchObject({ complete: false, total_queues: 27, loops: [], dangling: [], bindings: [] });
+    expect(around.dead_letter_edges.map(({ reaches }) => reaches)).toEqual([
+      [{ queue: 'lone', certain: true }],
+      [{ queue: 'after', certain: true }],
+    ]);
+    expect(names(await ask('?vhost=%2F&queue=lone&most=4'))).toEqual(['lone', 'after']);
+    const loops = await ask('?most=10');
+    expect([names(loops), loops['complete'], loops['total_queues']]).toEqual([['work', 'wait'], false, 27]);
+    expect(loops.bindings).toHaveLength(1);
+    const whole = await ask('?most=100');
+    expect([whole.queues.length, whole['complete']]).toEqual([27, true]);
+  });
+
+  it.each([
+    ['?queue=work', 400],
+    ['?vhost=%2F&queue=none', 404],
+    ['?most=1', 400],
+    ['?most=x', 400],
+  ])('answers %s with %i', async (query, status) => {
+    expect((await arrange().call('GET', `/dlx/topology${query}`)).status).toBe(status);
   });
 });

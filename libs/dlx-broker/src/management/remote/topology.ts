@@ -1,4 +1,5 @@
 import type { Queue } from '../../broker/index.js';
+import { partIn, partOf, partParameters } from '../dlx/graph/topology-part.js';
 import { topologyOf } from '../dlx/graph/topology.js';
 import { type Instead, type TopologyJson, topologyToJson } from '../dlx/graph/topology-json.js';
 import { onlyKnown } from '../dlx/input.js';
@@ -13,7 +14,8 @@ const numbers = ['type', 'messages_ready', 'messages_unacknowledged', 'consumers
 
 /** Exchanges, queues and the ways of dead letters: of one virtual host, or of all that the user sees. */
 const show: RemoteHandler = async ({ asker, query, signal }, { snapshots, turns }) => {
-  onlyKnown(query.keys(), ['vhost'], 'parameter');
+  onlyKnown(query.keys(), partParameters, 'parameter');
+  const asked = partIn(query);
   const snapshot = await snapshots.of(asker);
   const instead: Instead = {
     ofQueue(queue: Queue) {
@@ -24,7 +26,8 @@ const show: RemoteHandler = async ({ asker, query, signal }, { snapshots, turns 
   };
   const all: TopologyJson[] = [];
   for (const vhost of vhostsIn(snapshot, query)) {
-    all.push(topologyToJson(await inTurns(topologyOf(vhost), turns, signal), instead));
+    const whole = await inTurns(topologyOf(vhost), turns, signal);
+    all.push(topologyToJson(await inTurns(partOf(whole, asked), turns, signal), instead));
   }
   return ok(joinedTopologies(all));
 };

@@ -3,18 +3,18 @@ import { Rows } from '../../http/json.js';
 import { typedTable } from '../typed-field.js';
 import type { DeadLetterEdge } from './dead-letter-edges.js';
 import type { Loop } from './loops.js';
-import type { Topology } from './topology.js';
+import type { TopologyPart } from './topology-part.js';
 import type { Wire } from './wiring.js';
 
 /**
  * A topology as JSON. Every row has its virtual host, because those of several are shown together. A row is made when it is
  * written, and shows the state of that moment.
  */
-export function topologyToJson(
-  { vhost, exchanges, queues, bindings, edges, loops, dangling }: Topology,
-  instead: Instead = {},
-): TopologyJson {
+export function topologyToJson(part: TopologyPart, instead: Instead = {}): TopologyJson {
+  const { vhost, exchanges, queues, bindings, edges, loops, dangling } = part.topology;
   return {
+    complete: part.complete,
+    total_queues: part.queues,
     exchanges: new Rows(exchanges, (exchange) => ({
       ...exchangeToJson(vhost, exchange),
       ...instead.ofExchange?.(exchange),
@@ -28,6 +28,10 @@ export function topologyToJson(
 }
 
 export interface TopologyJson {
+  /** False if queues were left out. */
+  readonly complete: boolean;
+  /** The number of all queues. */
+  readonly total_queues: number;
   readonly exchanges: Iterable<unknown>;
   readonly queues: Iterable<unknown>;
   readonly bindings: Iterable<unknown>;
