@@ -47,6 +47,21 @@ const rules = {
   'all but contrast': '{ rules: { "color-contrast": { enabled: false } } }',
 } as const;
 
+/** An application whose console shows a broker of another process. */
+export interface Front {
+  /** The address of its console, with a slash at the end. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+interface HarnessOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  /** Opens an application; the pages are those of its console. Default: the console of the broker itself. */
+  readonly front?: (served: Served) => Promise<Front>;
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
@@ -54,8 +69,9 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
  * page must have shown no dialog of the browser, written no error to its console, and broken no rule of its policy.
  * @param options of the page: its size and colours
  */
-export function consoleHarness(options: { width?: number; height?: number; dark?: boolean } = {}): ConsoleHarness {
+export function consoleHarness(options: HarnessOptions = {}): ConsoleHarness {
   const { width = 1280, height = 900, dark = false } = options;
+  let front: Front | undefined;
   let served: Served;
   let browser: Browser;
   let context: BrowserContext;
@@ -73,8 +89,10 @@ export function consoleHarness(options: { width?: number; height?: number; dark?
       http: { port: 0 },
       users: [guest, { ...users.viewer, permissions: viewerRights }, users.clerk],
     });
+    front = await options.front?.(served);
   }, 60_000);
   afterAll(async () => {
+    await front?.close();
     await browser?.close();
     await served?.close();
   });
@@ -106,7 +124,7 @@ export function consoleHarness(options: { width?: number; height?: number; dark?
     expect(complaints ?? []).toEqual([]);
   });
 
-  const url = (): string => `http://127.0.0.1:${served.http?.port}/`;
+  const url = (): string => front?.url ?? `http://127.0.0.1:${served.http?.port}/`;
 
   return {
     get served() {

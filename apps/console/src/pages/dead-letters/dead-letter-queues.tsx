@@ -13,6 +13,7 @@ import { Name, PageHead, Tag, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { type Column, Pager, Table } from '../../ui/table';
 import { useVhosts, VhostChoice } from '../../ui/vhosts';
+import '../queues/queues.css';
 
 /** Milliseconds between two loads. */
 const every = 5_000;
