@@ -76,7 +76,7 @@ export const rooms = [
   {
     name: 'metrics',
     job: "the broker's numbers for Prometheus: RabbitMQ's metrics and ours, and their pages",
-    imports: ['broker', 'host', 'logins', 'management'],
+    imports: ['broker', 'options', 'host', 'logins', 'management'],
   },
   {
     name: 'backend',
@@ -111,7 +111,7 @@ export const rooms = [
   {
     name: 'nest',
     job: 'module, server, client, context and decorators',
-    imports: ['history', 'options', 'topology', 'host', 'backend', 'tracing', 'retry', 'streams'],
+    imports: ['history', 'broker', 'options', 'topology', 'host', 'metrics', 'backend', 'tracing', 'retry', 'streams'],
     chunk: 'nest',
   },
   {
@@ -131,6 +131,7 @@ export const fronts = [
   'server',
   'streams',
   'otel',
+  'metrics',
   'engine',
   'open-broker',
   'listeners',

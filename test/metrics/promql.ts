@@ -39,7 +39,12 @@ function valueOf(expression: Expression, scrapes: Scrapes): Vector | number {
     case 'aggregate':
       return aggregated(expression, scrapes);
     case 'binary':
-      return joined(expression.operator, expression.join, valueOf(expression.left, scrapes), valueOf(expression.right, scrapes));
+      return joined(
+        expression.operator,
+        expression.join,
+        valueOf(expression.left, scrapes),
+        valueOf(expression.right, scrapes),
+      );
   }
 }
 
@@ -71,8 +76,10 @@ function called(name: string, args: readonly Expression[], scrapes: Scrapes): Ve
 
 function changes(name: string, range: Expression | undefined, scrapes: Scrapes): Vector {
   if (range?.kind !== 'series' || !range.isRange) throw new Error(`${name} needs a range`);
-  const type = scrapes.last.types.get(range.name) ?? scrapes.last.types.get(range.name.replace(/_(bucket|sum|count)$/, ''));
-  if (type !== undefined && type !== 'counter' && type !== 'histogram') throw new Error(`${name} of a ${type}: ${range.name}`);
+  const type =
+    scrapes.last.types.get(range.name) ?? scrapes.last.types.get(range.name.replace(/_(bucket|sum|count)$/, ''));
+  if (type !== undefined && type !== 'counter' && type !== 'histogram')
+    throw new Error(`${name} of a ${type}: ${range.name}`);
   const before = new Map(
     selected(scrapes.first, range.name, range.matchers, scrapes).map(({ labels, value }) => [keyOf(labels), value]),
   );
@@ -86,7 +93,10 @@ function changes(name: string, range: Expression | undefined, scrapes: Scrapes):
 
 /** Prometheus' way: linear within a bucket. */
 function quantiles(quantile: number, buckets: Vector): Vector {
-  const groups = grouped(buckets, [...new Set(buckets.flatMap(({ labels }) => [...labels.keys()]))].filter((name) => name !== 'le'));
+  const groups = grouped(
+    buckets,
+    [...new Set(buckets.flatMap(({ labels }) => [...labels.keys()]))].filter((name) => name !== 'le'),
+  );
   return groups.map(({ labels, values }) => {
     const points = values
       .map((each) => ({ bound: boundOf(each.labels.get('le') ?? ''), count: each.value }))
@@ -145,17 +155,20 @@ function joined(operator: string, { on, taken }: Join, left: Vector | number, ri
         : [left, (value: number) => act(value, right as number)];
     return vector.flatMap(({ labels, value }) => present(keep(labels), calculate(value)));
   }
-  const keyFor = (labels: ReadonlyMap<string, string>): string => keyOf(on === undefined ? unnamed(labels) : only(labels, on));
+  const keyFor = (labels: ReadonlyMap<string, string>): string =>
+    keyOf(on === undefined ? unnamed(labels) : only(labels, on));
   const others = new Map<string, Value>();
   for (const value of right) {
     const key = keyFor(value.labels);
-    if (others.has(key) && operator !== 'and' && operator !== 'unless') throw new Error(`${operator}: many series on the right for ${key}`);
+    if (others.has(key) && operator !== 'and' && operator !== 'unless')
+      throw new Error(`${operator}: many series on the right for ${key}`);
     others.set(key, value);
   }
   if (operator === 'and' || operator === 'unless') {
     return left.filter(({ labels }) => others.has(keyFor(labels)) === (operator === 'and'));
   }
-  if (operator === 'or') return [...left, ...right.filter(({ labels }) => !left.some((one) => keyFor(one.labels) === keyFor(labels)))];
+  if (operator === 'or')
+    return [...left, ...right.filter(({ labels }) => !left.some((one) => keyFor(one.labels) === keyFor(labels)))];
   const met = new Set<string>();
   return left.flatMap(({ labels, value }) => {
     const key = keyFor(labels);

@@ -68,7 +68,10 @@ function common({ cluster, node }: Joins, range: string): Dashboard['queries'] {
       'Memory available before publishers blocked',
       `(${node('rabbitmq_resident_memory_limit_bytes')}) - (${node('rabbitmq_process_resident_memory_bytes')})`,
     ],
-    ['Messages unconfirmed to publishers / s', byNode(`${rate(global('received_confirm'))} - ${rate(global('confirmed'))}`)],
+    [
+      'Messages unconfirmed to publishers / s',
+      byNode(`${rate(global('received_confirm'))} - ${rate(global('confirmed'))}`),
+    ],
     [
       'Messages delivered / s',
       byNode(`(${rate(global('delivered_consume_auto_ack'))}) + (${rate(global('delivered_consume_manual_ack'))})`),
@@ -96,13 +99,19 @@ export function dashboardOf310(): Dashboard {
       ...common(joins, '60s'),
       { panel: 'Incoming messages / s', query: perSecond('received') },
       { panel: 'Outgoing messages / s', query: outgoing.map(perSecond).join(' + ') },
-      { panel: 'Publishers', query: `${sumOf(cluster('rabbitmq_channels'))} - ${sumOf(cluster('rabbitmq_channel_consumers'))}` },
+      {
+        panel: 'Publishers',
+        query: `${sumOf(cluster('rabbitmq_channels'))} - ${sumOf(cluster('rabbitmq_channel_consumers'))}`,
+      },
       { panel: 'Consumers', query: sumOf(cluster('rabbitmq_consumers')) },
       { panel: 'Nodes', query: sumOf(cluster('rabbitmq_build_info')) },
       { panel: 'Versions', query: node('rabbitmq_build_info') },
       { panel: 'Disk space available before publishers blocked', query: node('rabbitmq_disk_space_available_bytes') },
       { panel: 'File descriptors available', query: left('rabbitmq_process_max_fds', 'rabbitmq_process_open_fds') },
-      { panel: 'TCP sockets available', query: left('rabbitmq_process_max_tcp_sockets', 'rabbitmq_process_open_tcp_sockets') },
+      {
+        panel: 'TCP sockets available',
+        query: left('rabbitmq_process_max_tcp_sockets', 'rabbitmq_process_open_tcp_sockets'),
+      },
     ],
   };
 }
@@ -128,7 +137,9 @@ export function laterDashboard(): Dashboard {
       { panel: 'Nodes', query: `count(${identity})` },
       {
         panel: 'Versions',
-        query: node('rabbitmq_erlang_uptime_seconds * on(instance, job) group_left(rabbitmq_version, erlang_version) rabbitmq_build_info'),
+        query: node(
+          'rabbitmq_erlang_uptime_seconds * on(instance, job) group_left(rabbitmq_version, erlang_version) rabbitmq_build_info',
+        ),
       },
       {
         panel: 'Disk space available before publishers blocked',

@@ -4,7 +4,7 @@ import { policyPatterns } from './host/index.js';
 
 import type { Broker } from './broker/index.js';
 import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
-import type { Meter, MeteredJournal, MetricsListener, MetricsOptions } from './metrics/index.js';
+import type { Meter, MeteredHandlers, MeteredJournal, MetricsListener, MetricsOptions } from './metrics/index.js';
 import type { Reporter } from './open-broker.js';
 import { faultsOf } from './storage-faults.js';
 import type { Data } from './store/index.js';
@@ -39,6 +39,8 @@ export class Listeners {
   amqp: Listener | undefined;
   http: HttpListener | undefined;
   metrics: MetricsListener | undefined;
+  /** The handlers of an application, for the pages of metrics. */
+  readonly handlers = new Set<MeteredHandlers>();
   #meter: Promise<Meter> | undefined;
   readonly #host: ManagementHost;
   /** Shared by all ports: failed logins at one port count at the others. */
@@ -110,27 +112,29 @@ export class Listeners {
   }
 
   /** What the metrics of this broker are read from. */
-  meter(): Promise<Meter> {
+  #meterOf(): Promise<Meter> {
     return (this.#meter ??= this.#makeMeter());
   }
 
   async #makeMeter(): Promise<Meter> {
     const { broker, data } = this;
     const [{ Meter }, { Machine }] = await Promise.all([metrics(), management()]);
-    const meter = new Meter({
-      broker,
-      nodeName: this.#host.nodeName ?? 'rabbit@localhost',
-      machine: new Machine(broker, data?.directory, this.#memory),
-      diskLimit: data?.diskFreeLimit ?? 0,
-      alarms: () => this.#host.alarms?.() ?? [],
-      journal: data && meteredJournal(data),
-    });
-    return meter;
+    return new Meter(
+      {
+        broker,
+        nodeName: this.#host.nodeName ?? 'rabbit@localhost',
+        machine: new Machine(broker, data?.directory, this.#memory),
+        diskLimit: data?.diskFreeLimit ?? 0,
+        alarms: () => this.#host.alarms?.() ?? [],
+        journal: data && meteredJournal(data),
+      },
+      { handlers: this.handlers },
+    );
   }
 
-  /** Measures what costs time to measure from now on. */
-  async #measure(): Promise<Meter> {
-    const meter = await this.meter();
+  /** Measures what costs time to measure from now on. Idempotent. */
+  async measure(): Promise<Meter> {
+    const meter = await this.#meterOf();
     meter.start();
     this.data?.journal.measure();
     return meter;
@@ -138,7 +142,7 @@ export class Listeners {
 
   async #listenForMetrics(options: MetricsOptions): Promise<MetricsListener> {
     const { MetricsListener } = await metrics();
-    const listener = new MetricsListener(await this.#measure(), options, this.options.log);
+    const listener = new MetricsListener(await this.measure(), options, this.options.log);
     await listener.open().catch(this.#refuse('metrics'));
     return listener;
   }
@@ -161,7 +165,7 @@ export class Listeners {
   async #listenForHttp(http: HttpOptions): Promise<HttpListener> {
     const { audit, log } = this.options;
     const [{ AuditFile, listenHttp }, { metricsResources }] = await Promise.all([management(), metrics()]);
-    const resources = [...(http.resources ?? []), ...metricsResources(await this.meter())];
+    const resources = [...(http.resources ?? []), ...metricsResources(await this.#meterOf())];
     const options = { ...http, resources };
     if (audit === undefined) return listenHttp(this.#host, options).catch(this.#refuse('http'));
     const file = await AuditFile.open(audit, (error) => log?.(error)).catch(this.#refuse('audit'));

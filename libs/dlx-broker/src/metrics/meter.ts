@@ -11,12 +11,13 @@ export interface MeterParts {
   readonly graphs?: DeadLetterGraphs;
   /** Milliseconds of a clock that never goes back. */
   readonly now?: () => number;
+  readonly handlers?: Set<MeteredHandlers>;
 }
 
 /** The numbers of one broker: read when they are asked for, and measured from {@link start} on. */
 export class Meter {
   /** The handlers of an application. */
-  readonly handlers = new Set<MeteredHandlers>();
+  readonly handlers: Set<MeteredHandlers>;
   readonly turns: Turns;
   readonly #graphs: DeadLetterGraphs;
   readonly #now: () => number;
@@ -25,8 +26,10 @@ export class Meter {
   /** @param of undefined for an application on a RabbitMQ, which has metrics of its own */
   constructor(
     readonly of: MeteredBroker | undefined,
-    { turns = eventLoop, graphs = new DeadLetterGraphs(turns), now = () => performance.now() }: MeterParts = {},
+    parts: MeterParts = {},
   ) {
+    const { turns = eventLoop, graphs = new DeadLetterGraphs(turns), now = () => performance.now(), handlers } = parts;
+    this.handlers = handlers ?? new Set();
     this.turns = turns;
     this.#graphs = graphs;
     this.#now = now;

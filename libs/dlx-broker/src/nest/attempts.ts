@@ -77,9 +77,11 @@ export class Attempts {
     const hooks = this.processing(context, (processed) => {
       if (begun) return processed(); // its hook failed before, or called it twice
       begun = true;
+      const measured = this.settlement.meter?.begin(planned);
       const finish = (outcome: Outcome): void => {
         if (ended) return; // a stream of another library may end twice, and a handler may end after its time limit
         ended = true;
+        measured?.(outcome.failed);
         callOff?.();
         stop();
         try {

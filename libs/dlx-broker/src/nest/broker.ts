@@ -13,10 +13,11 @@ import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler } from './handler.js';
 import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from './health/index.js';
-import type { Connected, ResolvedOptions, SocketAddress } from './options.js';
+import type { Connected, MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events.js';
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumers } from './queue-consumers.js';
+import { type Measured, measured } from './measured.js';
 import { SafeLogger } from './safe-logger.js';
 import type { DlxServer } from './server.js';
 import { StartReport } from './start-report.js';
@@ -57,6 +58,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #listening = false;
   #closing = false;
   #turn: Promise<void> = Promise.resolve();
+  #measured: Measured | undefined;
 
   /** @internal Made by DlxBrokerModule. */
   constructor(
@@ -92,6 +94,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     });
     this.#logger = logger;
     this.#settlement = settlement;
+    if (options.metrics || connected.metrics?.isWanted === true) this.measure();
     server.attach({ backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
   }
 
@@ -109,6 +112,15 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const { retried, parked, redriven, unanswered } = this.parts.events.letters;
     const both = { retried: counts.retried + retried, parked: counts.parked + parked };
     return { ...counts, ...both, redriven, unanswered, unroutable: this.parts.client.unroutable };
+  }
+
+  /** @internal Measures handlers and broker from now on, for {@link registerDlxMetrics}. */
+  measure(): Measured {
+    if (this.#measured !== undefined) return this.#measured;
+    this.#measured = measured(this, this.connected.metrics, this.#settlement);
+    const known = this.#booted ? this.#plan().consumers : []; // others follow when they start
+    for (const { handlers } of known) for (const planned of handlers) this.#settlement.meter?.of(planned);
+    return this.#measured;
   }
 
   /** Events of all messages. Hot: later subscribers get no earlier events. It completes with the application. */
@@ -197,6 +209,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     );
     const { amqp } = this;
     const urls = this.connected.urls();
+    if (this.metrics !== undefined) this.#logger.log(`metrics are at ${this.metrics.url}`);
     if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
     if (urls === undefined) return;
     this.#logger.log(`the management API is at ${urls.api}`);
@@ -211,6 +224,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Where the management API of this broker is (option `listen`), once the application is up. */
   get http(): SocketAddress | undefined {
     return this.connected.http();
+  }
+
+  /** Where Prometheus finds the metrics of this broker (option `listen.metrics`), once the application is up. */
+  get metrics(): MetricsAddress | undefined {
+    return this.connected.metrics?.address();
   }
 
   /** Closes the backend last, because other providers may publish while they are shut down. */
@@ -306,7 +324,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
       const started = this.#consumers.start(consumer);
       if (started !== undefined) starts.push(started);
-      for (const planned of consumer.handlers) this.#report.handler(planned, consumer, plan.topology);
+      for (const planned of consumer.handlers) {
+        this.#report.handler(planned, consumer, plan.topology);
+        this.#settlement.meter?.of(planned);
+      }
     }
     await Promise.all(starts);
   }

@@ -1,4 +1,6 @@
 import type { Backend } from '../backend/index.js';
+import type { Broker } from '../broker/index.js';
+import type { Meter, MeteredHandlers } from '../metrics/index.js';
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 import { DlxConfigurationError, optionsOf, parseDuration, whole } from '../options/index.js';
@@ -50,6 +52,7 @@ export interface ResolvedOptions {
   readonly clusterTopology: ClusterOptions | undefined;
   readonly topology: Required<Contributions>;
   readonly declare: boolean;
+  readonly metrics: boolean;
   readonly logHandlers: boolean;
   readonly logFailures: LogFailures;
   readonly health: ResolvedHealth;
@@ -66,6 +69,25 @@ export interface BrokerCondition {
   readonly faults: readonly { readonly name: 'storage_failed' | 'storage_unreadable'; readonly reason: string }[];
   /** Resources that are short, so that publishes are refused or wait. */
   readonly alarms: readonly string[];
+}
+
+/** The address of a port for metrics. */
+export interface MetricsAddress extends SocketAddress {
+  /** `http://127.0.0.1:15692/metrics` */
+  readonly url: string;
+}
+
+/** The metrics of a broker in this process. */
+export interface ConnectedMetrics {
+  readonly engine: Broker;
+  /** True if a port for metrics is opened. */
+  readonly isWanted: boolean;
+  /** The handlers that the pages of metrics show. */
+  readonly handlers: Set<MeteredHandlers>;
+  /** The address of the port for metrics, once it is open. */
+  address(): MetricsAddress | undefined;
+  /** Measures the broker from now on. Idempotent. */
+  measure(): Promise<Meter>;
 }
 
 /** The connection of the module to a broker: its backend, and the functions for start and shutdown. */
@@ -85,6 +107,8 @@ export interface Connected {
   urls(): { readonly api: string; readonly console: string | undefined } | undefined;
   /** What disturbs a broker in this process: faults of its storage, and resources that are short. Absent for a server. */
   condition?(): BrokerCondition;
+  /** The parts for metrics of a broker in this process; absent on a server. */
+  readonly metrics?: ConnectedMetrics;
   /** Closes what the module opened. A given broker or backend stays open. */
   close(): Promise<void>;
 }
@@ -145,6 +169,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     clusterTopology: options.clusterTopology === true ? {} : options.clusterTopology || undefined,
     topology: readTopology(options.topology ?? {}, "option 'topology' of DlxBrokerModule"),
     declare: options.declare ?? true,
+    metrics: options.metrics ?? false,
     logHandlers: options.logHandlers ?? true,
     logFailures: options.logFailures ?? 'all',
     health: resolveHealth(options.health, origin('health')),

@@ -10,6 +10,7 @@ import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
 import { failureHeaders } from './failure.js';
 import { FailureLog, textOf } from './failure-log.js';
+import type { HandlerMeter } from './handler-meter.js';
 import type { Handling, Outcome, PlannedHandler } from './handler.js';
 import { pauseWhileBusy } from './idempotency/guard.js';
 import type { ResolvedOptions } from './options.js';
@@ -92,6 +93,8 @@ export class Settlement {
   readonly counts: HandlerCounts = noCounts();
   /** Queues that dead-letter rejected messages into the wait queue of their policy. */
   rejecting: ReadonlySet<string> = new Set();
+  /** Measures the handlers; undefined while metrics are off. */
+  meter: HandlerMeter | undefined;
   /** The timers of unsettled messages, those of attempts included. */
   readonly timers: DeliveryTimers;
   readonly #retrying: Retrying;
@@ -224,6 +227,7 @@ export class Settlement {
     const { delivery, planned, error } = failed;
     if (error instanceof Drop) {
       this.counts.dropped++;
+      if (this.meter !== undefined) this.meter.of(planned).dropped++;
       this.#log.dropped(failed, attemptBy(failed), error);
       this.#answer(failed, () => delivery.ack());
       failed.span?.end('dropped');
@@ -243,6 +247,7 @@ export class Settlement {
   #giveUp(failed: Failed): void {
     const { delivery, planned, error } = failed;
     if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#park(failed);
+    if (this.meter !== undefined) this.meter.of(planned).rejected++;
     this.#log.last(failed, attemptBy(failed), 'rejected', error);
     this.#answer(failed, () => this.reject(delivery, error, failed.span));
   }
@@ -293,6 +298,7 @@ export class Settlement {
     const { delivery, planned, error } = failed;
     const { kind, attempt } = outcome;
     this.counts[kind]++;
+    if (this.meter !== undefined) this.meter.of(planned)[kind]++;
     if (kind === 'retried') this.#log.again(failed, attempt, outcome.delay, error);
     else if (failed.isUnhandled === true) this.#log.unhandled(delivery.queue, fateOf(outcome));
     else this.#log.last(failed, attempt, fateOf(outcome), error);

@@ -57,6 +57,7 @@ export const transportChecks = {
   topology: readLater,
   declare: isFlag,
   health: areHealthOptions,
+  metrics: isFlag,
   logHandlers: isFlag,
   logFailures: isOneOf('all', 'last', 'none'),
 } satisfies Checks<TransportOptions>;

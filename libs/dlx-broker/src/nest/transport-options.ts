@@ -52,6 +52,11 @@ export interface TransportOptions {
   readonly declare?: boolean;
   /** Limits of {@link DlxBroker.health}. Default: none. */
   readonly health?: HealthOptions;
+  /**
+   * Measures the handlers and, in this process, the broker: for the option `listen.metrics`, which implies it, and for
+   * `registerDlxMetrics`. Default false: then nothing is measured, and no clock is read.
+   */
+  readonly metrics?: boolean;
   /** Whether the log shows each handler at start, with its queue, bindings, dead-letter exchange and retries. Default true. */
   readonly logHandlers?: boolean;
 }

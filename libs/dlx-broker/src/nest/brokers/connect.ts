@@ -137,6 +137,13 @@ function connectTo(
         alarms: [...new Set([...listeners.raised, ...(isLow ? ['disk'] : [])])],
       };
     },
+    metrics: {
+      engine: broker,
+      isWanted: metrics !== undefined,
+      handlers: listeners.handlers,
+      address: () => listeners.metrics && { ...addressOf(listeners.metrics), url: listeners.metrics.url },
+      measure: () => listeners.measure(),
+    },
     // Nest runs the hooks again when an application is closed twice.
     close: () =>
       (closed ??= (async () => {

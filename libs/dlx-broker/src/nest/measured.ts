@@ -1,0 +1,35 @@
+import type { MeteredHandlers, MeteredSource } from '../metrics/index.js';
+import type { DlxBroker } from './broker.js';
+import { HandlerMeter } from './handler-meter.js';
+import type { ConnectedMetrics } from './options.js';
+import type { Settlement } from './settlement.js';
+
+/** What is measured of one broker of an application. */
+export interface Measured {
+  readonly handlers: MeteredHandlers;
+  /** The broker in this process; undefined on a server, which has metrics of its own. */
+  readonly source: MeteredSource | undefined;
+}
+
+/** Measures handlers, and the broker if it is in this process, from now on. */
+export function measured(
+  broker: Pick<DlxBroker, 'name' | 'backend' | 'counts'>,
+  connected: ConnectedMetrics | undefined,
+  settlement: Pick<Settlement, 'meter'>,
+): Measured {
+  const meter = (settlement.meter = new HandlerMeter());
+  const handlers: MeteredHandlers = {
+    broker: broker.name,
+    get handlers() {
+      return meter.handlers;
+    },
+    get unroutable() {
+      return broker.counts.unroutable;
+    },
+    get state() {
+      return broker.backend.state.kind;
+    },
+  };
+  connected?.handlers.add(handlers);
+  return { handlers, source: connected && { engine: connected.engine, meter: connected.measure() } };
+}

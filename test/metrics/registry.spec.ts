@@ -1,0 +1,174 @@
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Payload } from '@nestjs/microservices';
+import {
+  Consume,
+  DeadLetter,
+  DlxBroker,
+  DlxBrokerModule,
+  DlxClient,
+  Drop,
+  embedded,
+  Retry,
+  sharedBroker,
+  type DlxBrokerOptions,
+} from 'dlx-broker';
+import { registerDlxMetrics } from 'dlx-broker/metrics';
+import { Registry } from 'prom-client';
+import { lastValueFrom } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { HandlerMeter } from '../../libs/dlx-broker/src/nest/handler-meter.js';
+import { openBroker } from '../../libs/dlx-broker/src/open-broker.js';
+import { type Exposition, readExposition, valueOf } from './exposition.js';
+
+@Injectable()
+class Orders {
+  @Consume({ queue: 'orders', routingKey: 'order.*' })
+  @DeadLetter('', 'orders.dead')
+  handle(@Payload() { wish }: { wish: string }): void {
+    if (wish === 'die') throw new Error('no');
+    if (wish === 'drop') throw new Drop();
+  }
+
+  @Consume({ queue: 'slow', routingKey: 'slow' })
+  @Retry({ attempts: 2, backoff: 1 })
+  park(): void {
+    throw new Error('never');
+  }
+}
+
+const topology = { queues: ['orders.dead'] };
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+async function start(options: DlxBrokerOptions = {}) {
+  @Module({ imports: [DlxBrokerModule.forRoot({ logFailures: 'none', topology, ...options })], providers: [Orders] })
+  class App {}
+  const app = await NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
+  opened.push(app);
+  return { app, broker: app.get(DlxBroker), client: app.get(DlxClient) };
+}
+
+const emit = (client: DlxClient, pattern: string, data: object): Promise<unknown> =>
+  lastValueFrom(client.emit(pattern, data), { defaultValue: undefined });
+
+const read = async (registry: Pick<Registry, 'metrics'>): Promise<Exposition> =>
+  readExposition((await registry.metrics()).replace(/\n\n/g, '\n'));
+
+const orders = { broker: 'default', handler: 'Orders.handle', queue: 'orders' };
+
+describe('the registry of an application', () => {
+  it('has the metrics of the handlers and of the broker', async () => {
+    const { broker, client } = await start();
+    const registry = new Registry();
+    registerDlxMetrics(registry, broker);
+    expect(valueOf(await read(registry), 'dlx_handler_attempts_total', orders)).toBe(0);
+    for (const wish of ['go', 'go', 'die', 'drop']) await emit(client, 'order.created', { wish });
+    await emit(client, 'slow', {});
+    await vi.waitFor(() => expect(broker.counts.parked).toBe(1));
+    await vi.waitFor(async () => {
+      const page = await read(registry);
+      expect(valueOf(page, 'dlx_handler_attempts_total', orders)).toBe(4);
+      expect(valueOf(page, 'dlx_handlers_in_flight', orders)).toBe(0);
+    });
+    const page = await read(registry);
+    const slow = { broker: 'default', handler: 'Orders.park', queue: 'slow' };
+    expect(valueOf(page, 'dlx_handler_rejected_total', orders)).toBe(1);
+    expect(valueOf(page, 'dlx_handler_dropped_total', orders)).toBe(1);
+    expect(valueOf(page, 'dlx_handler_attempts_total', slow)).toBe(2);
+    expect(valueOf(page, 'dlx_handler_retries_total', slow)).toBe(1);
+    expect(valueOf(page, 'dlx_handler_parked_total', slow)).toBe(1);
+    expect(valueOf(page, 'dlx_handler_duration_seconds_count', { ...orders, outcome: 'success' })).toBe(2);
+    expect(valueOf(page, 'dlx_handler_duration_seconds_count', { ...orders, outcome: 'failure' })).toBe(2);
+    expect(valueOf(page, 'dlx_backend_state', { broker: 'default', state: 'ready' })).toBe(1);
+    expect(valueOf(page, 'dlx_dead_letters_total', { vhost: '/', queue: 'orders', reason: 'rejected' })).toBe(1);
+    expect(valueOf(page, 'dlx_dead_letter_messages', { vhost: '/', queue: 'orders.dead' })).toBe(1);
+    expect(page.samples.find(({ name }) => name === 'rabbitmq_identity_info')?.value).toBe(1);
+    expect(page.types.get('rabbitmq_identity_info')).toBe('untyped');
+  });
+
+  it('has the same numbers as the port of the application', async () => {
+    const { broker, client } = await start({ broker: embedded({ listen: { metrics: { port: 0 } } }) });
+    const registry = new Registry();
+    registerDlxMetrics(registry, broker);
+    await emit(client, 'order.created', { wish: 'die' });
+    await vi.waitFor(() => expect(broker.counts.rejected).toBe(1));
+    const counted = ({ samples }: Exposition) =>
+      samples
+        .filter(({ name }) => /_total$|_count$/.test(name) && !/connections|channels/.test(name))
+        .map(({ name, labels, value }) => [name, [...labels].sort(), value]);
+    const { url } = broker.metrics!;
+    const ofPort = counted(readExposition(await (await fetch(url)).text()));
+    expect(ofPort.length).toBeGreaterThan(50);
+    expect(counted(await read(registry)).toSorted()).toEqual(ofPort.toSorted());
+  });
+
+  it('is one that OpenMetrics readers understand, too', async () => {
+    const { broker } = await start();
+    const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
+    registerDlxMetrics(registry, broker);
+    const text = await registry.metrics();
+    expect(text).toContain('# TYPE rabbitmq_identity_info unknown\n');
+    expect(text).toContain('# TYPE rabbitmq_queues_created counter\nrabbitmq_queues_created_total ');
+    expect(text.endsWith('# EOF\n')).toBe(true);
+  });
+
+  it('keeps the counts when it is reset', async () => {
+    const { broker } = await start();
+    const registry = new Registry();
+    registerDlxMetrics(registry, broker);
+    registry.resetMetrics();
+    expect(valueOf(await read(registry), 'rabbitmq_queues_created_total')).toBeGreaterThan(0);
+  });
+
+  it('gets a broker once', async () => {
+    const { broker } = await start();
+    const registry = new Registry();
+    registerDlxMetrics(registry, broker);
+    expect(() => registerDlxMetrics(registry, broker)).toThrow(
+      "registerDlxMetrics: broker 'default' is in this registry already: register it once",
+    );
+  });
+
+  it('refuses a second broker of the process, and names of other code, and stays as it was', async () => {
+    const [{ broker }, { broker: other }] = [await start(), await start()];
+    const registry = new Registry();
+    registerDlxMetrics(registry, broker);
+    expect(() => registerDlxMetrics(registry, other)).toThrow(
+      /another broker of this process .* a registry of its own/,
+    );
+    const taken = new Registry();
+    taken.registerMetric({ name: 'rabbitmq_queues' } as never);
+    expect(() => registerDlxMetrics(taken, other)).toThrow(/has a metric 'rabbitmq_queues' of other code/);
+    expect(taken.getMetricsAsArray()).toHaveLength(1);
+  });
+
+  it('takes the handlers of two applications on a shared broker', async () => {
+    const own = await openBroker({}, {});
+    opened.push(own);
+    const one = await start({ broker: sharedBroker(own.broker) });
+    const other = await start({ broker: sharedBroker(own.broker) });
+    const registry = new Registry();
+    registerDlxMetrics(registry, one.broker);
+    vi.spyOn(other.broker, 'name', 'get').mockReturnValue('other');
+    registerDlxMetrics(registry, other.broker);
+    const page = await read(registry);
+    expect(valueOf(page, 'dlx_handler_attempts_total', orders)).toBe(0);
+    expect(valueOf(page, 'dlx_handler_attempts_total', { ...orders, broker: 'other' })).toBe(0);
+  });
+});
+
+it.each([
+  [false, 0],
+  [true, 1],
+])('measures the handlers only if it is asked to: %s', async (metrics, times) => {
+  const begin = vi.spyOn(HandlerMeter.prototype, 'begin');
+  const { broker, client } = await start({ metrics });
+  await emit(client, 'order.created', { wish: 'go' });
+  await vi.waitFor(() => expect(broker.counts.acked).toBe(1));
+  expect(begin).toHaveBeenCalledTimes(times);
+  begin.mockRestore();
+});
