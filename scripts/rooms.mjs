@@ -132,6 +132,7 @@ export const fronts = [
   'streams',
   'otel',
   'metrics',
+  'register-metrics',
   'engine',
   'open-broker',
   'listeners',

@@ -95,6 +95,12 @@ it('tracing starts without Nest and RxJS, and reads the API of OpenTelemetry whe
   expect([...packages].filter((name) => /^(@nestjs\/|rxjs|@opentelemetry\/)/.test(name))).toEqual([]);
 });
 
+it('metrics of an application start without prom-client, and no other entry loads them at its start', () => {
+  expect([...reachedFrom('metrics.ts').packages]).not.toContain('prom-client');
+  for (const entry of ['index.ts', 'engine.ts', 'server.ts', 'streams.ts', 'testing/index.ts', 'cli/main.ts'])
+    expect(reachedFrom(entry).rooms).not.toContain('metrics');
+});
+
 it('streams of dead letters start without Nest', () => {
   const { packages } = reachedFrom('streams.ts');
   expect([...packages].filter((name) => name.startsWith('@nestjs/'))).toEqual([]);

@@ -14,7 +14,7 @@ import {
   type DlxBrokerOptions,
 } from 'dlx-broker';
 import { registerDlxMetrics } from 'dlx-broker/metrics';
-import { Registry } from 'prom-client';
+import { type OpenMetricsContentType, Registry } from 'prom-client';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HandlerMeter } from '../../libs/dlx-broker/src/nest/handler-meter.js';
@@ -108,7 +108,8 @@ describe('the registry of an application', () => {
 
   it('is one that OpenMetrics readers understand, too', async () => {
     const { broker } = await start();
-    const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
+    const registry = new Registry<OpenMetricsContentType>();
+    registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
     registerDlxMetrics(registry, broker);
     const text = await registry.metrics();
     expect(text).toContain('# TYPE rabbitmq_identity_info unknown\n');

@@ -1,4 +1,4 @@
-import type { VirtualHost } from '../broker/index.js';
+import type { Broker, VirtualHost } from '../broker/index.js';
 import { type DeadLetterGraph, DeadLetterGraphs, eventLoop, type Turns } from '../management/index.js';
 import { LoopMeter } from './loop-delay.js';
 import { type Endpoint, Scrape } from './scrape.js';
@@ -52,4 +52,10 @@ export class Meter {
     for (const vhost of vhosts ?? this.of.broker.virtualHosts.values()) graphs.set(vhost, await made.of(vhost));
     return new Scrape(this.of, endpoint, graphs, this.#loop?.read());
   }
+}
+
+/** A broker in this process, for registries. */
+export interface MeteredSource {
+  readonly engine: Broker;
+  readonly meter: Promise<Meter>;
 }

@@ -1,6 +1,7 @@
 import { inTurns } from '../management/index.js';
 import type { Scrape } from './scrape.js';
-import type { MeteredHandlers, MeteredSource } from './source.js';
+import type { MeteredSource } from './meter.js';
+import type { MeteredHandlers } from './source.js';
 
 /** The brokers of one registry. */
 export class RegisteredBrokers {

@@ -4,7 +4,8 @@ import { handlerFamilies } from './dlx/handler-families.js';
 import type { Family, Metric } from './family.js';
 import { aggregated } from './pages.js';
 import { RegisteredBrokers } from './registered-brokers.js';
-import type { MeteredHandlers, MeteredSource } from './source.js';
+import type { MeteredSource } from './meter.js';
+import type { MeteredHandlers } from './source.js';
 import { pointsOf } from './text.js';
 
 /** A registry of prom-client 15. */

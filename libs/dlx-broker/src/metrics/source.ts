@@ -1,5 +1,4 @@
 import type { Broker, Histogram } from '../broker/index.js';
-import type { Meter } from './meter.js';
 
 /** The machine that a broker runs on, as far as metrics show it. A number that the system does not report is 0. */
 export interface MeteredMachine {
@@ -44,12 +43,6 @@ export interface MeteredHandlers {
   readonly unroutable: number;
   /** `connecting`, `ready`, `blocked`, `reconnecting` or `closed`. */
   readonly state: string;
-}
-
-/** A broker in this process, for registries. */
-export interface MeteredSource {
-  readonly engine: Broker;
-  readonly meter: Promise<Meter>;
 }
 
 /** The delay of the event loop since the last scrape, in seconds. */

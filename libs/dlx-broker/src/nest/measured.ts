@@ -1,5 +1,5 @@
 import type { MeteredHandlers, MeteredSource } from '../metrics/index.js';
-import type { DlxBroker } from './broker.js';
+import type { Backend } from '../backend/index.js';
 import { HandlerMeter } from './handler-meter.js';
 import type { ConnectedMetrics } from './options.js';
 import type { Settlement } from './settlement.js';
@@ -11,9 +11,16 @@ export interface Measured {
   readonly source: MeteredSource | undefined;
 }
 
+/** A broker of an application, as far as it is measured. */
+interface MeasuredBroker {
+  readonly name: string;
+  readonly backend: Pick<Backend, 'state'>;
+  readonly counts: { readonly unroutable: number };
+}
+
 /** Measures handlers, and the broker if it is in this process, from now on. */
 export function measured(
-  broker: Pick<DlxBroker, 'name' | 'backend' | 'counts'>,
+  broker: MeasuredBroker,
   connected: ConnectedMetrics | undefined,
   settlement: Pick<Settlement, 'meter'>,
 ): Measured {
