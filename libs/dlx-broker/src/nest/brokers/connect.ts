@@ -11,7 +11,7 @@ import type { KnownBroker } from './choice.js';
 import { connectOver } from './connect-over.js';
 import { occupy, vacated } from './data-directories.js';
 import { givenBackend } from './given-backend.js';
-import { addressOf, portRefusal } from './ports.js';
+import { addressOf, metricsAddressOf, portRefusal } from './ports.js';
 import type { AccessOptions, EmbeddedBrokerOptions } from './embedded.js';
 import type { BrokerChoice } from './made.js';
 
@@ -141,7 +141,7 @@ function connectTo(
       engine: broker,
       isWanted: metrics !== undefined,
       handlers: listeners.handlers,
-      address: () => listeners.metrics && { ...addressOf(listeners.metrics), url: listeners.metrics.url },
+      address: () => metricsAddressOf(listeners.metrics),
       measure: () => listeners.measure(),
     },
     // Nest runs the hooks again when an application is closed twice.

@@ -1,9 +1,12 @@
 import { DlxConfigurationError } from '../../options/index.js';
 import type { Part } from '../../listeners.js';
-import type { SocketAddress } from '../options.js';
+import type { MetricsAddress, SocketAddress } from '../options.js';
 
 export const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefined =>
   listener && { host: listener.host, port: listener.port };
+
+export const metricsAddressOf = (listener: MetricsAddress | undefined): MetricsAddress | undefined =>
+  listener && { host: listener.host, port: listener.port, url: listener.url };
 
 const presets = { amqp: 5672, http: 15_672, metrics: 15_692 };
 
