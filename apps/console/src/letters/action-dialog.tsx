@@ -88,7 +88,10 @@ function Move(props: { action: Action; close: () => void; start: (plan: Plan, op
         </span>
       </p>
       <DestinationForm vhost={first?.vhost ?? '/'} value={choice} change={choose} hasOrigin={!isPark} />
-      <Foreseen planned={planned} verb={isPark ? 'would be moved' : 'would be redriven'} />
+      <Foreseen
+        planned={planned}
+        verb={isPark ? 'would be moved' : canLook() ? 'would be redriven' : 'would be taken'}
+      />
       {plan !== undefined && plan.withoutOrigin > 0 && choice.kind === 'origin' && (
         <p class="banner">
           {messages(plan.withoutOrigin)} without a proven origin would stay. Choose a queue or an exchange to send them,

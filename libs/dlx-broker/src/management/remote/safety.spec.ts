@@ -110,6 +110,15 @@ describe('the console of an application refuses', () => {
     expect(asked).toEqual([]);
   });
 
+  it('a redirect, which could lead to another server', async () => {
+    const harness = remoteHarness();
+    expect((await harness.call('GET', '/vhosts')).status).toBe(200);
+    harness.answer = answering(302, '', { location: 'http://evil.example/api/vhosts' });
+    const refused = await harness.call('GET', '/vhosts');
+    expect(refused).toMatchObject({ status: 502, body: { reason: expect.stringContaining('not followed') } });
+    expect(refused.headers.get('location')).toBe(null);
+  });
+
   it.each([
     ['ECONNREFUSED', failing('ECONNREFUSED'), /refuses connections.*option 'management'.*rabbitmq_management/],
     ['ENOTFOUND', failing('ENOTFOUND'), /name of the host is not known.*option 'management'/],
