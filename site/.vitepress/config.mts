@@ -24,7 +24,20 @@ export default defineConfig({
   vite: { build: { chunkSizeWarningLimit: 4_000 } },
   themeConfig: {
     logo: '/icon.svg',
-    search: { provider: 'local', options: { detailedView: false } },
+    search: {
+      provider: 'local',
+      options: {
+        detailedView: false,
+        miniSearch: {
+          searchOptions: {
+            fuzzy: 0.1,
+            combineWith: 'AND',
+            // Pages for users come first. The function runs in the browser, so it knows nothing of this file.
+            boostDocument: (id: string) => (id.startsWith('/guide/') ? 4 : id.startsWith('/reference/') ? 3 : 1),
+          },
+        },
+      },
+    },
     outline: { level: [2, 3], label: 'On this page' },
     docFooter: { prev: 'Before', next: 'Next' },
     nav: [
