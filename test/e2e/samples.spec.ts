@@ -1,6 +1,7 @@
-import { type INestApplication, type Type } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
-import type { Timeline } from '../../apps/sample-retry/src/timeline.js';
+import type { DeadOrder } from '../../apps/sample-orders/src/dead-orders.js';
+import type { Order } from '../../apps/sample-orders/src/order.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freshUrl, isEmbedded, keepBrokers, missing } from './places.js';
 
@@ -28,7 +29,7 @@ describe.skipIf(isEmbedded)('the samples on a server, by BROKER_URL', () => {
     const lines: string[] = [];
     const stage = { now: () => 0, write: (line: string) => void lines.push(line) };
     const module = await Test.createTestingModule({ imports: [AppModule] })
-      .overrideProvider(timeline.Timeline as Type<Timeline>)
+      .overrideProvider(timeline.Timeline)
       .useValue(new timeline.Timeline(stage))
       .compile();
     module.useLogger(false);
@@ -50,30 +51,46 @@ describe.skipIf(isEmbedded)('the samples on a server, by BROKER_URL', () => {
     ]);
   });
 
-  it('sample-orders ships, dead-letters and counts', { timeout: 30_000 }, async () => {
+  it('sample-orders ships, dead-letters and redrives', { timeout: 30_000 }, async () => {
     const { AppModule } = await import('../../apps/sample-orders/src/app.module.js');
+    const { prepare } = await import('../../apps/sample-orders/src/prepare.js');
+    const { Warehouse } = await import('../../apps/sample-orders/src/warehouse.js');
     const module = await Test.createTestingModule({ imports: [AppModule] }).compile();
-    const app: INestApplication = module.createNestApplication({ logger: false });
+    const app = module.createNestApplication<NestExpressApplication>({ logger: false });
+    let go = (): void => undefined;
+    const until = new Promise<void>((resolve) => (go = resolve));
+    vi.spyOn(app.get(Warehouse), 'weigh').mockReturnValue(until);
+    await prepare(app);
     await app.listen(0, '127.0.0.1');
     const url = await app.getUrl();
-    const get = async (path: string): Promise<unknown> => (await fetch(`${url}/${path}`)).json();
-    const place = async (order: object): Promise<number> => {
+    const state = async (): Promise<{ dead: readonly DeadOrder[]; shipped: readonly Order[] }> =>
+      (await fetch(`${url}/shop`)).json() as never;
+    const deaths = async () =>
+      Object.fromEntries((await state()).dead.map(({ order, deaths: [last] }) => [order.id, last]));
+    const post = async (path: string, body: object): Promise<number> => {
       const headers = { 'content-type': 'application/json' };
-      return (await fetch(`${url}/orders`, { method: 'POST', headers, body: JSON.stringify(order) })).status;
+      return (await fetch(`${url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status;
     };
     try {
-      expect(await place({ item: 'tea', quantity: 2 })).toBe(202);
-      expect(await place({ item: 'tea', quantity: 11 })).toBe(202);
-      for (let n = 0; n < 6; n++) expect(await place({ kind: 'flash', item: 'pot' })).toBe(202);
+      expect(await post('orders', { tea: 'Assam', quantity: 11 })).toBe(202);
+      await vi.waitFor(async () => expect(await state()).toMatchObject({ dead: [{ order: { id: 1 } }] }), 5_000);
+      expect(await post('orders', { tea: 'Assam' })).toBe(202);
+      await vi.waitFor(async () => expect(await state()).toMatchObject({ packing: { id: 2 } }), 5_000);
+      // The packer holds the second order. Five more may wait.
+      for (let n = 0; n < 6; n++) expect(await post('orders', { tea: 'Assam' })).toBe(202);
       await vi.waitFor(async () => {
-        expect(await get('orders/shipped')).toEqual([{ id: 1, item: 'tea', quantity: 2 }]);
-        expect(await get('dead-letters')).toMatchObject([
-          { deaths: [{ queue: 'orders', reason: 'rejected', exchange: 'shop', count: 1 }] },
-          { order: { id: 3, item: 'pot' }, deaths: [{ queue: 'flash-sale', reason: 'maxlen' }] },
-        ]);
-        expect(await get('queues')).toMatchObject({ 'flash-sale': 5, orders: 0, 'dead-orders': 0 });
+        expect(await deaths()).toMatchObject({ 1: { queue: 'orders', reason: 'rejected' }, 3: { reason: 'maxlen' } });
       }, 5_000);
+      expect(await post('stock', { quantity: 20 })).toBe(200);
+      go();
+      const [first] = (await state()).dead;
+      expect(await post('redrives', { letters: [first?.letter] })).toBe(200);
+      await vi.waitFor(async () => {
+        expect((await state()).shipped).toContainEqual({ id: 1, tea: 'Assam', quantity: 11 });
+      }, 5_000);
+      expect(await deaths()).not.toHaveProperty('1');
     } finally {
+      go();
       await app.close();
     }
   });

@@ -1,17 +1,18 @@
 import { Module } from '@nestjs/common';
-import { DlxBrokerModule } from 'dlx-broker';
+import { binding, DlxBrokerModule } from 'dlx-broker';
 import { broker, isCluster } from './broker.js';
 import { DeadOrders } from './dead-orders.js';
-import { OrdersController } from './orders.controller.js';
-import { queuesWithoutHandlers, shop } from './topology.js';
+import { deadLetters } from './order.js';
+import { Packer } from './packer.js';
+import { Shop } from './shop.js';
 import { Warehouse } from './warehouse.js';
 
+/** Handlers declare their own queues. The queue of dead orders has no handler: it is declared here. */
+const topology = { queues: ['orders.dead'], bindings: [binding(deadLetters, 'orders.dead', '#')] };
+
 @Module({
-  // `events` is the topic exchange that `emit` publishes to and handlers bind their queues to.
-  imports: [
-    DlxBrokerModule.forRoot({ broker, clusterTopology: isCluster, events: shop, topology: queuesWithoutHandlers }),
-  ],
-  controllers: [OrdersController],
-  providers: [Warehouse, DeadOrders],
+  imports: [DlxBrokerModule.forRoot({ broker, clusterTopology: isCluster, topology })],
+  controllers: [Shop, Packer],
+  providers: [DeadOrders, Warehouse],
 })
 export class AppModule {}

@@ -1,34 +1,48 @@
-import { Injectable } from '@nestjs/common';
-import { Ctx, Payload } from '@nestjs/microservices';
-import { Consume, DlxContext, Retry, type XDeath } from 'dlx-broker';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { DeadLetters, type XDeath } from 'dlx-broker';
+import { type DecodedLetter, whereDecoded } from 'dlx-broker/streams';
 import type { Order } from './order.js';
-import { morgue } from './topology.js';
 
-/** A dead order, with its deaths, the latest first. */
 export interface DeadOrder {
+  readonly letter: number;
   readonly order: Order;
-  /** The routing key with which it reached the dead-letter queue. */
-  readonly routingKey: string;
   readonly error: string | undefined;
+  /** The entries of its `x-death`, the latest first. */
   readonly deaths: readonly XDeath[];
 }
 
-/** Takes all dead letters of this shop, prints their `x-death`, and keeps them. */
+/** Holds the dead orders, unsettled, until an operator redrives them. When the shop closes, they return to their queue. */
 @Injectable()
-export class DeadOrders {
-  readonly all: DeadOrder[] = [];
+export class DeadOrders implements OnApplicationBootstrap {
+  readonly #letters = new Map<number, DecodedLetter<Order>>();
+  #count = 0;
 
-  @Consume({ queue: 'dead-orders', exchange: morgue, routingKey: '#' })
-  @Retry({ attempts: 3 })
-  bury(@Payload() order: Order, @Ctx() context: DlxContext): void {
-    const { deaths, headers } = context;
-    const error = headers['dlx-error-message'] as string | undefined;
-    this.all.push({ order, routingKey: context.message.routingKey, error, deaths });
-    console.log(`order ${order.id} is dead${error === undefined ? '' : ` (${error})`}, its x-death:`);
-    console.table(
-      deaths.map(({ time, routingKeys, ...death }) => {
-        return { ...death, routingKeys: routingKeys.join(', '), time: time.toISOString() };
-      }),
-    );
+  constructor(private readonly letters: DeadLetters) {}
+
+  onApplicationBootstrap(): void {
+    this.letters
+      .from<Order>('orders.dead', { prefetch: 100 })
+      .pipe(whereDecoded())
+      .subscribe({
+        next: (letter) => void this.#letters.set(++this.#count, letter),
+        error: (error) => console.error('the stream of dead orders has ended', error),
+      });
+  }
+
+  get all(): readonly DeadOrder[] {
+    return [...this.#letters].map(([letter, { payload: order, error, deaths }]) => {
+      return { letter, order, error: error?.message, deaths };
+    });
+  }
+
+  /** Publishes letters to where they came from, each as a new message. @returns how many */
+  async redrive(numbers: readonly number[]): Promise<number> {
+    const chosen = numbers.filter((number) => this.#letters.has(number));
+    for (const number of chosen) {
+      const letter = this.#letters.get(number);
+      this.#letters.delete(number);
+      await letter?.redrive();
+    }
+    return chosen.length;
   }
 }

@@ -1,20 +1,28 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Payload } from '@nestjs/microservices';
-import { Consume, DeadLetter } from 'dlx-broker';
 import type { Order } from './order.js';
-import { morgue } from './topology.js';
 
 export class OutOfStock extends Error {}
 
 @Injectable()
 export class Warehouse {
+  stock = 10;
+  packing: Order | undefined;
   readonly shipped: Order[] = [];
 
-  /** When it throws, the message is rejected, and so dead-lettered. */
-  @Consume({ queue: 'orders', routingKey: 'order.standard' })
-  @DeadLetter(morgue, 'dead.rejected')
-  ship(@Payload() order: Order): void {
-    if (order.quantity > 10) throw new OutOfStock(`${order.quantity} × ${order.item}, and 10 is all there is`);
+  /** @throws OutOfStock */
+  async pack(order: Order): Promise<void> {
+    const { quantity, tea } = order;
+    if (quantity > this.stock) throw new OutOfStock(`${quantity} × ${tea}, and ${this.stock} are left`);
+    this.stock -= quantity;
+    this.packing = order;
+    await this.weigh();
+    this.packing = undefined;
     this.shipped.push(order);
+  }
+
+  /** Weighing the tea takes two seconds. Tests replace it. */
+  weigh(): Promise<unknown> {
+    return wait(2_000);
   }
 }

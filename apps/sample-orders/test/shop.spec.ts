@@ -1,91 +1,109 @@
-import type { INestApplication } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppModule } from '../src/app.module.js';
+import { prepare } from '../src/prepare.js';
+import { Warehouse } from '../src/warehouse.js';
 
 let dlx: DlxTesting;
-let app: INestApplication;
+let app: NestExpressApplication;
 let url: string;
-const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined);
-const tables = vi.spyOn(console, 'table').mockImplementation(() => undefined);
 
 beforeEach(async () => {
   dlx = new DlxTesting({ start: Date.UTC(2026, 0, 1) });
+  const { clock } = dlx;
   const module = await dlx.override(Test.createTestingModule({ imports: [AppModule] })).compile();
-  app = module.createNestApplication({ logger: false });
+  app = module.createNestApplication<NestExpressApplication>({ logger: false });
+  // Two seconds of the virtual time, and not of the machine.
+  vi.spyOn(app.get(Warehouse), 'weigh').mockImplementation(
+    () => new Promise<void>((resolve) => clock.wakeAt(clock.now() + 2_000, () => resolve())),
+  );
+  await prepare(app);
   await app.listen(0, '127.0.0.1');
   url = await app.getUrl();
-  tables.mockClear();
-  printed.mockClear();
 });
 afterEach(async () => {
+  await advance('1m');
   await app.close();
   await dlx.close();
 });
 
-const get = async (path: string): Promise<unknown> => (await fetch(`${url}/${path}`)).json();
-
-async function place(order: object): Promise<Response> {
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${url}/orders`, { method: 'POST', headers, body: JSON.stringify(order) });
-  await dlx.settled();
-  return response;
+/** The packer holds one order, and the stream of dead orders holds the others. */
+const except = ['orders', 'orders.dead'];
+const advance = (time: string): Promise<void> => dlx.advance(time, { except });
+interface Shown {
+  readonly dead: readonly { readonly letter: number; readonly deaths: readonly { readonly time: string }[] }[];
 }
+const state = async (): Promise<Shown> => (await fetch(`${url}/shop`)).json() as Promise<Shown>;
+
+function post(path: string, body: unknown): Promise<Response> {
+  const headers = { 'content-type': 'application/json' };
+  return fetch(`${url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+async function place(quantity: number, count = 1): Promise<void> {
+  for (let left = count; left > 0; left--) expect((await post('orders', { tea: 'Assam', quantity })).status).toBe(202);
+  await advance('0s');
+}
+const death = (reason: string) => [{ queue: 'orders', reason, exchange: 'dlx.events', routingKeys: ['order.placed'] }];
 
 describe('the shop', () => {
-  it('ships what it has', async () => {
-    const response = await place({ item: 'tea', quantity: 2 });
-    expect(response.status).toBe(202);
-    expect(await response.json()).toEqual({ id: 1, item: 'tea', quantity: 2, routingKey: 'order.standard' });
-    expect(await get('orders/shipped')).toEqual([{ id: 1, item: 'tea', quantity: 2 }]);
-    expect(await get('dead-letters')).toEqual([]);
+  it('packs one order after the other, two seconds each', async () => {
+    await place(2, 3);
+    expect(await state()).toMatchObject({ packing: { id: 1 }, waiting: 2, shipped: [], stock: 8 });
+    await advance('2s');
+    expect(await state()).toMatchObject({ packing: { id: 2 }, waiting: 1, shipped: [{ id: 1 }] });
+    await advance('4s');
+    expect(await state()).toMatchObject({ waiting: 0, shipped: [{ id: 1 }, { id: 2 }, { id: 3 }], stock: 4, dead: [] });
   });
 
-  it('dead-letters what the warehouse rejects', async () => {
-    await place({ item: 'tea', quantity: 11 });
-    const death = { queue: 'orders', reason: 'rejected', exchange: 'shop', routingKeys: ['order.standard'], count: 1 };
-    expect(await get('dead-letters')).toEqual([
-      {
-        order: { id: 1, item: 'tea', quantity: 11 },
-        routingKey: 'dead.rejected',
-        error: '11 × tea, and 10 is all there is',
-        deaths: [{ ...death, time: '2026-01-01T00:00:00.000Z' }],
-      },
-    ]);
-    expect(printed.mock.calls).toEqual([['order 1 is dead (11 × tea, and 10 is all there is), its x-death:']]);
-    expect(tables.mock.calls).toEqual([
-      [[{ ...death, routingKeys: 'order.standard', time: '2026-01-01T00:00:00.000Z' }]],
-    ]);
+  it('dead-letters what it does not have, and ships it after a restock and a redrive', async () => {
+    await place(11);
+    const [letter] = (await state()).dead;
+    expect(letter).toMatchObject({
+      order: { id: 1 },
+      error: '11 × Assam, and 10 are left',
+      deaths: death('rejected'),
+    });
+    expect(letter?.deaths[0]?.time).toBe('2026-01-01T00:00:00.000Z');
+    expect(await (await post('stock', { quantity: 5 })).json()).toEqual({ stock: 15 });
+    expect(await (await post('redrives', { letters: [letter?.letter, 99] })).json()).toEqual({ redriven: 1 });
+    await advance('2s');
+    expect(await state()).toMatchObject({ shipped: [{ id: 1, tea: 'Assam', quantity: 11 }], stock: 4, dead: [] });
   });
 
-  it('dead-letters a reservation after five seconds, and not before', async () => {
-    await place({ kind: 'reserved', item: 'cup' });
-    await dlx.advance(4_999);
-    expect(await get('dead-letters')).toEqual([]);
-    expect(await get('queues')).toMatchObject({ reservations: 1 });
-    await dlx.advance(1);
-    expect(await get('queues')).toMatchObject({ reservations: 0, 'dead-orders': 0 });
-    expect(await get('dead-letters')).toMatchObject([
-      {
-        routingKey: 'dead.expired',
-        deaths: [{ queue: 'reservations', reason: 'expired', time: '2026-01-01T00:00:05.000Z' }],
-      },
-    ]);
+  it('dead-letters the oldest waiting orders of nine, and after six seconds those that still wait', async () => {
+    await place(1, 9);
+    const pushedOut = [2, 3, 4].map((id) => ({ order: { id }, deaths: death('maxlen') }));
+    expect(await state()).toMatchObject({ packing: { id: 1 }, waiting: 5, dead: pushedOut });
+    await advance('6s');
+    const expired = [7, 8, 9].map((id) => ({ order: { id }, deaths: death('expired') }));
+    expect(await state()).toMatchObject({ waiting: 0, dead: [...pushedOut, ...expired] });
   });
 
-  it('dead-letters the oldest of six orders in a flash sale for five, under the key it was placed with', async () => {
-    for (let n = 1; n <= 6; n++) await place({ kind: 'flash', item: 'pot' });
-    expect(await get('queues')).toMatchObject({ 'flash-sale': 5 });
-    expect(await get('dead-letters')).toMatchObject([
-      { order: { id: 1 }, routingKey: 'order.flash', deaths: [{ queue: 'flash-sale', reason: 'maxlen', count: 1 }] },
-    ]);
+  it.each([
+    ['orders', {}],
+    ['orders', { tea: '' }],
+    ['orders', { tea: 'Assam', quantity: 0 }],
+    ['redrives', {}],
+    ['redrives', { letters: ['1'] }],
+    ['stock', { quantity: -1 }],
+  ])('refuses %s of %j', async (path, body) => {
+    expect((await post(path, body)).status).toBe(400);
   });
 
-  it.each([[{}], [{ item: '' }], [{ item: 'tea', quantity: 0 }], [{ item: 'tea', kind: 'other' }]])(
-    'refuses %j',
-    async (order) => {
-      expect((await place(order)).status).toBe(400);
-    },
-  );
+  it('takes no order from the form of another site', async () => {
+    const body = new URLSearchParams({ tea: 'Assam' });
+    const headers = { 'content-type': 'text/plain' };
+    expect((await fetch(`${url}/orders`, { method: 'POST', headers, body: `${body}` })).status).toBe(400);
+    expect((await fetch(`${url}/redrives`, { method: 'POST' })).status).toBe(400);
+  });
+
+  it('has a page that runs no script but its own', async () => {
+    const page = await fetch(url);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
+    const names = [...(await page.text()).matchAll(/(?:href|src)="(page\.\w+)"/g)].map(([, name]) => name);
+    expect(names).toEqual(['page.css', 'page.js']);
+    for (const name of names) expect((await fetch(`${url}/${name}`)).status).toBe(200);
+  });
 });

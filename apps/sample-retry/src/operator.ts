@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DeadLetters } from 'dlx-broker';
 import { redriveTo, whereDecoded } from 'dlx-broker/streams';
 import { delayWhen, Subject, type Subscription, tap } from 'rxjs';
@@ -7,7 +7,7 @@ import { Timeline } from './timeline.js';
 
 /** Watches the parking lot. Letters stay unsettled until an operator has fixed the cause. */
 @Injectable()
-export class Operator implements OnApplicationBootstrap, OnModuleDestroy {
+export class Operator implements OnApplicationBootstrap {
   readonly parked = new Subject<Payment>();
   readonly #fixed = new Subject<void>();
   #watching: Subscription | undefined;
@@ -23,11 +23,9 @@ export class Operator implements OnApplicationBootstrap, OnModuleDestroy {
       .from<Payment>('payments.parked')
       .pipe(
         whereDecoded(),
-        tap((letter) => {
-          const { id } = letter.payload;
-          const reason = String(letter.headers['dlx-error-class']);
-          this.timeline.say(id, '', `parked after ${letter.failures} failures, the last: ${reason}`);
-          this.parked.next(letter.payload);
+        tap(({ payload, failures, error }) => {
+          this.timeline.say(payload.id, '', `parked after ${failures} failures, the last: ${error?.name}`);
+          this.parked.next(payload);
         }),
         delayWhen(() => this.#fixed),
         tap((letter) => this.timeline.say(letter.payload.id, '', 'redriven to where it came from')),
@@ -42,12 +40,8 @@ export class Operator implements OnApplicationBootstrap, OnModuleDestroy {
     this.#fixed.next();
   }
 
-  /** Stops. Letters that wait for a fix return to the parking lot. */
+  /** Stops, as the shutdown of the application does. Letters that wait for a fix return to the parking lot. */
   leave(): void {
     this.#watching?.unsubscribe();
-  }
-
-  onModuleDestroy(): void {
-    this.leave();
   }
 }
