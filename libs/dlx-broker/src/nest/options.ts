@@ -12,6 +12,7 @@ import type { BrokerChoice } from './brokers/made.js';
 import { checkAll, type Checks, isFlag, isText } from './check-options.js';
 import type { LogFailures } from './failure-log.js';
 import { resolveHealth, type ResolvedHealth } from './health/options.js';
+import type { LoggingOptions } from './logging.js';
 import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
 import { transportChecks } from './transport-checks.js';
@@ -55,6 +56,7 @@ export interface ResolvedOptions {
   readonly metrics: boolean;
   readonly logHandlers: boolean;
   readonly logFailures: LogFailures;
+  readonly logging: LoggingOptions;
   readonly health: ResolvedHealth;
 }
 
@@ -172,6 +174,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     metrics: options.metrics ?? false,
     logHandlers: options.logHandlers ?? true,
     logFailures: options.logFailures ?? 'all',
+    logging: options.logging ?? {},
     health: resolveHealth(options.health, origin('health')),
   };
 }

@@ -15,6 +15,14 @@ export class SafeLogger extends Logger {
     safely(() => super.warn(...line));
   }
 
+  override debug(...line: Line): void {
+    safely(() => super.debug(...line));
+  }
+
+  override verbose(...line: Line): void {
+    safely(() => super.verbose(...line));
+  }
+
   override error(...line: Line): void {
     safely(() => super.error(...line));
   }

@@ -116,7 +116,7 @@ export class Settlement {
     this.timers = new DeliveryTimers(backend.clock);
     this.#retrying = new Retrying(waitQueues);
     this.#denials = new Denials(logger);
-    this.#log = new FailureLog(logger, options.logFailures);
+    this.#log = new FailureLog(logger, options.logFailures, options.logging);
   }
 
   settle(outcome: Outcome, handling: Handling): void {

@@ -3,6 +3,7 @@ import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, read
 import { tracingMethods } from '../tracing/index.js';
 import { anEnvelope } from './packets/envelope.js';
 import { areHealthOptions } from './health/options.js';
+import { areLoggingOptions } from './logging.js';
 import { checkExchange, checkStore } from './handler-settings.js';
 import type { TransportOptions } from './transport-options.js';
 
@@ -58,6 +59,7 @@ export const transportChecks = {
   declare: isFlag,
   health: areHealthOptions,
   metrics: isFlag,
+  logging: areLoggingOptions,
   logHandlers: isFlag,
   logFailures: isOneOf('all', 'last', 'none'),
 } satisfies Checks<TransportOptions>;

@@ -3,6 +3,7 @@ import type { ClusterOptions, TopologyOption } from '../topology/index.js';
 import type { DlxTracing } from '../tracing/index.js';
 import type { LogFailures } from './failure-log.js';
 import type { HealthOptions } from './health/options.js';
+import type { LoggingOptions } from './logging.js';
 import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
 import type { IdempotencyStore } from './idempotency/store.js';
@@ -50,6 +51,8 @@ export interface TransportOptions {
   readonly topology?: TopologyOption;
   /** False: declares nothing, because everything exists. Default true. */
   readonly declare?: boolean;
+  /** How failures of handlers are logged: levels by event, and fields for loggers that write JSON. */
+  readonly logging?: LoggingOptions;
   /** Limits of {@link DlxBroker.health}. Default: none. */
   readonly health?: HealthOptions;
   /**
