@@ -17,6 +17,9 @@ const parts = [
     { FUZZ_INPUTS: '2000000', FUZZ_CONNECTIONS: '10000' },
   ],
   ['each fault of a disk', vitest('test/durability/fault-at-each-call'), { FAULT_STEP: '1' }],
+  ['other versions of Node and Nest', script('versions')],
+  ['the package in fresh projects', script('consumers')],
+  ['the declarations with each Nest and TypeScript', [process.execPath, ['test/packaging/check.mjs', '--all']]],
   ['short random programs', vitest('test/contract/random'), { RANDOM_PROGRAMS: '200' }],
 ];
 

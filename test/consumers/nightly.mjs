@@ -1,0 +1,167 @@
+// Installs the package, as npm would publish it, in fresh projects, and uses it there: `node test/consumers/nightly.mjs [part of a name]`,
+// after a build. Each project is installed from the registry; each step has to print what is expected.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const wanted = process.argv[2] ?? '';
+
+const nest11 = [
+  ...['common', 'core'].map((name) => `@nestjs/${name}@11.2.10`),
+  ...['microservices', 'testing'].map((name) => `@nestjs/${name}@11.2.6`),
+];
+const nest12 = [
+  ...['common', 'core'].map((name) => `@nestjs/${name}@12.5.1`),
+  ...['microservices', 'testing'].map((name) => `@nestjs/${name}@12.1.1`),
+];
+const always = ['reflect-metadata@0.2.2', 'rxjs@7.8.2', '@types/node@20.19.43'];
+const swc = ['@swc/core@1.16.22', '@swc/cli@0.8.1', '@swc/jest@0.2.39'];
+const jest29 = ['jest@29.7.0', 'ts-jest@29.4.15', '@types/jest@29.5.14'];
+const jest30 = ['jest@30.5.2', 'ts-jest@29.4.15', '@types/jest@30.0.0'];
+const webpack = [
+  'webpack@5.112.2',
+  'webpack-node-externals@3.0.0',
+  'ts-loader@9.6.2',
+  'fork-ts-checker-webpack-plugin@9.1.0',
+  'tsconfig-paths-webpack-plugin@4.2.0',
+];
+
+const letter = 'dead letter: order 1, no tea, rejected';
+const build = (builder) => ({ name: `nest build, ${builder}`, builder, expected: letter });
+const jest = (config, expected = 'Tests:       2 passed, 2 total') => ({
+  name: config,
+  command: ['node_modules/jest/bin/jest.js', '-c', config, '--rootDir', '.', '--roots', 'src'],
+  expected,
+});
+const vitest = (config) => ({
+  name: config,
+  command: ['node_modules/vitest/vitest.mjs', 'run', '--globals', '--config', config],
+  expected: 'Tests  2 passed (2)',
+});
+
+const projects = [
+  {
+    name: 'nest 11, CommonJS, jest 29',
+    type: 'commonjs',
+    packages: [...nest11, '@nestjs/cli@11.0.24', 'typescript@5.9.3', 'ts-loader@9.6.2', ...swc, ...jest29],
+    steps: [build('tsc'), build('swc'), build('webpack'), jest('jest.config.cjs'), jest('ts-jest.config.cjs')],
+  },
+  {
+    name: 'nest 11, CommonJS, jest 30',
+    type: 'commonjs',
+    packages: [...nest11, 'typescript@5.9.3', ...swc, ...jest30],
+    steps: [jest('jest.config.cjs'), jest('ts-jest.config.cjs')],
+  },
+  {
+    name: 'nest 12, CommonJS',
+    type: 'commonjs',
+    packages: [...nest12, '@nestjs/cli@12.0.8', 'typescript@6.0.3', ...swc, ...webpack],
+    steps: [build('tsc'), build('swc'), build('webpack')],
+  },
+  {
+    name: 'nest 12, ES modules, vitest 4, jest 30',
+    type: 'module',
+    packages: [
+      ...nest12,
+      '@nestjs/cli@12.0.8',
+      'typescript@6.0.3',
+      '@rspack/core@2.3.2',
+      'ts-loader@9.6.2',
+      ...swc,
+      ...jest30,
+      'vitest@4.1.12',
+    ],
+    steps: [
+      build('tsc'),
+      build('swc'),
+      build('rspack'),
+      jest('jest.config.js'),
+      jest('ts-jest.config.js'),
+      vitest('vitest.config.ts'),
+    ],
+  },
+  {
+    name: 'nest 12, ES modules, vitest 3, jest 29',
+    type: 'module',
+    packages: [...nest12, 'typescript@5.9.3', ...swc, ...jest29, 'vitest@3.2.7', 'unplugin-swc@2.0.0'],
+    steps: [jest('jest.config.js'), jest('ts-jest.config.js'), vitest('vitest-3.config.ts')],
+  },
+  {
+    name: 'nest 11, ES modules, vitest 5',
+    type: 'module',
+    packages: [...nest11, 'typescript@6.0.3', 'vitest@5.1.1'],
+    steps: [vitest('vitest.config.ts')],
+  },
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'dlx-broker-consumers-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a command. @returns its output without colours */
+function run(command, args, cwd, env = {}) {
+  const options = {
+    cwd,
+    encoding: 'utf8',
+    timeout: 300_000,
+    env: { ...process.env, NO_COLOR: '1', CI: 'true', ...env },
+  };
+  const { stdout, stderr, status, error } = spawnSync(command, args, options);
+  return { output: `${stdout}${stderr}${error ?? ''}`, succeeded: status === 0 };
+}
+
+let failures = 0;
+function report(project, step, { output, succeeded }, expected = '') {
+  const good = succeeded && output.includes(expected);
+  console.log(`${good ? 'ok    ' : 'FAILED'} ${project}: ${step}`);
+  if (good) return true;
+  failures++;
+  console.error(output.split('\n').slice(-40).join('\n'));
+  return false;
+}
+
+/** The source as applications of this kind write it, and the configurations. */
+function prepare(project, type) {
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type }));
+  cpSync(join(here, type === 'module' ? 'modules' : 'commonjs'), project, { recursive: true });
+  cpSync(join(here, 'src'), join(project, 'src'), { recursive: true });
+  cpSync(join(here, 'tsconfig.json'), join(project, 'tsconfig.json'));
+  const exclude = ['node_modules', 'dist', 'src/**/*.spec.ts'];
+  writeFileSync(join(project, 'tsconfig.build.json'), JSON.stringify({ extends: './tsconfig.json', exclude }));
+  if (type === 'module') return;
+  for (const file of readdirSync(join(project, 'src'))) {
+    const path = join(project, 'src', file);
+    writeFileSync(path, readFileSync(path, 'utf8').replace("'./orders.js'", "'./orders'"));
+  }
+}
+
+function take(project, step) {
+  const { command, builder, expected, name } = step;
+  const path = join(folder, 'project');
+  if (command !== undefined) {
+    const env = project.type === 'module' ? { NODE_OPTIONS: '--experimental-vm-modules' } : {};
+    return report(project.name, name, run(process.execPath, command, path, env), expected);
+  }
+  const compilerOptions = { builder, tsConfigPath: 'tsconfig.build.json', deleteOutDir: true };
+  writeFileSync(join(path, 'nest-cli.json'), JSON.stringify({ sourceRoot: 'src', compilerOptions }));
+  const built = run(process.execPath, ['node_modules/@nestjs/cli/bin/nest.js', 'build'], path);
+  if (!built.succeeded) return report(project.name, name, built);
+  return report(project.name, name, run(process.execPath, ['dist/main.js'], path), expected);
+}
+
+const pack = ['pack', '--ignore-scripts', '--silent', '--workspace', 'dlx-broker', '--pack-destination', folder];
+if (!report('dlx-broker', 'pack', run('npm', pack, join(here, '../..')))) process.exit(1);
+const tarball = join(folder, readdirSync(folder)[0]);
+
+for (const project of projects.filter(({ name }) => name.includes(wanted))) {
+  const path = join(folder, 'project');
+  rmSync(path, { recursive: true, force: true });
+  prepare(path, project.type);
+  const install = ['install', '--no-audit', '--no-fund', '--save-exact', tarball, ...always, ...project.packages];
+  if (!report(project.name, 'install', run('npm', install, path))) continue;
+  for (const step of project.steps) take(project, step);
+}
+process.exitCode = failures > 0 ? 1 : 0;
