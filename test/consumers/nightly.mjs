@@ -69,7 +69,7 @@ const projects = [
       '@nestjs/cli@12.0.8',
       'typescript@6.0.3',
       '@rspack/core@2.3.2',
-      'ts-loader@9.6.2',
+      ...webpack,
       ...swc,
       ...jest30,
       'vitest@4.1.12',
@@ -123,12 +123,18 @@ function report(project, step, { output, succeeded }, expected = '') {
 }
 
 /** The source as applications of this kind write it, and the configurations. */
-function prepare(project, type) {
+function prepare(project, { type, packages }) {
+  const typescript6 = packages.some((name) => name.startsWith('typescript@6'));
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type }));
   cpSync(join(here, type === 'module' ? 'modules' : 'commonjs'), project, { recursive: true });
   cpSync(join(here, 'src'), join(project, 'src'), { recursive: true });
   cpSync(join(here, 'tsconfig.json'), join(project, 'tsconfig.json'));
+  if (typescript6) {
+    // It asks for this where it once guessed.
+    const settings = readFileSync(join(project, 'tsconfig.json'), 'utf8');
+    writeFileSync(join(project, 'tsconfig.json'), settings.replace('"outDir"', '"rootDir": "src", "outDir"'));
+  }
   const exclude = ['node_modules', 'dist', 'src/**/*.spec.ts'];
   writeFileSync(join(project, 'tsconfig.build.json'), JSON.stringify({ extends: './tsconfig.json', exclude }));
   if (type === 'module') return;
@@ -159,7 +165,7 @@ const tarball = join(folder, readdirSync(folder)[0]);
 for (const project of projects.filter(({ name }) => name.includes(wanted))) {
   const path = join(folder, 'project');
   rmSync(path, { recursive: true, force: true });
-  prepare(path, project.type);
+  prepare(path, project);
   const install = ['install', '--no-audit', '--no-fund', '--save-exact', tarball, ...always, ...project.packages];
   if (!report(project.name, 'install', run('npm', install, path))) continue;
   for (const step of project.steps) take(project, step);

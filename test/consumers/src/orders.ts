@@ -24,7 +24,7 @@ export class Orders {
 
   @Consume({ queue: 'orders', routingKey: 'order.created' })
   @DeadLetter('orders.dlx')
-  create(@Payload() order: Order): void {
+  create(): void {
     if (!(this.client instanceof DlxClient)) throw new Error('another copy of the package');
     throw new Error('no tea');
   }
