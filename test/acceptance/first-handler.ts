@@ -22,4 +22,5 @@ class Orders {
 class AppModule {}
 
 const app = await NestFactory.createApplicationContext(AppModule);
+app.enableShutdownHooks(); // at SIGTERM handlers finish what they have in hand
 app.get(DlxClient).emit('order.created', { id: 7 });
