@@ -1,6 +1,6 @@
 // Builds an application of apps/ in seconds, to run it here: `node scripts/quick-build.mjs sample-retry` writes dist/quick/sample-retry/main.js. Types are
 // removed and not checked, and the console is built only if it changed. `npm run build` builds what is published.
-import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -11,7 +11,6 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quick = join(root, 'dist/quick');
 /** Node finds this dlx-broker before the one of the workspace, which may not be built. */
 const library = join(quick, 'node_modules/dlx-broker');
-const entries = ['index', 'streams', 'engine', 'server', 'testing/index'];
 
 console.log(`Building ${app}, the library and the console, some seconds:`);
 const begun = performance.now();
@@ -27,6 +26,9 @@ async function step(name, run) {
 
 async function buildLibrary() {
   const source = join(root, 'libs/dlx-broker');
+  const { exports } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  const files = Object.values(exports).flatMap((target) => target.default ?? []);
+  const entries = files.map((file) => file.replace(/^\.\/dist\/|\.js$/g, ''));
   const input = Object.fromEntries(entries.map((entry) => [entry, join(source, 'src', `${entry}.ts`)]));
   await compile(input, join(library, 'dist'));
   // The exports of the package, and its name, by which the library finds its console.
