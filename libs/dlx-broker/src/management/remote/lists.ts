@@ -1,3 +1,4 @@
+import { deepestNesting } from '../../message/index.js';
 import { Problem } from '../http/reply.js';
 import type { Asker } from './asker.js';
 import { ask, getJson, refusal } from './get-json.js';
@@ -79,6 +80,17 @@ async function pagesOf(server: RemoteServer, asker: Asker, path: string, columns
 /** @throws Problem for what is no list of objects */
 function rowsIn(body: unknown, server: RemoteServer, path: string): readonly RawRow[] {
   const isRow = (row: unknown): boolean => typeof row === 'object' && row !== null;
-  if (Array.isArray(body) && body.every(isRow)) return body as readonly RawRow[];
+  if (Array.isArray(body) && body.every(isRow)) return (body as readonly RawRow[]).map(bounded);
   throw foreignServer(server.base, `GET /api/${path}`);
 }
+
+/** Stands for arguments that a client has nested too deeply for any work with them. */
+export const tooDeep = 'arguments are nested too deeply';
+
+const bounded = (row: RawRow): RawRow =>
+  isDeeper(row['arguments'], deepestNesting) ? { ...row, arguments: tooDeep } : row;
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1)));

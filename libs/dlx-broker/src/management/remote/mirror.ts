@@ -1,17 +1,9 @@
-import {
-  type Added,
-  Broker,
-  type Clock,
-  type Exchange,
-  type Patterns,
-  PolicyError,
-  type Queue,
-  restoreTopology,
-} from '../../broker/index.js';
+import { Broker, type Clock, type Exchange, type Patterns, PolicyError, type Queue } from '../../broker/index.js';
 import { emptyTable, type FieldTable } from '../../message/index.js';
 import { tableOfJson } from '../api/field-json.js';
 import { keyOf } from './asker.js';
-import type { Lists, RawRow } from './lists.js';
+import { type Declarable, declareIn } from './declare-in.js';
+import { type Lists, type RawRow, tooDeep } from './lists.js';
 
 /** What is declared on a server. */
 export type Declared = Omit<Lists, 'queues'> & { readonly queues: readonly RawRow[] };
@@ -74,10 +66,9 @@ export function* mirrorOf(lists: Declared, key: string, patterns: Patterns): Gen
     [lists.bindings, bindingIn],
   ] as const) {
     for (let at = 0; at < rows.length; at += inOneGo) {
-      restoreTopology(
-        broker,
-        rows.slice(at, at + inOneGo).flatMap((row) => declare(row, broker, unknown)),
-      );
+      for (const row of rows.slice(at, at + inOneGo)) {
+        for (const added of declare(row, broker, unknown)) declareIn(broker, added, unknown);
+      }
       yield;
     }
   }
@@ -122,7 +113,7 @@ function setPolicy(broker: Broker, set: 'setPolicy' | 'setOperatorPolicy', row: 
   }
 }
 
-type Declare = (row: RawRow, broker: Broker, unknown: string[]) => readonly Added[];
+type Declare = (row: RawRow, broker: Broker, unknown: string[]) => readonly Declarable[];
 
 /** Types that the engine has. With another type, it depends on more than the routing key where a message goes: as with headers. */
 const exchangeTypesHere: ReadonlySet<string> = new Set(['direct', 'fanout', 'topic', 'headers', 'x-delayed-message']);
@@ -177,14 +168,17 @@ const bindingIn: Declare = (row, _, unknown) => {
 /** An empty table is written as an empty list by some releases. */
 function argumentsIn(row: RawRow, unknown: string[]): FieldTable {
   const { arguments: args } = row;
+  if (args === tooDeep) unknown.push(argumentsOf(row));
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return emptyTable;
   try {
     return tableOfJson(args);
   } catch {
-    unknown.push(`arguments of '${textAt(row, 'name') || textAt(row, 'source')}'`);
+    unknown.push(argumentsOf(row));
     return emptyTable;
   }
 }
+
+const argumentsOf = (row: RawRow): string => `arguments of '${textAt(row, 'name') || textAt(row, 'source')}'`;
 
 /** A text of a row; empty if it has none. */
 export const textAt = (row: RawRow, column: string): string => {
