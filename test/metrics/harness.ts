@@ -8,6 +8,7 @@ import { type Exposition, readExposition } from './exposition.js';
 /** A broker in virtual time with a meter, on a machine that always says the same. */
 export function metered(more: Partial<MeteredBroker> = {}) {
   const ground = harness();
+  ground.broker.measureSizes();
   const meter = new Meter({
     broker: ground.broker,
     nodeName: 'rabbit@localhost',

@@ -91,6 +91,12 @@ export class Broker {
     return total;
   }
 
+  /** Counts the sizes of published messages from now on: they cost more than other counters. Idempotent. */
+  measureSizes(): void {
+    this.#globals.measureSizes();
+    for (const { globals } of this.#vhosts.values()) globals.measureSizes();
+  }
+
   /** The global counts since the start, of all virtual hosts and of deleted ones. */
   get globals(): GlobalCounters {
     const total = new GlobalCounters();
@@ -118,6 +124,7 @@ export class Broker {
       metadata: details,
     });
     this.#vhosts.set(name, vhost);
+    if (this.#globals.sizes !== undefined) vhost.globals.measureSizes();
     this.#report({ kind: 'vhost', change: 'added', vhost: name, details });
     return vhost;
   }

@@ -27,9 +27,13 @@ export class GlobalCounters {
   confirmedLetters = 0;
   /** Deliveries of quorum queues. All others are of classic queues. */
   readonly quorum = new DeliveryCounters();
-  /** Published messages by the bytes of their bodies. */
-  readonly sizes = new Histogram(messageSizes);
+  /** Published messages by the bytes of their bodies; undefined while that is not measured. */
+  sizes: Histogram | undefined;
   readonly #deaths: number[] = zeros(2 * countedReasons.length * deadLetterStrategies.length);
+
+  measureSizes(): void {
+    this.sizes ??= new Histogram(messageSizes);
+  }
 
   countDeath(isQuorum: boolean, reason: DeathReason, strategy: DeadLetterStrategy): void {
     const place = placeOf(isQuorum, reason, strategy);
@@ -46,7 +50,10 @@ export class GlobalCounters {
     this.routed += other.routed;
     this.confirmedLetters += other.confirmedLetters;
     for (const name of Object.keys(other.quorum) as (keyof DeliveryCounters)[]) this.quorum[name] += other.quorum[name];
-    this.sizes.add(other.sizes);
+    if (other.sizes !== undefined) {
+      this.measureSizes();
+      this.sizes?.add(other.sizes);
+    }
     for (const [place, count] of other.#deaths.entries()) this.#deaths[place] = (this.#deaths[place] as number) + count;
   }
 }

@@ -35,8 +35,9 @@ export class Meter {
     this.#now = now;
   }
 
-  /** Measures the event loop from now on. Idempotent. */
+  /** Measures the event loop and the sizes of messages from now on. Idempotent. */
   start(): void {
+    this.of?.broker.measureSizes();
     this.#loop ??= new LoopMeter(this.#now);
   }
 

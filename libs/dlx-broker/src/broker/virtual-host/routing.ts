@@ -132,7 +132,7 @@ export class Routing {
     counters.publish++;
     exchange.counters.publishIn++;
     globals.routed += queues.length;
-    globals.sizes.record(message.size);
+    if (globals.sizes !== undefined) globals.sizes.record(message.size);
     return this.#enter(message, exchange, queues, delays, undefined, this.#home.journal, now);
   }
 

@@ -130,6 +130,6 @@ export const globalFamilies: readonly Metric<Scrape>[] = [
     'histogram',
     ['protocol'],
     'Bytes of the bodies of published messages',
-    ({ globals }) => [{ labels: [protocol], value: globals.sizes }],
+    ({ globals: { sizes } }) => (sizes === undefined ? [] : [{ labels: [protocol], value: sizes }]),
   ),
 ];
