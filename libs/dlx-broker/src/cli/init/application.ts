@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import type typescript from 'typescript';
 import { Refusal } from '../refusal.js';
 
@@ -52,11 +52,11 @@ export function applicationIn(folder: string, module: string | undefined): Appli
     );
   }
   const require = createRequire(join(folder, 'package.json'));
-  const sourceRoot = jsonOf<{ readonly sourceRoot?: string }>(folder, 'nest-cli.json')?.sourceRoot ?? 'src';
-  const file = module ?? `${sourceRoot}/app.module.ts`;
+  const sourceRoot = sourceRootOf(folder);
+  const file = normalize(module ?? `${sourceRoot}/app.module.ts`);
   const text = textOf(folder, file);
   if (text === undefined) {
-    throw new Refusal(`there is no ${file} in ${folder}: name the file of the root module with --module FILE.`);
+    throw new Refusal(`there is no file ${file} in ${folder}: name the file of the root module with --module FILE.`);
   }
   const main = `${sourceRoot}/main.ts`;
   return {
@@ -64,7 +64,7 @@ export function applicationIn(folder: string, module: string | undefined): Appli
     manifest,
     sourceRoot,
     module: file,
-    main: existsSync(join(folder, main)) ? main : undefined,
+    main: textOf(folder, main) === undefined ? undefined : main,
     extension: manifest.type === 'module' || /from ['"]\.[^'"]*\.js['"]/.test(text) ? '.js' : '',
     nest: Number.parseInt(versionOf(require, '@nestjs/core', folder), 10),
     runner: (['vitest', 'jest'] as const).find((name) => all[name] !== undefined),
@@ -73,10 +73,17 @@ export function applicationIn(folder: string, module: string | undefined): Appli
   };
 }
 
-/** @returns the text of a file of the application; undefined if there is none */
+function sourceRootOf(folder: string): string {
+  const given = jsonOf<{ readonly sourceRoot?: unknown }>(folder, 'nest-cli.json')?.sourceRoot ?? 'src';
+  if (typeof given !== 'string') throw new Refusal(`sourceRoot in ${join(folder, 'nest-cli.json')} is no text.`);
+  return normalize(given).replace(/[\\/]+$/, '');
+}
+
+/** @returns the text of a file of the application; undefined if there is none, or a folder */
 export function textOf(folder: string, file: string): string | undefined {
   const path = join(folder, file);
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile ? readFileSync(path, 'utf8') : undefined;
 }
 
 function jsonOf<Content>(folder: string, file: string): Content | undefined {

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { shownText } from '../../host/index.js';
 import { Refusal } from '../refusal.js';
 import { type Application, applicationIn, textOf } from './application.js';
 import { addShutdownHooks } from './edit-main.js';
 import { addToModule } from './edit-module.js';
+import { checkInside } from './inside.js';
 import { withEsModules } from './jest.js';
 import { handler, test } from './templates.js';
 
@@ -29,7 +30,8 @@ interface Step {
  * @param version of this package, which the application gets
  * @param out takes a line of output
  * @returns the exit code: that of the package manager, or 0
- * @throws {Refusal} in a folder without such an application, or for a module that cannot be changed; nothing is changed then
+ * @throws {Refusal} in a folder without such an application, for a module that cannot be changed, and for a file outside of the folder;
+ * nothing is changed then
  */
 export function init(folder: string, flags: InitFlags, version: string, out: (line: string) => void): number {
   const application = applicationIn(folder, flags.module);
@@ -39,6 +41,7 @@ export function init(folder: string, flags: InitFlags, version: string, out: (li
     ...mainSteps(application),
     ...jestSteps(application),
   ];
+  for (const { file, text } of steps) if (text !== undefined) checkInside(folder, file);
   for (const { does, file, about } of steps) out(`${does}  ${shownText(file)}: ${about}`);
   const missing = missingPackages(application, version);
   const install = installOf(application, missing);
@@ -70,8 +73,7 @@ function handlerSteps(application: Application): Step[] {
 function moduleStep({ folder, module: file, sourceRoot, extension, ts }: Application): Step {
   const before = textOf(folder, file)!;
   if (/from ['"]dlx-broker['"]/.test(before)) return { does: 'keeps', file, about: 'it imports dlx-broker already' };
-  const depth = file.slice(sourceRoot.length + 1).split('/').length - 1;
-  const path = `${file.startsWith(`${sourceRoot}/`) && depth > 0 ? '../'.repeat(depth) : './'}orders/orders.handler${extension}`;
+  const path = wayTo(`${sourceRoot}/orders/orders.handler${extension}`, file);
   const text = addToModule(ts, before, {
     imports: [
       ['DlxBrokerModule', 'dlx-broker'],
@@ -85,6 +87,20 @@ function moduleStep({ folder, module: file, sourceRoot, extension, ts }: Applica
     );
   }
   return { does: 'changes', file, about: 'DlxBrokerModule.forRoot() and the handler', text };
+}
+
+/**
+ * The way to a file for the import statement of another one.
+ * @throws {Refusal} for a name that would end the text of the statement
+ */
+function wayTo(file: string, from: string): string {
+  const way = relative(dirname(from), file).replaceAll(sep, '/');
+  if (/['"\\\p{Cc}\p{Zl}\p{Zp}]/u.test(way)) {
+    throw new Refusal(
+      `${shownText(way)} cannot be written into an import: rename its folder, or name another file with --module FILE. Nothing was changed.`,
+    );
+  }
+  return way.startsWith('.') ? way : `./${way}`;
 }
 
 function mainSteps({ folder, main: file, ts }: Application): Step[] {

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { init } from './index.js';
 
@@ -163,5 +163,81 @@ export class AppModule {}
     put('src/main.ts', `export { start } from './start.js';\n`);
     run();
     expect(lines).toContainEqual(expect.stringContaining('keeps  src/main.ts: call enableShutdownHooks()'));
+  });
+
+  it.each([
+    ['src/shop/shop.module.ts', '../orders/orders.handler'],
+    ['./src/shop/shop.module.ts', '../orders/orders.handler'],
+    ['apps/shop/shop.module.ts', '../../src/orders/orders.handler'],
+    ['shop.module.ts', './src/orders/orders.handler'],
+  ])('imports the handler into %s from where it is', (module, path) => {
+    put(module, moduleText);
+    run({ module });
+    expect(read(module)).toContain(`from '${path}'`);
+    expect(read('src/orders/orders.handler.ts')).toContain('OrdersHandler');
+  });
+
+  describe('writes nothing outside of the folder', () => {
+    let outside: string;
+    beforeEach(() => {
+      outside = mkdtempSync(join(tmpdir(), 'outside-'));
+      writeFileSync(join(outside, 'app.module.ts'), moduleText);
+      writeFileSync(join(outside, 'main.ts'), mainText);
+    });
+    afterEach(() => rmSync(outside, { recursive: true }));
+
+    const refuses = (flags: Parameters<typeof run>[0] = {}): void => {
+      expect(() => run(flags)).toThrow(/outside of .*Nothing was changed/);
+      expect(readdirSync(outside).sort()).toEqual(['app.module.ts', 'main.ts']);
+      expect(readFileSync(join(outside, 'app.module.ts'), 'utf8')).toBe(moduleText);
+      expect(readFileSync(join(outside, 'main.ts'), 'utf8')).toBe(mainText);
+      expect(read('src/app.module.ts')).toBe(moduleText);
+    };
+
+    it.each(['up', 'absolute'])('to which nest-cli.json leads %s', (way) => {
+      const sourceRoot = way === 'up' ? `../${basename(outside)}` : `../../../../../../../..${outside}`;
+      put('nest-cli.json', JSON.stringify({ sourceRoot }));
+      refuses();
+    });
+
+    it('to which --module leads', () => refuses({ module: `../${basename(outside)}/app.module.ts` }));
+
+    it.each(['src/orders', 'src/main.ts', 'src/link'])('to which the link %s leads', (link) => {
+      rmSync(join(folder, link), { force: true });
+      symlinkSync(link === 'src/main.ts' ? join(outside, 'main.ts') : outside, join(folder, link));
+      if (link === 'src/link') {
+        put('nest-cli.json', JSON.stringify({ sourceRoot: 'src/link' }));
+      }
+      refuses();
+    });
+
+    it('through a link to a file that is not there yet', () => {
+      mkdirSync(join(folder, 'src/orders'));
+      symlinkSync(join(outside, 'new.ts'), join(folder, 'src/orders/orders.handler.ts'));
+      refuses();
+    });
+  });
+
+  it.each([
+    ['a source root that is no text', { 'nest-cli.json': '{"sourceRoot":{"toString":1}}' }, 'sourceRoot'],
+    ['a list as nest-cli.json', { 'nest-cli.json': 'null' }, undefined],
+    ['dependencies that are none', { 'package.json': '{"dependencies":null}' }, 'there is no Nest application in'],
+  ])('understands %s', (_, files, text) => {
+    for (const [file, content] of Object.entries(files)) put(file, content);
+    if (text === undefined) expect(run()).toBe(0);
+    else expect(() => run()).toThrow(text);
+  });
+
+  it('keeps a package.json with the key __proto__ as it is', () => {
+    const jest = { transform: { '^.+\\.ts$': 'ts-jest' } };
+    const manifest = { dependencies, devDependencies: { '@nestjs/testing': '^12.0.0', jest: '^30.0.0' }, jest };
+    put('package.json', JSON.stringify(manifest).replace('{', '{"__proto__":{"type":"module"},'));
+    run();
+    expect(read('package.json')).toContain('"__proto__": {\n');
+    expect(read('src/app.module.ts')).toContain("'./orders/orders.handler'");
+  });
+
+  it('says which file is a folder', () => {
+    expect(() => run({ module: 'src' })).toThrow('there is no file src in');
   });
 });
