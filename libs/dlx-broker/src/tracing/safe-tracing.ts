@@ -40,12 +40,14 @@ export class SafeTracing implements DlxTracing {
   };
 
   published(publication: Publication): PublishSpan | undefined {
-    const span = this.#try(() => this.tracing.published(publication));
-    return span && new SafePublish(span, this.#try);
+    return this.#try(() => {
+      const span = spanIn(this.tracing.published(publication));
+      return span && new SafePublish(span, this.#try);
+    });
   }
 
   startProcess(attempt: TracedAttempt): SafeProcess | undefined {
-    const span = this.#try(() => this.tracing.startProcess(attempt));
+    const span = this.#try(() => spanIn(this.tracing.startProcess(attempt)));
     return span && new SafeProcess(span, this.#try);
   }
 
@@ -54,9 +56,15 @@ export class SafeTracing implements DlxTracing {
   }
 
   redrive(queues: readonly string[]): RedriveSpan | undefined {
-    const span = this.#try(() => this.tracing.redrive(queues));
+    const span = this.#try(() => spanIn(this.tracing.redrive(queues)));
     return span && new SafeRedrive(span, this.#try);
   }
+}
+
+/** @throws TypeError for what is neither a span nor undefined */
+function spanIn<Span extends object>(span: Span | undefined): Span | undefined {
+  if (span === undefined || (typeof span === 'object' && (span as unknown) !== null)) return span;
+  throw new TypeError('the tracing library returned no span; return undefined for none');
 }
 
 class SafePublish implements PublishSpan {
@@ -66,12 +74,26 @@ class SafePublish implements PublishSpan {
     private readonly span: PublishSpan,
     private readonly attempt: Try,
   ) {
-    this.publication = span.publication;
+    const { publication } = span;
+    // A broker would refuse it, and the message would be lost for its span.
+    if (typeof publication !== 'object' || publication === null || publication.body === undefined) {
+      throw new TypeError('the span of a publish has no publication');
+    }
+    this.publication = publication;
   }
 
   end(failure?: TracedError): void {
     this.attempt(() => this.span.end(failure));
   }
+}
+
+/** The most characters of a header for the next attempt, as of a `traceparent`. */
+const longest = 256;
+
+/** @throws TypeError for what cannot be written into a message */
+function headerOf({ header }: ProcessSpan): string | undefined {
+  if (header === undefined || (typeof header === 'string' && header.length <= longest)) return header;
+  throw new TypeError(`the header of a span is no text of up to ${longest} characters`);
 }
 
 /** The span of an attempt. */
@@ -83,7 +105,7 @@ export class SafeProcess implements ProcessSpan {
     readonly span: ProcessSpan,
     private readonly attempt: Try,
   ) {
-    this.header = attempt(() => span.header);
+    this.header = attempt(() => headerOf(span));
   }
 
   /** Calls the function once, and throws what the function throws, whatever the library does. */
