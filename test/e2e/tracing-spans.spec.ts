@@ -19,6 +19,7 @@ import {
   Consume,
   DeadLetter,
   DeadLetters,
+  DlxBroker,
   DlxClient,
   DlxContext,
   DlxRecordBuilder,
@@ -37,7 +38,7 @@ import { dlxTracing, type DlxTracing, type DlxTracingOptions } from 'dlx-broker/
 import { DlxTesting } from 'dlx-broker/testing';
 import type { ConsumedLetter } from 'dlx-broker/streams';
 import { concatMap, firstValueFrom, lastValueFrom, of, take, toArray } from 'rxjs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { read } from '../docs/pages.js';
 import { named, printTraces, registerTracing, spans } from '../harnesses/traces.js';
 
@@ -421,6 +422,17 @@ describe('an outcome', () => {
     expect(spans().map(({ name, status, attributes }) => [name, status.code, attributes['error.type']])).toEqual([
       ['publish dlx.events:missing', SpanStatusCode.ERROR, 'UnroutableError'],
       ['publish dlx.requests:missing', SpanStatusCode.ERROR, 'UnroutableError'],
+    ]);
+  });
+
+  it('of a publish ends also if the backend throws', async () => {
+    const client = await start();
+    vi.spyOn(dlx!.app.get(DlxBroker).backend, 'publish').mockImplementationOnce(() => {
+      throw new RangeError('out of memory');
+    });
+    await expect(firstValueFrom(client.emit('watched', 'x'))).rejects.toThrow('out of memory');
+    expect(spans().map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
+      ['publish dlx.events:watched', 'RangeError'],
     ]);
   });
 });

@@ -292,15 +292,16 @@ export class DlxClient extends Client {
   }
 
   #publishEvent(packet: OutgoingPacket, done: Done, options = noOptions): void {
+    let ended = done;
     try {
       if (options !== noOptions) checkEmitOptions(options);
       const publication = this.#publication(packet, this.#events, false, options);
       const delay = delayAsked(packet.data, options);
       const span = this.#tracing?.published(publication);
-      if (span === undefined) this.#publishIn(delay, publication, done);
-      else this.#publishIn(delay, span.publication, endingBy(span, done));
+      if (span !== undefined) ended = endingBy(span, done);
+      this.#publishIn(delay, span?.publication ?? publication, ended);
     } catch (error) {
-      done(asError(error));
+      ended(asError(error));
     }
   }
 
