@@ -1,20 +1,16 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { delayIn, measuredLoop } from '../host/index.js';
 import type { LoopDelay } from './source.js';
-
-/** The milliseconds between two measurements. Node.js counts them as delay. */
-const resolution = 20;
 
 /** Two readers within this time, in milliseconds, see the same delays. */
 const shortest = 10_000;
 
 /** Measures how late the event loop is. Delays are forgotten when they were read. */
 export class LoopMeter {
-  readonly #delays: IntervalHistogram = monitorEventLoopDelay({ resolution });
+  readonly #delays = measuredLoop();
   #since: number;
 
   /** @param now milliseconds of a clock that never goes back */
   constructor(readonly now: () => number) {
-    this.#delays.enable();
     this.#since = now();
   }
 
@@ -37,4 +33,4 @@ export class LoopMeter {
 }
 
 /** Seconds of delay in a measured interval in nanoseconds. */
-const late = (interval: number): number => Math.max(0, interval / 1e9 - resolution / 1e3);
+const late = (interval: number): number => delayIn(interval) / 1_000;

@@ -1,7 +1,6 @@
 import type { Logger } from '@nestjs/common';
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Backend, type BackendState, serverOf } from '../../backend/index.js';
-import { shownText, withoutPasswords } from '../../host/index.js';
+import { delayIn, measuredLoop, shownText, withoutPasswords } from '../../host/index.js';
 import { textOf } from '../failure-log.js';
 import type { Connected } from '../options.js';
 import type { DlxHealth, HealthProblem, HealthProblemName, OldestDeadLetter } from './answer.js';
@@ -30,7 +29,7 @@ export interface HealthParts {
 /** Answers health checks from what this process knows. It never publishes or declares. */
 export class Health {
   readonly #oldest: OldestLetter | undefined;
-  #delays: IntervalHistogram | undefined;
+  #delays: ReturnType<typeof measuredLoop> | undefined;
   #known: { readonly at: number; readonly state: string; readonly answer: Promise<DlxHealth> } | undefined;
 
   constructor(private readonly parts: HealthParts) {
@@ -42,8 +41,7 @@ export class Health {
   /** Begins to measure the event loop, if it has a limit. */
   start(): void {
     if (this.parts.options.loopDelay === undefined || this.#delays !== undefined) return;
-    this.#delays = monitorEventLoopDelay({ resolution: 20 });
-    this.#delays.enable();
+    this.#delays = measuredLoop();
   }
 
   close(): void {
@@ -121,7 +119,7 @@ export class Health {
     if (this.#delays === undefined) return undefined;
     const { max } = this.#delays;
     this.#delays.reset();
-    return Math.round(max / 1e6);
+    return Math.round(delayIn(max));
   }
 }
 
