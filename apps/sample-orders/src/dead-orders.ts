@@ -37,12 +37,19 @@ export class DeadOrders implements OnApplicationBootstrap {
 
   /** Publishes letters to where they came from, each as a new message. @returns how many */
   async redrive(numbers: readonly number[]): Promise<number> {
-    const chosen = numbers.filter((number) => this.#letters.has(number));
-    for (const number of chosen) {
+    let count = 0;
+    for (const number of numbers) {
       const letter = this.#letters.get(number);
-      this.#letters.delete(number);
-      await letter?.redrive();
+      if (letter === undefined) continue;
+      this.#letters.delete(number); // so that another request does not redrive it as well
+      try {
+        await letter.redrive();
+      } catch (error) {
+        this.#letters.set(number, letter);
+        throw error;
+      }
+      count++;
     }
-    return chosen.length;
+    return count;
   }
 }
