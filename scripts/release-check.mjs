@@ -16,7 +16,7 @@ const checks = [
     "product.ts has another version than package.json: run 'npm run release:version'.",
   ],
   [
-    new RegExp(`^## \\[?${version.replaceAll('.', '\\.')}\\b`, 'm').test(readFileSync('CHANGELOG.md', 'utf8')),
+    new RegExp(`^## \\[?${version.replaceAll('.', '\\.')}(?![\\w.-])`, 'm').test(readFileSync('CHANGELOG.md', 'utf8')),
     `CHANGELOG.md has no section for ${version}: rename 'Unreleased', and add the date.`,
   ],
   [

@@ -1,4 +1,4 @@
-// Runs `npm start` as the README says, with the build before it. Waits until the sample has told everything, opens the
+// Runs `npm start` as the README says, with the build before it. Waits until the sample has printed its last line, opens the
 // console at the printed address, presses Ctrl+C, and fails unless all of that works.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
