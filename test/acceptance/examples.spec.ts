@@ -37,7 +37,7 @@ describe.each(pages)('docs/guide/%s.md', (page) => {
     const lines: string[] = [];
     vi.spyOn(console, 'log').mockImplementation((...words) => void lines.push(words.map(shown).join(' ')));
     await import(`../examples/${page}.ts`);
-    await vi.waitFor(() => expect(`${lines.join('\n')}\n`).toBe(said), { interval: 5, timeout: 3_000 });
+    await vi.waitFor(() => expect(`${lines.join('\n')}\n`).toBe(said), { interval: 5, timeout: 8_000 });
     for (const { mock } of create)
       await Promise.all(mock.results.map(async ({ value }) => ((await value) as { close(): Promise<void> }).close()));
   });

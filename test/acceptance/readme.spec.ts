@@ -25,7 +25,7 @@ it('the first handler sees its message die, and why', async () => {
   for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockReturnValue(true);
   const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   await import('./first-handler.js');
-  await vi.waitFor(() => expect(printed).toHaveBeenCalledTimes(1), { interval: 1 });
+  await vi.waitFor(() => expect(printed).toHaveBeenCalledTimes(1), { interval: 1, timeout: 8_000 });
   const death = {
     queue: 'orders',
     reason: 'rejected',

@@ -41,7 +41,7 @@ function ioRedis(): Redis {
 }
 
 async function ready(redis: Redis): Promise<Redis> {
-  await vi.waitFor(() => expect(redis.status).toBe('ready'));
+  await vi.waitFor(() => expect(redis.status).toBe('ready'), { timeout: 8_000 });
   return redis;
 }
 

@@ -82,7 +82,9 @@ for (const kind of worldKinds) {
       }
       await backend.declare(topologyOf(queueNamed('dead')));
       const app = await start(backend, Worker);
-      await vi.waitFor(async () => expect(await backend.status('work')).toMatchObject({ consumers: 1 }));
+      await vi.waitFor(async () => expect(await backend.status('work')).toMatchObject({ consumers: 1 }), {
+        timeout: 8_000,
+      });
       const publish = (): Promise<void> =>
         new Promise((resolve, reject) =>
           backend.publish(
@@ -182,7 +184,7 @@ for (const kind of worldKinds) {
       const { backend, attempts, counts } = await arrange({ attempts: 5, backoff: 30 }, ({ attempt }) => {
         if (attempt < 3) throw new Error('down');
       });
-      await vi.waitFor(() => expect(counts()).toMatchObject({ acked: 1, retried: 2 }));
+      await vi.waitFor(() => expect(counts()).toMatchObject({ acked: 1, retried: 2 }), { timeout: 8_000 });
       expect(attempts).toEqual([1, 2, 3]);
       expect(await backend.status('work')).toMatchObject({ messages: 0 });
     });
@@ -233,7 +235,7 @@ for (const kind of worldKinds) {
       const { counts } = await arrange(undefined, () => {
         throw new Drop();
       });
-      await vi.waitFor(() => expect(counts()).toMatchObject({ dropped: 1 }));
+      await vi.waitFor(() => expect(counts()).toMatchObject({ dropped: 1 }), { timeout: 8_000 });
     });
 
     it('a queue that was declared for another policy is taken as it is', async () => {
@@ -249,10 +251,10 @@ for (const kind of worldKinds) {
       const { app, attempts, counts } = await arrange({ attempts: 2, backoff: 20 }, () => {
         if (!isFixed) throw new Error('down');
       });
-      await vi.waitFor(() => expect(counts()).toMatchObject({ parked: 1 }));
+      await vi.waitFor(() => expect(counts()).toMatchObject({ parked: 1 }), { timeout: 8_000 });
       isFixed = true;
       const task = app.get(Redrives).start({ from: 'work.parked' });
-      await vi.waitFor(() => expect(counts()).toMatchObject({ acked: 1 }));
+      await vi.waitFor(() => expect(counts()).toMatchObject({ acked: 1 }), { timeout: 8_000 });
       expect((await task.ended).destinations).toEqual({ 'shop/order.created': 1 });
       expect(attempts).toEqual([1, 2, 1]);
     });
@@ -262,8 +264,10 @@ for (const kind of worldKinds) {
         if (attempt < 3) throw new Error('down');
       });
       app.get(DeadLetters).run('dead', (letters) => letters.pipe(retryWithBackoff({ attempts: 5, backoff: 20 })));
-      await vi.waitFor(() => expect(attempts).toEqual([1, 2, 3]));
-      await vi.waitFor(async () => expect(await backend.status('work')).toMatchObject({ messages: 0 }));
+      await vi.waitFor(() => expect(attempts).toEqual([1, 2, 3]), { timeout: 8_000 });
+      await vi.waitFor(async () => expect(await backend.status('work')).toMatchObject({ messages: 0 }), {
+        timeout: 8_000,
+      });
     });
   });
 }

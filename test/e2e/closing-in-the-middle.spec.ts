@@ -73,10 +73,13 @@ describe.each([0, 1, 3])('an application that is closed after %i turns', (turns)
     await app.close();
     const confirmed = await outcomes;
     const again = await start();
-    await vi.waitFor(async () => {
-      const there = await lying(again, 'orders');
-      expect(numbers.filter((id) => confirmed[id] && !there.includes(id))).toEqual([]);
-    });
+    await vi.waitFor(
+      async () => {
+        const there = await lying(again, 'orders');
+        expect(numbers.filter((id) => confirmed[id] && !there.includes(id))).toEqual([]);
+      },
+      { timeout: 8_000 },
+    );
     const there = await lying(again, 'orders');
     expect(new Set(there).size).toBe(there.length);
     await again.close();

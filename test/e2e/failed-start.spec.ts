@@ -86,7 +86,7 @@ describe('a start that fails in another module', () => {
     }
     await start([Orders]);
     const published = how === 'a constructor' ? [] : ['early', 'early'];
-    await vi.waitFor(() => expect(got).toEqual(published));
+    await vi.waitFor(() => expect(got).toEqual(published), { timeout: 8_000 });
     expect(locks()).toHaveLength(1);
   });
 
@@ -141,7 +141,7 @@ describe('two applications of one directory', () => {
     await expect(start([Orders])).rejects.toThrow(/option 'dataDir' of embedded\(\): .*in use by this very process/);
     expect(performance.now() - begun).toBeLessThan(1_000);
     first.get(DlxClient).emit('order.created', 'still');
-    await vi.waitFor(() => expect(got).toEqual(['still']));
+    await vi.waitFor(() => expect(got).toEqual(['still']), { timeout: 8_000 });
   });
 
   it('the second waits for the first while that is being closed', async () => {
@@ -170,11 +170,11 @@ describe('two applications of one directory', () => {
     const hangs = failures['onModuleInit']!(() => new Promise<never>((resolve) => (goOn = resolve as () => void)));
     const first = start([Orders, hangs]);
     const lost = expect(first).rejects.toThrow(/another application of this process has .*failed-start-/);
-    await vi.waitFor(() => expect(goOn).not.toBe(doNothing));
+    await vi.waitFor(() => expect(goOn).not.toBe(doNothing), { timeout: 8_000 });
     await start([Orders]);
     goOn();
     await lost;
-    await vi.waitFor(() => expect(got).toEqual(['early']));
+    await vi.waitFor(() => expect(got).toEqual(['early']), { timeout: 8_000 });
     expect(locks()).toHaveLength(1);
   });
 });

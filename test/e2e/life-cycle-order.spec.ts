@@ -23,7 +23,7 @@ import { firstValueFrom } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 
 const later = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 1 });
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { interval: 1, timeout: 8_000 });
 
 /** What happened, in order. */
 type Log = string[];

@@ -129,7 +129,7 @@ describe('an application that listens', () => {
       answered.push('guess');
     };
     const guesses = Array.from({ length: 7 }, guess);
-    await vi.waitFor(() => expect(answered).toHaveLength(5), { interval: 1 });
+    await vi.waitFor(() => expect(answered).toHaveLength(5), { interval: 1, timeout: 8_000 });
     // A right password gets in, but not before its turn: the sixth guess and the seventh wait as well.
     const connection = await connect(`amqp://guest:guest@127.0.0.1:${amqp?.port}`);
     expect(answered.length).toBeGreaterThan(5);

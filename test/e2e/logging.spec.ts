@@ -23,7 +23,7 @@ async function fail(logger: LoggerService, logging: NonNullable<DlxBrokerOptions
   const broker = app.get(DlxBroker);
   const body = Buffer.from('{"card":"4111"}');
   broker.backend.publish({ exchange: '', routingKey: 'orders', properties: {}, body });
-  await vi.waitFor(() => expect(broker.counts.parked).toBe(1));
+  await vi.waitFor(() => expect(broker.counts.parked).toBe(1), { timeout: 8_000 });
 }
 
 const about = { handler: 'Orders.handle', queue: 'orders', attempts: 2, errorClass: 'TypeError' };

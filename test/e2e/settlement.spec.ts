@@ -163,7 +163,7 @@ describe.runIf(isEmbedded)('in a hybrid application that does not share its conf
     const app = await hybrid({ controllers: [worker], providers: [Morgue] }, false);
     await firstValueFrom(app.get(DlxClient).emit('work', 1));
     const morgue = app.get(Morgue);
-    await vi.waitFor(() => expect(morgue.bodies).toHaveLength(1), { interval: 1 });
+    await vi.waitFor(() => expect(morgue.bodies).toHaveLength(1), { interval: 1, timeout: 8_000 });
     return morgue.bodies[0]!.headers;
   };
 

@@ -126,7 +126,7 @@ describe('a shutdown that does not wait long enough', () => {
     const options = { ...where(broker), drainTimeout: 20, prefetch: 2 };
     const app = await contextApp({ providers: [Slow], imports: [DlxBrokerModule.forRoot(options)] });
     for (const id of [1, 2, 3]) app.get(DlxClient).emit('order.created', id);
-    await vi.waitFor(() => expect(begun).toEqual([1, 2]));
+    await vi.waitFor(() => expect(begun).toEqual([1, 2]), { timeout: 8_000 });
     await app.close();
     const bodies: unknown[] = [];
     broker
@@ -169,9 +169,11 @@ it.each([
       .pipe(tap({ error: (error: Error) => failures.push(error.name) }), retry(count))
       .subscribe({ error: () => undefined }),
   );
-  await vi.waitFor(() => expect(asked).toBe(2));
+  await vi.waitFor(() => expect(asked).toBe(2), { timeout: 8_000 });
   await app.close();
-  await vi.waitFor(() => expect(failures.filter((name) => name === 'ClientClosedError').length).toBeGreaterThan(1));
+  await vi.waitFor(() => expect(failures.filter((name) => name === 'ClientClosedError').length).toBeGreaterThan(1), {
+    timeout: 8_000,
+  });
   for (const each of asking) each.unsubscribe();
   expect(asked).toBe(2);
   broker.close();
@@ -192,7 +194,7 @@ it('a request that waits for its answer fails when its client is closed', async 
   const app = await microservice({ controllers: [Slow], imports: [DlxBrokerModule.forRoot(options)] });
   const answer = firstValueFrom(app.get(DlxClient).send('sum', [1, 2]));
   const failed = expect(answer).rejects.toThrow('the client was closed');
-  await vi.waitFor(() => expect(asked).toBe(true));
+  await vi.waitFor(() => expect(asked).toBe(true), { timeout: 8_000 });
   await app.close();
   await failed;
   broker.close();

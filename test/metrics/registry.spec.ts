@@ -68,12 +68,15 @@ describe('the registry of an application', () => {
     expect(valueOf(await read(registry), 'dlx_handler_attempts_total', orders)).toBe(0);
     for (const wish of ['go', 'go', 'die', 'drop']) await emit(client, 'order.created', { wish });
     await emit(client, 'slow', {});
-    await vi.waitFor(() => expect(broker.counts.parked).toBe(1));
-    await vi.waitFor(async () => {
-      const page = await read(registry);
-      expect(valueOf(page, 'dlx_handler_attempts_total', orders)).toBe(4);
-      expect(valueOf(page, 'dlx_handlers_in_flight', orders)).toBe(0);
-    });
+    await vi.waitFor(() => expect(broker.counts.parked).toBe(1), { timeout: 8_000 });
+    await vi.waitFor(
+      async () => {
+        const page = await read(registry);
+        expect(valueOf(page, 'dlx_handler_attempts_total', orders)).toBe(4);
+        expect(valueOf(page, 'dlx_handlers_in_flight', orders)).toBe(0);
+      },
+      { timeout: 8_000 },
+    );
     const page = await read(registry);
     const slow = { broker: 'default', handler: 'Orders.park', queue: 'slow' };
     expect(valueOf(page, 'dlx_handler_rejected_total', orders)).toBe(1);
@@ -95,7 +98,7 @@ describe('the registry of an application', () => {
     const registry = new Registry();
     registerDlxMetrics(registry, broker);
     await emit(client, 'order.created', { wish: 'die' });
-    await vi.waitFor(() => expect(broker.counts.rejected).toBe(1));
+    await vi.waitFor(() => expect(broker.counts.rejected).toBe(1), { timeout: 8_000 });
     const counted = ({ samples }: Exposition) =>
       samples
         .filter(({ name }) => /_total$|_count$/.test(name) && !/connections|channels/.test(name))
@@ -169,7 +172,7 @@ it.each([
   const begin = vi.spyOn(HandlerMeter.prototype, 'begin');
   const { broker, client } = await start({ metrics });
   await emit(client, 'order.created', { wish: 'go' });
-  await vi.waitFor(() => expect(broker.counts.acked).toBe(1));
+  await vi.waitFor(() => expect(broker.counts.acked).toBe(1), { timeout: 8_000 });
   expect(begin).toHaveBeenCalledTimes(times);
   begin.mockRestore();
 });

@@ -22,6 +22,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/e2e/heap.spec.ts'],
     testTimeout: 10_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 8_000 } },
     passWithNoTests: false,
     isolate: false,
     maxWorkers: availableParallelism(),

@@ -83,7 +83,7 @@ describe.each(['EventPattern', 'Consume'] as const)(
     it.each(thrown)('%s is dead-lettered', async (_, what, told) => {
       for (const [, way] of ways) {
         const [broker, morgue] = await start(() => way(what), [DeadLetter('dlx')]);
-        await vi.waitFor(() => expect(morgue.bodies).toHaveLength(1), { interval: 1 });
+        await vi.waitFor(() => expect(morgue.bodies).toHaveLength(1), { interval: 1, timeout: 8_000 });
         const { headers } = morgue.bodies[0]!;
         expect(typeof headers['dlx-error-class']).toBe('string');
         expect(headers['dlx-error-message']).toMatch(told);
@@ -95,7 +95,7 @@ describe.each(['EventPattern', 'Consume'] as const)(
 
     it.each(thrown)('%s is tried again and parked', async (_, what) => {
       const [broker] = await start(() => ways[1]![1](what), [Retry({ attempts: 2, backoff: 1 })]);
-      await vi.waitFor(() => expect(broker.counts.parked).toBe(1), { interval: 1 });
+      await vi.waitFor(() => expect(broker.counts.parked).toBe(1), { interval: 1, timeout: 8_000 });
       expect(await broker.backend.status('Worker.work')).toMatchObject({ messages: 0, unacknowledged: 0 });
     });
   },
@@ -126,7 +126,7 @@ describe('a request is answered and settled', () => {
       (error: unknown) => error,
     );
     expect(failure).toMatchObject({ status: 'error', message: expect.stringMatching(told) as string });
-    await vi.waitFor(() => expect(app.get(Morgue).bodies).toHaveLength(1), { interval: 1 });
+    await vi.waitFor(() => expect(app.get(Morgue).bodies).toHaveLength(1), { interval: 1, timeout: 8_000 });
     expect(app.get(Morgue).bodies[0]!.headers['dlx-error-message']).toMatch(told);
     expect(await app.get(DlxBroker).backend.status('Answers.ask')).toMatchObject({ messages: 0, unacknowledged: 0 });
   });
@@ -145,7 +145,7 @@ describe('a request is answered and settled', () => {
       (error: unknown) => error,
     );
     expect(failure).toMatchObject({ status: 'error' });
-    await vi.waitFor(() => expect(app.get(DlxBroker).counts.rejected).toBe(1), { interval: 1 });
+    await vi.waitFor(() => expect(app.get(DlxBroker).counts.rejected).toBe(1), { interval: 1, timeout: 8_000 });
   });
 });
 
@@ -173,7 +173,7 @@ describe('the reasons of a validation are kept', () => {
     }
     const app = await contextApp({ providers: [Validates, Morgue] });
     await firstValueFrom(app.get(DlxClient).emit('v', 1));
-    await vi.waitFor(() => expect(app.get(Morgue).bodies).toHaveLength(1), { interval: 1 });
+    await vi.waitFor(() => expect(app.get(Morgue).bodies).toHaveLength(1), { interval: 1, timeout: 8_000 });
     for (const text of told) expect(app.get(Morgue).bodies[0]!.headers['dlx-error-message']).toContain(text);
   });
 
@@ -189,7 +189,7 @@ describe('the reasons of a validation are kept', () => {
     }
     const app = await microservice({ controllers: [Validates], providers: [Morgue] });
     await firstValueFrom(app.get(DlxClient).emit('v', 1));
-    await vi.waitFor(() => expect(app.get(Morgue).bodies).toHaveLength(1), { interval: 1 });
+    await vi.waitFor(() => expect(app.get(Morgue).bodies).toHaveLength(1), { interval: 1, timeout: 8_000 });
     const { headers } = app.get(Morgue).bodies[0]!;
     expect(headers['dlx-error-message']).toContain('address: too short');
     expect(JSON.stringify(headers)).not.toContain('secret');
