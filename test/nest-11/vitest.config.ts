@@ -25,6 +25,8 @@ export default defineConfig({
     expect: { poll: { timeout: 8_000 } },
     passWithNoTests: false,
     isolate: false,
+    // Files share a process and Nest's logger: an application of another file that ends late may write a line into a case of this one.
+    retry: 2,
     maxWorkers: availableParallelism(),
   },
 });

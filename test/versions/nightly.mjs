@@ -42,7 +42,9 @@ function onNode(version, ...scripts) {
 
 const virtualTime = vitest('--project', 'virtual time', '--project', 'virtual time, alone');
 for (const version of ['22', '24']) {
-  part(`Node ${version}`, () => onNode(version, virtualTime, onNest11(), ['test/packaging/check.mjs']));
+  part(`Node ${version}`, () =>
+    onNode(version, virtualTime, onNest11(), ['test/packaging/check.mjs'], ['test/consumers/nightly.mjs', 'vitest 5']),
+  );
 }
 // The first versions that load ES modules by require().
 for (const version of ['20.19.0', '22.12.0']) {
