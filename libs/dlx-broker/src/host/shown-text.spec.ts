@@ -31,6 +31,9 @@ describe('an URL in a text', () => {
   it.each([
     ['amqp://shop:s3cret@rabbit:5672/a is no URL', 'amqp://***@rabbit:5672/a is no URL'],
     ['amqps://shop:s3@cret@rabbit and http://a:b@c', 'amqps://***@rabbit and http://***@c'],
+    ['amqp://shop:s3c/r/et@rabbit:5672/a is no URL', 'amqp://***@rabbit:5672/a is no URL'],
+    ['at http://localhost:3000/@fs/a', 'at http://localhost:3000/@fs/a'],
+    ['amqp://h:5672,amqp://u:p@i', 'amqp://h:5672,amqp://***@i'],
     ['http://:token@vault:8200/v1', 'http://***@vault:8200/v1'],
     [
       'at file:///app/node_modules/@nestjs/core/index.js:12:4',

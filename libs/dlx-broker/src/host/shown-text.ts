@@ -19,8 +19,13 @@ export function shownText(text: string, longest = Infinity): string {
   return part.length < text.length ? `${shown}…` : shown;
 }
 
-/** Replaces user and password of each URL in a text: errors of other libraries may show an URL as it was written. */
-export const withoutPasswords = (text: string): string => text.replace(/:\/\/[^\s/:@]*:[^\s/]*@/g, '://***@');
+/**
+ * Replaces user and password of each URL in a text: errors of other libraries may show an URL as it was written. The password may have
+ * two slashes, which make it an invalid URL; a port in front of a path is none.
+ */
+export const withoutPasswords = (text: string): string => text.replace(login, '://***@');
+
+const login = /:\/\/[^\s/:@]*:(?!\d{1,5}(?:[/?#,;]|$))[^\s/]*(?:\/[^\s/]*){0,2}@/g;
 
 /** Makes a text of several lines safe to show. Line ends and tabs stay. */
 export const shownLines = (text: string): string =>
