@@ -17,6 +17,8 @@ const remembered = 256;
 interface Known {
   readonly until: number;
   readonly asker: Promise<Asker>;
+  /** Of the request that asks the server. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -43,10 +45,20 @@ export class Askers {
     const key = keyOf(user, password, isLocal, isLocal ? '' : peer);
     const now = this.clock.now();
     const known = this.#known.get(key);
-    if (known !== undefined && known.until > now) return known.asker;
+    if (known !== undefined && known.until > now) return this.#shared(known, headers, peer, signal);
     const asker = this.#checked({ user, password, peer, isLocal, key }, headers, signal);
-    this.#remember(key, { until: now + trusted, asker });
+    this.#remember(key, { until: now + trusted, asker, signal });
     return asker;
+  }
+
+  /** The user of another request with the same password. If that one has gone before the answer, this one asks itself. */
+  async #shared(known: Known, headers: Headers, peer: string, signal: AbortSignal): Promise<Asker> {
+    try {
+      return await known.asker;
+    } catch (error) {
+      if (!known.signal.aborted || signal.aborted) throw error;
+      return this.of(headers, peer, signal);
+    }
   }
 
   #remember(key: string, known: Known): void {

@@ -5,7 +5,7 @@ import { notFound } from '../http/reply.js';
 import type { Capabilities } from '../dlx/capabilities.js';
 import type { Asker } from './asker.js';
 import type { RemoteHost } from './host.js';
-import { ask } from './get-json.js';
+import { ask, refusal } from './get-json.js';
 import type { ServerKind } from './relayed.js';
 import { RemoteRedrives, type RemoteTask } from './redrives/remote-redrives.js';
 import { type Snapshot, Snapshots } from './snapshot.js';
@@ -39,7 +39,10 @@ export class Remote {
   async kind(asker: Asker): Promise<ServerKind> {
     const now = this.host.clock.now();
     if (this.#kind !== undefined && this.#kind.until > now) return this.#kind.is;
-    const { status, body } = await ask(this.server, asker, ['dlx', 'capabilities']);
+    const path = ['dlx', 'capabilities'];
+    const { status, body } = await ask(this.server, asker, path);
+    // A server that is busy, or refuses this user, does not say what it is; and all users would be shown the wrong kind.
+    if (status !== 200 && status !== 404) throw refusal(path, status, body);
     const can = (body ?? {}) as Partial<Capabilities>;
     const is = status === 200 && can.product === 'dlx-broker' ? can.product : 'RabbitMQ';
     this.#kind = { is, can, until: now + rememberedKind };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { remoteHarness } from '../../../../../test/harnesses/remote-harness.js';
 import { silentOutbox } from '../../broker/index.js';
+import type { Problem } from '../http/reply.js';
+import { Askers } from './askers.js';
 import type { RemoteMover, RemoteOrder } from './redrives/remote-redrive.js';
 
 const failing =
@@ -15,6 +17,9 @@ const answering =
     headers: new Headers({ 'content-type': 'application/json', ...headers }),
     body: new Response(text).body!,
   });
+
+const login = (password: string): Headers =>
+  new Headers({ authorization: `Basic ${Buffer.from(`guest:${password}`).toString('base64')}` });
 
 describe('the console of an application asks the server', () => {
   it('in the name of its user, and passes no other header on', async () => {
@@ -108,6 +113,39 @@ describe('the console of an application refuses', () => {
     expect((await call('GET', '/whoami', { headers: { host: 'evil.example' } })).status).toBe(421);
     expect((await call('DELETE', '/queues/%2F/q', { headers: { origin: 'http://evil.example' } })).status).toBe(403);
     expect(asked).toEqual([]);
+  });
+
+  it.each([
+    [429, 429],
+    [401, 401],
+    [503, 502],
+  ])('to guess what a server is that answers %i', async (status, shown) => {
+    const harness = remoteHarness({ kind: 'dlx-broker' });
+    const { call } = harness;
+    expect((await call('GET', '/whoami')).status).toBe(200);
+    harness.server.clock.advance(30_001);
+    harness.answer = async ({ path }) =>
+      path.startsWith('/api/whoami')
+        ? answering(200, '{"name":"guest","tags":["administrator"]}')()
+        : answering(status, '{"error":"busy","reason":"wait"}')();
+    expect((await call('GET', '/dlx/capabilities')).status).toBe(shown);
+    harness.answer = undefined;
+    expect((await call('GET', '/dlx/capabilities')).body).toMatchObject({ product: 'dlx-broker' });
+  });
+
+  it('one client that has gone, and not another one of the same user', async () => {
+    const harness = remoteHarness();
+    const askers = new Askers(harness.remote.server, harness.server.clock);
+    for (let guess = 0; guess < 5; guess++)
+      await askers.of(login(`${guess}`), '127.0.0.1', new AbortController().signal).catch(() => undefined);
+    const gone = new AbortController();
+    const first = askers.of(login('guest'), '127.0.0.1', gone.signal).catch((error: Problem) => error.answer.status);
+    const second = askers.of(login('guest'), '127.0.0.1', new AbortController().signal);
+    gone.abort();
+    expect(await first).toBe(400);
+    await new Promise((resolve) => setImmediate(resolve));
+    harness.server.clock.advance(10_000);
+    expect((await second).user.name).toBe('guest');
   });
 
   it('a redirect, which could lead to another server', async () => {
