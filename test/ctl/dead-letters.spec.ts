@@ -187,8 +187,35 @@ describe('dead-letters', () => {
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
     const { code, errors } = await run('list', 'dead', '--url', url);
     expect(code).toBe(69);
-    expect(errors).toMatch(/^Error: what is at '.*' is no dlx-broker: it answers 400$/);
+    expect(errors).toMatch(/^Error: what is at '.*' is no dlx-broker: it answers 400; name .* by --url/);
     other.close();
+  });
+
+  it.each([
+    [404, ['list']],
+    [404, ['groups']],
+    [404, ['redrives']],
+    [405, ['redrive', 'dead']],
+  ])('knows a RabbitMQ by its answer %i to %j', async (status, words) => {
+    const body = status === 404 ? '{"error":"Object Not Found","reason":"Not Found"}' : '';
+    const other = createServer((_, response) => response.writeHead(status).end(body));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { code, errors } = await run(...words, '--url', url);
+    other.close();
+    expect(code).toBe(69);
+    expect(errors).toMatch(/is no dlx-broker: it answers 40[45]; name .* A RabbitMQ has no API for dead letters$/);
+  });
+
+  it('lists the queues of a RabbitMQ, which has no rates and no times of deaths', async () => {
+    const row = { vhost: '/', name: 'orders.parked', features: [], messages_ready: 1, messages_unacknowledged: 0 };
+    const items = [{ ...row, dead_in_rate: null, dead_out_rate: null, oldest: null }];
+    const other = createServer((_, response) => response.end(JSON.stringify({ items, filtered_count: 1 })));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { code, out } = await run('list', '--url', `http://127.0.0.1:${(other.address() as AddressInfo).port}`);
+    other.close();
+    expect(code).toBe(0);
+    expect(out).toMatch(/^orders\.parked +1 +0 *$/m);
   });
 
   it.each<[string, string[], number, string]>([

@@ -7,7 +7,7 @@ import { Name, visible } from '../../ui/parts';
 const kinds: Readonly<Record<string, { readonly title: string; readonly tone: 'warn' | 'bad' }>> = {
   growing: { title: 'Growing', tone: 'warn' },
   loop: { title: 'Many rounds', tone: 'warn' },
-  stuck_dlx: { title: 'Dead letters wait', tone: 'bad' },
+  stuck_dlx: { title: 'Dead letters not routed', tone: 'bad' },
   memory: { title: 'Memory', tone: 'bad' },
   disk: { title: 'Disk', tone: 'bad' },
   paused: { title: 'Paused', tone: 'bad' },

@@ -41,21 +41,23 @@ export interface Terminal {
 }
 
 /**
- * @param missing what does not exist when the server answers 404, for the error
+ * @param missing what does not exist when the server answers 404, for the error; undefined if the path names nothing
  * @throws CtlFailure with the reason of the server: exit code 65 if something does not exist, 64 for an invalid request
  */
 export async function ask(
   api: Api,
   method: 'GET' | 'POST' | 'DELETE',
   path: readonly string[],
-  missing: string,
+  missing: string | undefined,
   sent: Sent = {},
 ): Promise<Reply> {
-  const reply = await api.call(method, path, [200, 201, 204, 400, 404, 409], sent);
+  const reply = await api.call(method, path, [200, 201, 204, 400, 404, 405, 409], sent);
   if (reply.status < 400) return reply;
   const reason = reasonOf(reply.body);
-  if (reason === undefined) {
-    const text = `Error: what is at '${api.address.base}' is no dlx-broker: it answers ${reply.status}`;
+  // A RabbitMQ has none of these paths.
+  const isKnown = reason !== undefined && reply.status !== 405 && (reply.status !== 404 || missing !== undefined);
+  if (!isKnown) {
+    const text = `Error: what is at '${api.address.base}' is no dlx-broker: it answers ${reply.status}; name the HTTP API of one by --url or DLX_BROKER_URL. A RabbitMQ has no API for dead letters`;
     throw new CtlFailure(exit.unavailable, text);
   }
   if (reply.status === 404) throw new CtlFailure(exit.data, `Error: there is no ${missing}`);

@@ -85,7 +85,9 @@ export function letterText(body: unknown): string {
   ];
   return [
     prettyColumns(undefined, facts),
-    section('deaths, the newest first', prettyColumns(['reason', 'count', 'queue', 'by', 'time', 'after'], deaths)),
+    deaths.length === 0
+      ? ''
+      : section('deaths, the newest first', prettyColumns(['reason', 'count', 'queue', 'by', 'time', 'after'], deaths)),
     section('properties', prettyColumns(undefined, properties)),
     section('headers', prettyColumns(undefined, headers)),
     section(`body (${letter.payload_bytes} bytes, ${letter.payload_encoding})`, shownLines(letter.payload)),

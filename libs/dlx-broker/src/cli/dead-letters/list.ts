@@ -29,7 +29,7 @@ export function groups(queue: string | undefined, flags: ListFlags, api: Api, ou
     ...(flags.vhost !== undefined && { vhost: flags.vhost }),
     ...(queue !== undefined && { queue, vhost: vhostOf(flags) }),
   };
-  const missing = queue === undefined ? `vhost '${flags.vhost}'` : shownQueue(queue, vhostOf(flags));
+  const missing = queue === undefined ? vhostIn(flags) : shownQueue(queue, vhostOf(flags));
   const asked = async (): Promise<Reply> => {
     const reply = await ask(api, 'GET', ['dlx', 'groups'], missing, { query });
     // The server leaves out what does not exist. A queue that exists was searched or skipped.
@@ -74,5 +74,8 @@ function askQueues(flags: ListFlags, api: Api): Promise<Reply> {
     throw new CtlFailure(exit.usage, "Error: filters and --by need a queue; 'dlx-broker dead-letters groups' has all");
   const order = { dead: 'true', sort: 'messages_ready', sort_reverse: 'true', page_size: limit };
   const query = vhost === undefined ? order : { ...order, vhost };
-  return ask(api, 'GET', ['dlx', 'queues'], `vhost '${vhost}'`, { query });
+  return ask(api, 'GET', ['dlx', 'queues'], vhostIn(flags), { query });
 }
+
+/** What does not exist if no queue is named. */
+const vhostIn = ({ vhost }: CommonFlags): string | undefined => (vhost === undefined ? undefined : `vhost '${vhost}'`);

@@ -7,8 +7,9 @@ interface QueueRow {
   readonly features: readonly { readonly letter: string }[];
   readonly messages_ready: number;
   readonly messages_unacknowledged: number;
-  readonly dead_in_rate: number;
-  readonly dead_out_rate: number;
+  /** Null on a RabbitMQ, which does not count dead letters. */
+  readonly dead_in_rate: number | null;
+  readonly dead_out_rate: number | null;
   readonly oldest: number | null;
 }
 
@@ -19,6 +20,8 @@ export function vhostColumn<T extends { readonly vhost: string | null }>(
   const [first] = rows;
   return rows.some(({ vhost }) => vhost !== first?.vhost) ? [({ vhost }) => vhost ?? 'several'] : [];
 }
+
+const rate = (perSecond: number | null): string => perSecond?.toFixed(1) ?? '';
 
 /** A line for each dead-letter queue: how much lies there, since when, and how much comes and goes. */
 export function queuesText(body: unknown): string {
@@ -33,8 +36,8 @@ export function queuesText(body: unknown): string {
     row.features.map(({ letter }) => letter).join(' '),
     String(row.messages_ready),
     String(row.messages_unacknowledged),
-    row.dead_in_rate.toFixed(1),
-    row.dead_out_rate.toFixed(1),
+    rate(row.dead_in_rate),
+    rate(row.dead_out_rate),
     when(row.oldest),
   ]);
   const head = [...vhost.map(() => 'vhost'), 'queue', 'features', 'ready', 'unacked', 'in/s', 'out/s', 'oldest'];

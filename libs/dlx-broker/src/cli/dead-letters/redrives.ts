@@ -47,7 +47,7 @@ function redrivesText(body: unknown): string {
 /** The running redrives, and the last ones. */
 export function listRedrives(flags: CommonFlags & WatchFlags, api: Api, output: CommandOutput): Promise<void> {
   const once = async (): Promise<string> => {
-    const { body, text } = await ask(api, 'GET', ['dlx', 'redrives'], 'list of redrives');
+    const { body, text } = await ask(api, 'GET', ['dlx', 'redrives'], undefined);
     const seen = (body as readonly RedriveRow[]).filter(({ vhost }) => vhost === (flags.vhost ?? vhost));
     return flags.json === true
       ? shownJson(flags.vhost === undefined ? text : JSON.stringify(seen))
