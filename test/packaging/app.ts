@@ -1,5 +1,5 @@
 /* An application, compiled against the declarations of the package by check.mjs: with Nest 11 and 12, in each kind of module. */
-import { Injectable, Module } from '@nestjs/common';
+import { Controller, Get, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, Payload, type MicroserviceOptions } from '@nestjs/microservices';
 import {
@@ -12,6 +12,7 @@ import {
   DlxContext,
   DlxServer,
   embedded,
+  Redrives,
   Retry,
 } from 'dlx-broker';
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
@@ -31,7 +32,38 @@ export class Orders {
   }
 }
 
-@Module({ imports: [DlxBrokerModule.forRoot({ broker: embedded(), prefetch: 10 })], providers: [Orders] })
+/** Types are inferred here, as controllers of applications do. With `declaration: true` the exports have to name them. */
+@Controller('broker')
+export class BrokerController {
+  constructor(
+    private readonly broker: DlxBroker,
+    private readonly redrives: Redrives,
+  ) {}
+
+  @Get('counts')
+  counts() {
+    return this.broker.counts;
+  }
+
+  @Get('health')
+  async health() {
+    return {
+      facts: await this.broker.health(),
+      checks: [await this.broker.isHealthy('dlx'), this.broker.isAlive('dlx')],
+    };
+  }
+
+  @Get('redrive')
+  redrive() {
+    return [this.redrives.dryRun({ from: 'orders.parked' }), this.redrives.start({ from: 'orders.parked' })] as const;
+  }
+}
+
+@Module({
+  imports: [DlxBrokerModule.forRoot({ broker: embedded(), prefetch: 10 })],
+  providers: [Orders],
+  controllers: [BrokerController],
+})
 export class AppModule {}
 
 export async function main(): Promise<number> {

@@ -75,6 +75,8 @@ function compile(ts, app, { type, options }) {
       strict: true,
       experimentalDecorators: true,
       emitDecoratorMetadata: true,
+      // A new application of Nest has it.
+      declaration: true,
       noEmit: true,
       skipLibCheck: false,
     },
@@ -90,6 +92,9 @@ function compile(ts, app, { type, options }) {
     ...program.getOptionsDiagnostics(),
     ...program.getGlobalDiagnostics(),
     ...ours.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]),
+    ...ours
+      .filter(({ isDeclarationFile }) => !isDeclarationFile)
+      .flatMap((file) => [...program.getDeclarationDiagnostics(file)]),
   ];
   return faults.map(({ file, messageText }) => {
     const text = ts.flattenDiagnosticMessageText(messageText, '\n');

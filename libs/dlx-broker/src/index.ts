@@ -10,6 +10,7 @@
 
 // The module
 export {
+  type BrokerCounts,
   DlxBroker,
   type DlxBrokerAsyncOptions,
   DlxBrokerModule,
@@ -19,6 +20,7 @@ export {
   DlxContext,
   type DlxHealth,
   DlxServer,
+  type HealthResult,
   type OutcomeEvent,
 } from './nest/index.js';
 
@@ -88,7 +90,7 @@ export {
 } from './topology/index.js';
 
 // Dead letters and redrives
-export { DeadLetters, Redrives } from './streams/index.js';
+export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from './streams/index.js';
 
 // Idempotency
 export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';

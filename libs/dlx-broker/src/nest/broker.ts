@@ -35,8 +35,8 @@ export interface BrokerParts {
   readonly tracing: SafeTracing | undefined;
 }
 
-/** Counts of the handlers, and of the events of the client. */
-export interface BrokerCounts extends HandlerCounts {
+/** Counts of the handlers, of the letters of streams and redrives, and of the events of the client. */
+export interface BrokerCounts extends HandlerCounts, Pick<LetterCounts, 'redriven' | 'unanswered'> {
   /** Events that no queue got. */
   readonly unroutable: number;
 }
@@ -107,7 +107,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Counts of the messages of handlers, and of the letters that streams and redrives retried, parked and redrove. */
-  get counts(): Readonly<BrokerCounts & Pick<LetterCounts, 'redriven' | 'unanswered'>> {
+  get counts(): Readonly<BrokerCounts> {
     const { counts } = this.#settlement;
     const { retried, parked, redriven, unanswered } = this.parts.events.letters;
     const both = { retried: counts.retried + retried, parked: counts.parked + parked };

@@ -14,7 +14,7 @@ export * from './context.js';
 export * from './decorators/index.js';
 export * from './dlx-broker.module.js';
 export type { DlxFeatureOptions } from './feature.js';
-export type { DlxHealth } from './health/index.js';
+export type { DlxHealth, HealthResult } from './health/index.js';
 export { HandlerTimeoutError } from './handler-timeout-error.js';
 export { dlxHeaders } from './headers.js';
 export * from './idempotency/index.js';
