@@ -211,7 +211,9 @@ describe('docs/grafana/alerts.yaml', () => {
 
   it('raises those that the traffic calls for', async () => {
     const both = await scrapes();
-    const raised = rules.filter(({ expr }) => evaluate(expr, both).length > 0).map(({ alert }) => alert);
+    // How late the event loop is depends on the machine.
+    const ofTraffic = rules.filter(({ alert }) => alert !== 'EventLoopIsLate');
+    const raised = ofTraffic.filter(({ expr }) => evaluate(expr, both).length > 0).map(({ alert }) => alert);
     expect(raised).toEqual(['DeadLettersGrow', 'MessagesAreUnroutable', 'HandlersFail']);
   });
 });
