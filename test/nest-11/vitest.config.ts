@@ -20,8 +20,8 @@ export default defineConfig({
     include: ['test/e2e/**/*.spec.ts', 'libs/dlx-broker/src/{nest,testing}/**/*.spec.ts', 'test/nest-11/*.spec.ts'],
     // The heap does not depend on Nest, and is measured in a process of its own.
     exclude: ['**/node_modules/**', 'test/e2e/heap.spec.ts'],
-    testTimeout: 10_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 8_000 } },
     passWithNoTests: false,
     isolate: false,
