@@ -251,6 +251,19 @@ describe('redrives by consumers of the application', () => {
     });
   });
 
+  it('show no password of the application, whose options may fail with one', async () => {
+    const error = new Error("option 'urls' of rabbitmq() failed: GET http://:s3cret@vault:8200/v1\nanswered 503");
+    const { counts, ...failed } = mover();
+    const startRedrive = () => ({ ...failed, counts: { ...counts, state: 'failed' as const, error } });
+    const { call, server } = remoteHarness({ remoteHost: { startRedrive } });
+    const channel = server.broker.connect().openChannel(silentOutbox);
+    channel.declareQueue('dead');
+    channel.publish('', 'dead', {}, Buffer.from('x'));
+    const { body } = await call('POST', '/dlx/redrives', { body: { vhost: '/', queue: 'dead' } });
+    expect(body).toMatchObject({ state: 'failed', reason: expect.stringContaining("option 'urls'") });
+    expect(JSON.stringify(body)).not.toContain('s3cret');
+  });
+
   it('refuse what needs a look at messages, and mistakes', async () => {
     const { post, orders } = arrange();
     for (const more of [{ filter: { reason: 'rejected' } }, { ids: ['1'] }, { groups: [] }, { keep_history: true }]) {

@@ -57,7 +57,7 @@ async function openConsole(options: Readonly<RabbitMqBrokerOptions>, logger: Saf
     server,
     clock: new SystemClock(),
     patterns: policyPatterns,
-    startRedrive: redrivesOver(options, { warn: (text) => logger.warn(shownText(text)), fault: log }),
+    startRedrive: redrivesOver(options, { warn: (text) => logger.warn(shownText(withoutPasswords(text))), fault: log }),
     notice: (text: string) => logger.log(shownText(text)),
     log,
     ...(file && { audit: file }),

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../http/json-object.js';
 import { badRequest, noContent, notAuthorised, notFound, ok, Problem } from '../../http/reply.js';
 import { isOf } from '../../http/auth.js';
 import { addressIn, paceIn } from '../../dlx/redrive-input.js';
-import { shownText } from '../../../host/index.js';
+import { shownText, withoutPasswords } from '../../../host/index.js';
 import { getJson } from '../get-json.js';
 import { numberAt } from '../live-queue.js';
 import type { RawRow } from '../lists.js';
@@ -150,9 +150,9 @@ function resultsOf(destinations: Readonly<Record<string, number>>): object {
 /** The most queues of an answer. */
 const mostDestinations = 1_000;
 
-/** The text of an error; passwords are in none of them. */
+/** The text of an error. That of an option of the application, such as a function of `urls`, may quote an URL with a password. */
 const reasonOf = (error: unknown): string | null =>
-  error instanceof Error ? shownText(error.message, 1_000) : error === undefined ? null : 'it failed';
+  error instanceof Error ? shownText(withoutPasswords(error.message), 1_000) : error === undefined ? null : 'it failed';
 
 /** The redrives of the virtual hosts that the user sees. */
 const list: RemoteHandler = async ({ asker }, { redrives, snapshots }) => {
