@@ -1,3 +1,5 @@
+// The files below use it when they are loaded, and only Nest's own entry point loads it for them.
+import 'reflect-metadata';
 import type { ExecutionContext } from '@nestjs/common';
 import { EXCEPTION_FILTERS_METADATA, FILTER_CATCH_EXCEPTIONS } from '@nestjs/common/constants.js';
 import type { ApplicationConfig } from '@nestjs/core';
