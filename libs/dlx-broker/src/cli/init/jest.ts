@@ -16,6 +16,7 @@ export function withEsModules(jest: Jest | undefined): Jest | undefined {
     ...jest,
     // The first pattern that fits is taken.
     transform: { [`node_modules/(${packages})/.+\\.js$`]: ['ts-jest', settings], ...transform },
-    transformIgnorePatterns: [`node_modules/(?!(${packages})/)`],
+    // pnpm keeps packages in a folder below node_modules/.pnpm/.
+    transformIgnorePatterns: [`node_modules/(?!(\\.pnpm|${packages})/)`],
   };
 }
