@@ -24,34 +24,36 @@ export const handler = [
 ].join('\n');
 
 /** jest has its functions as globals; vitest has them so only on request. */
-export const test = ({ runner, extension }: Pick<Application, 'runner' | 'extension'>): string => `\
-import { DlxTesting } from 'dlx-broker/testing';
-${runner === 'vitest' ? `import { afterEach, beforeEach, describe, it } from 'vitest';\n` : ''}\
-import { OrdersHandler } from './orders.handler${extension}';
-
-describe('OrdersHandler', () => {
-  let dlx: DlxTesting;
-
-  beforeEach(async () => {
-    dlx = await DlxTesting.create(
-      { providers: [OrdersHandler] },
-      { logger: false },
-    );
-  });
-
-  afterEach(() => dlx.close());
-
-  it('handles an order', async () => {
-    await dlx.publish('orders', { id: 1, item: 'tea' });
-    await dlx.settled();
-    dlx.expectQueue('orders').toBeEmpty();
-    dlx.expectQueue('orders.parked').toBeEmpty();
-  });
-
-  it('parks an order that fails five times, after 15 seconds of virtual time', async () => {
-    await dlx.publish('orders', { id: 2, item: '' });
-    await dlx.advance('15s');
-    dlx.expectQueue('orders.parked').toHold([{ id: 2, item: '' }]);
-  });
-});
-`;
+export const test = ({ runner, extension }: Pick<Application, 'runner' | 'extension'>): string =>
+  [
+    "import { DlxTesting } from 'dlx-broker/testing';",
+    ...(runner === 'vitest' ? ["import { afterEach, beforeEach, describe, it } from 'vitest';"] : []),
+    `import { OrdersHandler } from './orders.handler${extension}';`,
+    '',
+    "describe('OrdersHandler', () => {",
+    '  let dlx: DlxTesting;',
+    '',
+    '  beforeEach(async () => {',
+    '    dlx = await DlxTesting.create(',
+    '      { providers: [OrdersHandler] },',
+    '      { logger: false },',
+    '    );',
+    '  });',
+    '',
+    '  afterEach(() => dlx.close());',
+    '',
+    "  it('handles an order', async () => {",
+    "    await dlx.publish('orders', { id: 1, item: 'tea' });",
+    '    await dlx.settled();',
+    "    dlx.expectQueue('orders').toBeEmpty();",
+    "    dlx.expectQueue('orders.parked').toBeEmpty();",
+    '  });',
+    '',
+    "  it('parks an order that fails five times, after 15 seconds of virtual time', async () => {",
+    "    await dlx.publish('orders', { id: 2, item: '' });",
+    "    await dlx.advance('15s');",
+    "    dlx.expectQueue('orders.parked').toHold([{ id: 2, item: '' }]);",
+    '  });',
+    '});',
+    '',
+  ].join('\n');
