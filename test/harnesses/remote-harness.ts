@@ -25,16 +25,23 @@ export interface RemoteHarnessOptions extends HarnessOptions {
   readonly host?: HarnessOptions['host'];
   readonly remoteHost?: Partial<RemoteHost>;
   readonly base?: string;
+  /** Paths behind `/api` that this RabbitMQ does not have either. */
+  readonly absentPaths?: readonly string[];
 }
 
 const noRedrive = (): never => {
   throw new Error('this case has no redrives');
 };
 
-const absent = JSON.stringify({ error: 'Object Not Found', reason: 'Not Found' });
+/** As RabbitMQ 3.10.8 answers for a path that it does not have: it has no JSON for a client that accepts nothing else. */
+const absentTo = (accept = '*/*'): Response =>
+  accept.includes('*/*')
+    ? new Response(JSON.stringify({ error: 'Object Not Found', reason: 'Not Found' }), { status: 404 })
+    : new Response(null, { status: 406 });
 
 export function remoteHarness(options: RemoteHarnessOptions = {}): RemoteHarness {
-  const { kind = 'RabbitMQ', api: apiOptions = {}, remoteHost, base = 'http://127.0.0.1:15672', ...ofServer } = options;
+  const { kind = 'RabbitMQ', api: apiOptions = {}, remoteHost, base = 'http://127.0.0.1:15672', ...more } = options;
+  const { absentPaths = [], ...ofServer } = more;
   const server = apiHarness(ofServer);
   const asked: ServerRequest[] = [];
   const harness: { answer: RemoteServer['send'] | undefined } = { answer: undefined };
@@ -42,7 +49,12 @@ export function remoteHarness(options: RemoteHarnessOptions = {}): RemoteHarness
     asked.push(request);
     if (harness.answer !== undefined) return harness.answer(request);
     const { method, path, headers, body } = request;
-    if (kind === 'RabbitMQ' && path.startsWith('/api/dlx')) return answerOf(new Response(absent, { status: 404 }));
+    if (
+      kind === 'RabbitMQ' &&
+      (path.startsWith('/api/dlx') || absentPaths.some((absent) => path === `/api${absent}`))
+    ) {
+      return answerOf(absentTo(headers['accept']));
+    }
     const sent = new Request(`http://127.0.0.1:15672${path}`, {
       method,
       headers,

@@ -14,10 +14,13 @@ export interface ReadAnswer {
   readonly body: unknown;
 }
 
+/** RabbitMQ says that it does not have a path only to clients that accept any form: to others it answers 406, without a reason. */
+const accept = 'application/json, */*;q=0.1';
+
 /** Headers of a request in the name of a user. A server that lets some users in locally only has to know the client. */
 export const headersFor = ({ authorization, isLocal, peer }: Pick<Asker, 'authorization' | 'isLocal' | 'peer'>) => ({
   ...(authorization !== '' && { authorization }),
-  accept: 'application/json',
+  accept,
   'x-requested-with': 'dlx-console',
   ...(!isLocal && { 'x-forwarded-for': peer }),
 });

@@ -107,6 +107,16 @@ describe('the console of an application on RabbitMQ', () => {
     });
   });
 
+  it('shows a server that has no path for policies of the operator', async () => {
+    const harness = remoteHarness({ absentPaths: ['/operator-policies'] });
+    furnish(harness.server);
+    const { status, body } = await harness.call('GET', '/dlx/queues/%2F/orders');
+    expect(status).toBe(200);
+    expect((body as Record<string, Body[]>)['settings']).toContainEqual(
+      expect.objectContaining({ key: 'max-length', value: 10, source: 'policy' }),
+    );
+  });
+
   it('refuses what RabbitMQ cannot do, and paths that the console does not need', async () => {
     const { call } = remoteHarness();
     const refused = await call('GET', '/dlx/queues/%2F/orders/messages');

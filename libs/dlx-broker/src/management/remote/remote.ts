@@ -13,9 +13,6 @@ import { type Snapshot, Snapshots } from './snapshot.js';
 /** How long the kind of a server is remembered, in milliseconds: another one may come to its address. */
 const rememberedKind = 30_000;
 
-/** What a RabbitMQ answers for a path that it does not have: 404, or 406 to a client that accepts JSON only. */
-const unknownPath = [404, 406];
-
 /** A server, and what the handlers of requests about it share. */
 export class Remote {
   readonly turns = new SharedTurns();
@@ -45,7 +42,7 @@ export class Remote {
     const path = ['dlx', 'capabilities'];
     const { status, body } = await ask(this.server, asker, path);
     // A server that is busy, or refuses this user, does not say what it is; and all users would be shown the wrong kind.
-    if (status !== 200 && !unknownPath.includes(status)) throw refusal(path, status, body);
+    if (status !== 200 && status !== 404) throw refusal(path, status, body);
     const can = (body ?? {}) as Partial<Capabilities>;
     const is = status === 200 && can.product === 'dlx-broker' ? can.product : 'RabbitMQ';
     this.#kind = { is, can, until: now + rememberedKind };
