@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Alarm } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
+import { bind, opened } from '../host/index.js';
 import { Acceptor } from './acceptor.js';
 import type { ClientConnection } from './connection.js';
 import { defaultLimits } from './limits.js';
@@ -10,14 +11,7 @@ import { processSurroundings } from './surroundings.js';
 
 /** Opens a port for AMQP 0-9-1 clients. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
 export async function listen(broker: Broker, options: ListenOptions = {}): Promise<Listener> {
-  const listener = new Listener(broker, options);
-  try {
-    await listener.open(options.host ?? '127.0.0.1', options.port ?? 5672);
-    return listener;
-  } catch (error) {
-    await listener.close();
-    throw error;
-  }
+  return opened(new Listener(broker, options), options.host ?? '127.0.0.1', options.port ?? 5672);
 }
 
 /** A port and the connections that came in through it. */
@@ -60,18 +54,10 @@ export class Listener {
     return this.#reception.connections;
   }
 
-  open(host: string, port: number): Promise<void> {
-    const { server } = this.#acceptor;
+  async open(host: string, port: number): Promise<void> {
     const { alarms, log } = this.#reception.context;
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ host, port, backlog: 1024 }, () => {
-        server.off('error', reject);
-        alarms.check(); // the first client is blocked as well if a resource is short
-        server.on('error', (error) => log(error));
-        resolve();
-      });
-    });
+    await bind(this.#acceptor.server, { host, port, backlog: 1024 }, log);
+    alarms.check(); // the first client is blocked as well if a resource is short
   }
 
   /**

@@ -7,5 +7,6 @@ export { delayIn, measuredLoop } from './loop-delay.js';
 export { randomNames } from './names.js';
 export { turnPace } from './pace.js';
 export { policyPatterns } from './patterns.js';
+export { bind, opened } from './open-port.js';
 export { cutText, shownJson, shownLines, shownText, withoutPasswords } from './shown-text.js';
 export { after } from './timer.js';

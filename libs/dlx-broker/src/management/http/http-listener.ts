@@ -1,4 +1,5 @@
 import { type ApiOptions, createApi } from './app.js';
+import { opened } from '../../host/index.js';
 import { type ConsoleFiles, consoleFiles } from '../console/console-files.js';
 import { Dlx } from '../dlx/dlx.js';
 import { HttpPort, type HttpPortOptions } from './http-port.js';
@@ -16,14 +17,7 @@ export interface HttpOptions extends ApiOptions, HttpPortOptions {}
  * @throws the error of the system, such as EADDRINUSE
  */
 export async function listenHttp(host: ManagementHost, options: HttpOptions = {}): Promise<HttpListener> {
-  const listener = new HttpListener(host, options);
-  try {
-    await listener.open(options.host ?? '127.0.0.1', options.port ?? 15672);
-    return listener;
-  } catch (error) {
-    await listener.close();
-    throw error;
-  }
+  return opened(new HttpListener(host, options), options.host ?? '127.0.0.1', options.port ?? 15672);
 }
 
 /** The URLs of the port. */

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { bracketed } from '../../host/index.js';
+import { bind, bracketed } from '../../host/index.js';
 import type { Api } from './app.js';
 import { type ConnectionLimits, HttpConnections, defaultConnectionLimits, type Visit } from './http-connections.js';
 import { eventLoop } from './turns.js';
@@ -109,14 +109,7 @@ export class HttpPort {
 
   /** @throws the error of the system, such as EADDRINUSE */
   open(host: string, port: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ host, port }, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', (error) => this.#log?.(error));
-        resolve();
-      });
-    });
+    return bind(this.#server, { host, port }, (error) => this.#log?.(error));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { opened } from '../../host/index.js';
 import { filesOf, type HttpOptions, type HttpUrls } from '../http/http-listener.js';
 import { HttpPort } from '../http/http-port.js';
 import { Problem } from '../http/reply.js';
@@ -15,14 +16,7 @@ export type RemoteOptions = Omit<HttpOptions, 'resources'>;
  * @throws the error of the system, such as EADDRINUSE
  */
 export async function listenRemote(host: RemoteHost, options: RemoteOptions = {}): Promise<RemoteListener> {
-  const listener = new RemoteListener(host, options);
-  try {
-    await listener.open(options.host ?? '127.0.0.1', options.port ?? 15672);
-    return listener;
-  } catch (error) {
-    await listener.close();
-    throw error;
-  }
+  return opened(new RemoteListener(host, options), options.host ?? '127.0.0.1', options.port ?? 15672);
 }
 
 /** The port of the console of an application on a server. */

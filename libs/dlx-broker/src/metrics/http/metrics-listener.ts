@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventLoop, isKnownHost, longestTurn, Problem, safeHeaders } from '../../management/index.js';
-import { bracketed } from '../../host/index.js';
+import { bind, bracketed } from '../../host/index.js';
 import { isLoopback } from '../../logins/index.js';
 import type { Meter } from '../meter.js';
 import { type PageRequest, pageOf } from '../pages.js';
@@ -37,17 +37,19 @@ const slowest = 30_000;
 /** The port for metrics: only the pages, without a login, as in RabbitMQ. */
 export class MetricsListener {
   readonly #server: Server;
+  readonly #log: (error: unknown) => void;
   #pages = 0;
 
   constructor(
     readonly meter: Meter,
     readonly options: MetricsOptions = {},
-    log?: (error: unknown) => void,
+    log: (error: unknown) => void = () => undefined,
   ) {
+    this.#log = log;
     this.#server = createServer(limits, (request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
         response.destroy();
-        if (!request.destroyed) log?.(error);
+        if (!request.destroyed) this.#log(error);
       });
     });
     this.#server.maxConnections = mostConnections;
@@ -69,14 +71,7 @@ export class MetricsListener {
   /** @throws the error of the system, such as EADDRINUSE */
   open(): Promise<void> {
     const { host = '127.0.0.1', port = 15692 } = this.options;
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ host, port }, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', () => undefined);
-        resolve();
-      });
-    });
+    return bind(this.#server, { host, port }, this.#log);
   }
 
   close(): Promise<void> {
