@@ -2,6 +2,7 @@ import { format, resolveConfig } from 'prettier';
 import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
 import { metricTable } from '../../libs/dlx-broker/src/metrics/index.js';
 import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
+import { logEvents } from '../../libs/dlx-broker/src/nest/log-events.js';
 import { differences } from '../e2e/differences.js';
 import { read, root } from './pages.js';
 
@@ -80,6 +81,15 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   'metrics of RabbitMQ': metricRows((name) => name.startsWith('rabbitmq_')),
   'metrics of our own': metricRows((name) => name.startsWith('dlx_')),
+  'lines of the log': [
+    ['`event`', 'level', 'says', 'fields'],
+    ...Object.entries(logEvents).map(([event, { level, says, fields }]) => [
+      code(event),
+      code(level),
+      says,
+      fields.map(code).join(', '),
+    ]),
+  ],
   'settings of decorators': [
     ['decorator', 'setting', 'becomes', 'accepts'],
     ...decoratorTable.map(({ decorator, setting, of, becomes, accepts }) => [

@@ -20,7 +20,7 @@ import { createBroker } from 'dlx-broker/engine';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { contextApp, handlerOf, microservice, Morgue } from './apps.js';
-import { idle, until } from './places.js';
+import { idle, isOfStart, until } from './places.js';
 
 /** What would end the process. */
 const ends: unknown[] = [];
@@ -45,7 +45,7 @@ const lying = { durable: true, exclusive: false, autoDelete: false, arguments: n
 /** @returns what is logged from now on */
 function listen(): string[] {
   const lines: string[] = [];
-  const keep = (text: unknown): void => void lines.push(String(text));
+  const keep = (text: unknown): void => void (isOfStart(text) || lines.push(String(text)));
   Logger.overrideLogger({ log: () => undefined, warn: keep, error: keep });
   return lines;
 }

@@ -24,7 +24,7 @@ import {
 } from 'dlx-broker';
 import { firstValueFrom, lastValueFrom, throwError } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { here, idle, until } from './places.js';
+import { here, idle, isOfStart, until } from './places.js';
 
 interface Line {
   readonly level: string;
@@ -43,8 +43,9 @@ async function start(handlers: Type, options: DlxBrokerOptions = {}) {
   const lines: Line[] = [];
   const keep =
     (level: string) =>
-    (text: unknown, ...more: unknown[]): void =>
-      void lines.push({ level, text: String(text), stack: more.length > 1 ? more[0] : undefined });
+    (text: unknown, ...more: unknown[]): void => {
+      if (!isOfStart(text)) lines.push({ level, text: String(text), stack: more.length > 1 ? more[0] : undefined });
+    };
   const logger = { log: () => undefined, warn: keep('warn'), error: keep('error'), fatal: keep('fatal') };
   @Module({ imports: [DlxBrokerModule.forRoot(here(options))], controllers: [handlers] })
   class Root {}

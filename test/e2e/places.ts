@@ -101,3 +101,6 @@ export const idle = isEmbedded ? { messages: 0, unacknowledged: 0 } : { messages
 /** Waits until a check succeeds: a server answers later. */
 export const until = (check: () => unknown): Promise<void> =>
   vi.waitFor(async () => void (await check()), { interval: isEmbedded ? 1 : 5, timeout: 5_000 });
+
+/** True for the line about SIGTERM, which is written one second after a start: a slow test gets it after the lines of the start. */
+export const isOfStart = (line: unknown): boolean => String(line).startsWith('SIGTERM ');

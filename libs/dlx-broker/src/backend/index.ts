@@ -13,6 +13,7 @@ export type {
   Supplied,
 } from './rabbitmq/options.js';
 export { misnamedIn } from './rabbitmq/supplied.js';
+export type { RabbitMqLog } from './rabbitmq/open.js';
 export { type Capability, need } from './need.js';
 export { type BackendState, serverOf, type ServerInfo } from './state.js';
 

@@ -1,8 +1,8 @@
-import type { Logger } from '@nestjs/common';
 import { AsyncResource } from 'node:async_hooks';
 import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
-import { stackOf, textOf } from './failure-log.js';
+import type { EventLog } from './event-log.js';
+import { errorFacts, stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
 import { busy, type End, succeeded, type Handling, type Outcome, type PlannedHandler } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
@@ -23,7 +23,7 @@ export class Attempts {
     private readonly settlement: Settlement,
     private readonly guard: IdempotencyGuard,
     private readonly processing: Processing,
-    private readonly logger: Logger,
+    private readonly log: EventLog,
     private readonly tracing: SafeTracing | undefined,
   ) {}
 
@@ -101,15 +101,21 @@ export class Attempts {
     });
     hooks?.catch((error: unknown) => {
       const failure = readable(error);
-      if (begun) return this.logger.error(`${planned.handler.origin}: a processing hook failed: ${textOf(failure)}`);
+      if (begun) return this.#hookFailed(planned, failure);
       begun = true; // the handler was never called: this is a failed attempt like others
       context.capture(failure);
       end({ failed: true, failure });
     });
   }
 
-  #endFailed({ handler }: PlannedHandler, error: unknown): void {
-    this.logger.error(`${handler.origin}: the end of an attempt failed: ${textOf(error)}`, stackOf(error));
+  #hookFailed({ handler: { origin } }: PlannedHandler, error: unknown): void {
+    const text = `${origin}: a processing hook failed: ${textOf(error)}`;
+    this.log.tell('hookFailed', text, { handler: origin, ...errorFacts(error) });
+  }
+
+  #endFailed({ handler: { origin } }: PlannedHandler, error: unknown): void {
+    const text = `${origin}: the end of an attempt failed: ${textOf(error)}`;
+    this.log.tell('endFailed', text, { handler: origin, ...errorFacts(error) }, stackOf(error));
   }
 
   /** Starts the timer of an attempt. @returns a function that stops it; undefined if the policy has no time limit */

@@ -1,4 +1,4 @@
-import type { Logger, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { HomeContext, shownText } from '../host/index.js';
 import { type WaitQueues, describeRetry } from '../retry/index.js';
@@ -8,6 +8,7 @@ import type { DeadLetters, Redrives } from '../streams/index.js';
 import type { SafeTracing } from '../tracing/index.js';
 import { Attempts, type Processing } from './attempts.js';
 import type { DlxClient } from './client.js';
+import { EventLog } from './event-log.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
 import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
 import type { HandlerSource } from './handler-source.js';
@@ -18,7 +19,6 @@ import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumers } from './queue-consumers.js';
 import { type Measured, measured } from './measured.js';
-import { SafeLogger } from './safe-logger.js';
 import type { DlxServer } from './server.js';
 import { StartReport } from './start-report.js';
 import { Settlement, type HandlerCounts } from './settlement.js';
@@ -46,7 +46,7 @@ export interface BrokerCounts extends HandlerCounts, Pick<LetterCounts, 'redrive
  * waits for handlers when the application shuts down.
  */
 export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
-  readonly #logger: Logger;
+  readonly #log: EventLog;
   readonly #settlement: Settlement;
   readonly #consumers: QueueConsumers;
   readonly #report: StartReport;
@@ -69,33 +69,38 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     private readonly parts: BrokerParts,
   ) {
     const { backend } = connected;
-    const logger = new SafeLogger(`DlxBroker ${options.name}`);
-    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, logger, parts.tracing);
+    const log = new EventLog(`DlxBroker ${options.name}`, options.logging);
+    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, parts.tracing);
     const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => backend.clock.now());
-    const guard = new IdempotencyGuard(store, logger);
+    const guard = new IdempotencyGuard(store, log);
     const processing: Processing = (context, run) => server.process(context, run);
-    const attempts = new Attempts(settlement, guard, processing, logger, parts.tracing);
+    const attempts = new Attempts(settlement, guard, processing, log, parts.tracing);
     const home = new HomeContext();
     const { drainTimeout } = options;
     const restore = (): Promise<void> => this.#inTurn(() => this.#consume());
-    this.#consumers = new QueueConsumers({ backend, settlement, attempts, home, logger, drainTimeout, restore });
-    this.#report = new StartReport({ options, backend, source, server, home, logger });
+    this.#consumers = new QueueConsumers({ backend, settlement, attempts, home, log, drainTimeout, restore });
+    this.#report = new StartReport({ options, backend, source, server, home, log });
     this.#health = new Health({
       name: options.name,
       options: options.health,
       backend,
       condition: connected.condition?.bind(connected),
-      logger,
+      log,
       phase: () => (this.#closing ? 'closing' : this.#isUp ? 'up' : 'starting'),
       unserved: () => (this.#listening ? [] : server.added.map(({ pattern }) => pattern)),
       consumers: () => this.#consumers.condition,
       parked: () => this.counts.parked,
       deadLetterQueues: () => deadLetterQueues(this.#plan()),
     });
-    this.#logger = logger;
+    this.#log = log;
     this.#settlement = settlement;
     if (options.metrics || connected.metrics?.isWanted === true) this.measure();
-    server.attach({ backend, listen: () => this.#listen(), drain: () => this.#drainServer() });
+    server.attach({
+      backend,
+      logging: options.logging,
+      listen: () => this.#listen(),
+      drain: () => this.#drainServer(),
+    });
   }
 
   get name(): string {
@@ -209,11 +214,16 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     );
     const { amqp } = this;
     const urls = this.connected.urls();
-    if (this.metrics !== undefined) this.#logger.log(`metrics are at ${this.metrics.url}`);
-    if (amqp !== undefined) this.#logger.log(`AMQP 0-9-1 clients may connect to ${amqp.host}:${amqp.port}`);
+    const { metrics } = this;
+    if (metrics !== undefined) this.#log.tell('metricsOpened', `metrics are at ${metrics.url}`, { url: metrics.url });
+    if (amqp !== undefined) {
+      const { host, port } = amqp;
+      this.#log.tell('amqpOpened', `AMQP 0-9-1 clients may connect to ${host}:${port}`, { host, port });
+    }
     if (urls === undefined) return;
-    this.#logger.log(`the management API is at ${urls.api}`);
-    if (urls.console !== undefined) this.#logger.log(`the console is at ${urls.console}`);
+    const { api, console: page } = urls;
+    this.#log.tell('apiOpened', `the management API is at ${api}`, { url: api });
+    if (page !== undefined) this.#log.tell('consoleOpened', `the console is at ${page}`, { url: page });
   }
 
   /** Where AMQP clients of other processes reach this broker (option `listen`), once the application is up. */
@@ -254,8 +264,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async #drain(): Promise<void> {
     this.#closing = true;
     const redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
-    for (const [queue, count] of this.parts.letters.unsettled()) {
-      this.#logger.warn(`${count} letters of '${shownText(queue)}' were unsettled in a stream and return to the queue`);
+    for (const [name, count] of this.parts.letters.unsettled()) {
+      const queue = shownText(name);
+      const text = `${count} letters of '${queue}' were unsettled in a stream and return to the queue`;
+      this.#log.tell('lettersReturned', text, { queue, count });
     }
     this.parts.letters.close();
     this.#report.close();

@@ -7,22 +7,21 @@ import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 import type { Backend, Done, Publication } from '../backend/index.js';
 import type { PublishSpan, SafeTracing } from '../tracing/index.js';
 import type { Properties } from '../message/index.js';
-import { shownText } from '../host/index.js';
 import { DlxConfigurationError } from '../options/index.js';
 import { takeAnswer } from './answers.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
 import { encodeContent } from './encode-content.js';
 import { asError, describeError } from './failure.js';
-import { textOf } from './failure-log.js';
+import { EventLog } from './event-log.js';
 import { withMetadata } from './headers.js';
+import type { LoggingOptions } from './logging.js';
 import { Client, type DispatchHook, InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
 import { type ClientTarget, checkTarget } from './packets/client-target.js';
 import type { Envelope } from './packets/envelope.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
 import { DlxRecord, recordProperties } from './record-builder.js';
 import { type Asker, SharedReplies } from './shared-replies.js';
-import { SafeLogger } from './safe-logger.js';
 import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
 
@@ -41,6 +40,8 @@ export interface DlxClientOptions {
   readonly queue?: string;
   /** Spans of publishes. Default: none. */
   readonly tracing?: SafeTracing;
+  /** How lines are logged. Default: as sentences. */
+  readonly logging?: LoggingOptions;
 }
 
 /** The ids of a message that the client does not make itself. */
@@ -63,7 +64,7 @@ export class DlxClient extends Client {
   readonly #queue: string | undefined;
   /** Clients made by {@link to}, by their targets. */
   readonly #targets = new Map<string, DlxClient>();
-  readonly #logger = new SafeLogger(DlxClient.name);
+  readonly #log: EventLog;
   readonly #prefix = randomBytes(6).toString('base64url');
   readonly #pending = new PendingRequests(this.#prefix);
   readonly #unroutable: UnroutableEvents;
@@ -91,7 +92,8 @@ export class DlxClient extends Client {
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#events = events;
     this.#requests = requests;
-    this.#unroutable = new UnroutableEvents(backend, this.#logger);
+    this.#log = new EventLog(DlxClient.name, options.logging);
+    this.#unroutable = new UnroutableEvents(backend, this.#log);
     this.#dropped = (publication) => this.#unroutable.note(publication);
     this.#replies = new SharedReplies(backend);
     this.#asker = {
@@ -128,6 +130,7 @@ export class DlxClient extends Client {
       waitQueueType,
       envelope,
       queue,
+      logging: this.#log.logging,
       ...(this.#tracing && { tracing: this.#tracing }),
     });
     client.#replies = this.#replies;
@@ -351,9 +354,7 @@ export class DlxClient extends Client {
   /** Fails an event one tick later, so that the caller can subscribe before. */
   #emitFailed<T>(result: AsyncSubject<T>, failure: Error, pattern: unknown): void {
     queueMicrotask(() => {
-      if (!result.observed) {
-        this.#logger.error(`emit of '${shownText(this.#nameOf(pattern), 255)}' failed: ${textOf(failure)}`);
-      }
+      if (!result.observed) this.#unroutable.failed(this.#nameOf(pattern), failure);
       result.error(failure);
     });
   }

@@ -1,4 +1,5 @@
-import { HttpException, type Logger } from '@nestjs/common';
+import { HttpException } from '@nestjs/common';
+import type { EventLog } from './event-log.js';
 import { RpcException } from './nest-versions.js';
 import { deathsOf, type Message } from '../message/index.js';
 
@@ -16,14 +17,14 @@ const isDenial = (error: unknown): boolean =>
 export class Denials {
   readonly #warned = new Set<string>();
 
-  constructor(private readonly logger: Pick<Logger, 'warn'>) {}
+  constructor(private readonly log: EventLog) {}
 
   note(error: unknown, message: Message, origin: string): void {
     if (!isDenial(error) || this.#warned.has(origin) || deathsOf(message).length === 0) return;
     this.#warned.add(origin);
-    this.logger.warn(
+    const text =
       `a guard denied a dead letter to ${origin}, which is there to take care of it; a guard for everything (APP_GUARD, ` +
-        "useGlobalGuards) has to let messages pass: if (context.getType() === 'rpc') return true",
-    );
+      "useGlobalGuards) has to let messages pass: if (context.getType() === 'rpc') return true";
+    this.log.tell('denied', text, { handler: origin });
   }
 }

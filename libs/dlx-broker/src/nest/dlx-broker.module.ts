@@ -13,7 +13,8 @@ import { optionsToken } from './broker-names.js';
 import { captureErrors } from './capture.js';
 import { DlxClient } from './client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
-import { stackOf, textOf } from './failure-log.js';
+import { EventLog } from './event-log.js';
+import { errorFacts, stackOf, textOf } from './failure-log.js';
 import { HandlerSource } from './handler-source.js';
 import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
 import {
@@ -26,8 +27,7 @@ import {
   type DlxBrokerOptions,
 } from './options.js';
 import { OutcomeEvents } from './outcome-events.js';
-import { SafeLogger } from './safe-logger.js';
-import { type DlxTracing, SafeTracing } from '../tracing/index.js';
+import { SafeTracing } from '../tracing/index.js';
 import { DlxServer } from './server.js';
 import {
   getDeadLettersToken,
@@ -102,42 +102,48 @@ function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): Dynamic
   return { module: DlxBrokerModule, imports: [core], providers: [lifecycle], exports: [core] };
 }
 
+type Logging = DlxBrokerOptions['logging'];
+
 /** Logs failures of a pipeline. If it restarts, the reason is logged once, and then the number of failures at 10, at 100 ... */
-const reportsOf = (name: string): Pick<DeadLettersOptions, 'report' | 'endFailed'> => {
-  const logger = new SafeLogger(`DeadLetters ${name}`);
-  const pipelineOf = (queues: QueueNames): string => `the pipeline of ${shownText(String(queues))}`;
+const reportsOf = (name: string, logging: Logging): Pick<DeadLettersOptions, 'report' | 'endFailed'> => {
+  const log = new EventLog(`DeadLetters ${name}`, logging);
+  const shown = (queues: QueueNames): string => shownText(String(queues));
   return {
-    report: (failure, queues, { times, pause, isNew }) => {
-      const pipeline = pipelineOf(queues);
+    report: (failure, names, { times, pause, isNew }) => {
+      const queues = shown(names);
       if (isNew) {
-        logger.error(`${pipeline} failed and begins anew in ${pause} ms: ${textOf(failure)}`, stackOf(failure));
+        const text = `the pipeline of ${queues} failed and begins anew in ${pause} ms: ${textOf(failure)}`;
+        log.tell('pipelineFailed', text, { queues, pause, ...errorFacts(failure) }, stackOf(failure));
       } else if (Number.isInteger(Math.log10(times))) {
-        logger.warn(`${pipeline} failed ${times} times in a row; it begins anew in ${pause} ms`);
+        const text = `the pipeline of ${queues} failed ${times} times in a row; it begins anew in ${pause} ms`;
+        log.tell('pipelineFailing', text, { queues, times, pause });
       }
     },
-    endFailed: (failure, queues) =>
-      logger.error(`${pipelineOf(queues)} has ended, and threw an error: ${textOf(failure)}`, stackOf(failure)),
+    endFailed: (failure, names) => {
+      const queues = shown(names);
+      const text = `the pipeline of ${queues} has ended, and threw an error: ${textOf(failure)}`;
+      log.tell('pipelineEnded', text, { queues, ...errorFacts(failure) }, stackOf(failure));
+    },
   };
 };
 
-const reportObserver = (name: string, failure: unknown): void =>
-  new SafeLogger(`Redrives ${name}`).error(
-    `the function that looks at the tasks of a schedule failed: ${textOf(failure)}`,
-    stackOf(failure),
-  );
+function reportObserver(name: string, logging: Logging, failure: unknown): void {
+  const text = `the function that looks at the tasks of a schedule failed: ${textOf(failure)}`;
+  new EventLog(`Redrives ${name}`, logging).tell('observerFailed', text, errorFacts(failure), stackOf(failure));
+}
 
 /** The tracing of the application, which cannot fail a message. An object, because a provider is never undefined. */
 interface MaybeTracing {
   readonly tracing?: SafeTracing;
 }
 
-function safely(tracing: DlxTracing | undefined, name: string): MaybeTracing {
+function safely({ tracing, logging }: DlxBrokerOptions, name: string): MaybeTracing {
   if (tracing === undefined) return {};
-  const logger = new SafeLogger(`DlxTracing ${name}`);
-  const report = (failure: unknown): void =>
-    logger.warn(
-      `tracing failed, and messages are handled without it; further failures are not logged: ${textOf(failure)}`,
-    );
+  const log = new EventLog(`DlxTracing ${name}`, logging);
+  const report = (failure: unknown): void => {
+    const text = `tracing failed, and messages are handled without it; further failures are not logged: ${textOf(failure)}`;
+    log.tell('tracingFailed', text, errorFacts(failure));
+  };
   return { tracing: new SafeTracing(tracing, report) };
 }
 
@@ -155,17 +161,21 @@ function coreModule(
   const tracing = `DlxTracing:${name}`;
   const providers: Provider[] = [
     ...options,
-    { provide: connected, inject: [given], useFactory: ({ broker = embedded() }: DlxBrokerOptions) => connect(broker) },
+    {
+      provide: connected,
+      inject: [given],
+      useFactory: ({ broker = embedded(), logging }: DlxBrokerOptions) => connect(broker, logging),
+    },
     { provide: server, useFactory: () => new DlxServer(name) },
-    { provide: tracing, inject: [given], useFactory: ({ tracing }: DlxBrokerOptions) => safely(tracing, name) },
+    { provide: tracing, inject: [given], useFactory: (options: DlxBrokerOptions) => safely(options, name) },
     {
       provide: client,
       inject: [given, connected, tracing],
       useFactory: (options: DlxBrokerOptions, { backend }: Connected, tracing: MaybeTracing) => {
-        const { events, requests, envelope } = resolveOptions(options, name);
+        const { events, requests, envelope, logging } = resolveOptions(options, name);
         const waitQueueType = waitQueueTypeOf(options);
         const places = { events: events.name, requests: requests.name };
-        return new DlxClient({ backend, ...places, waitQueueType, envelope, ...tracing });
+        return new DlxClient({ backend, ...places, waitQueueType, envelope, logging, ...tracing });
       },
     },
     {
@@ -181,21 +191,27 @@ function coreModule(
     },
     {
       provide: deadLetters,
-      inject: [connected, waitRooms, events, tracing],
-      useFactory: ({ backend }: Connected, waitQueues: WaitQueues, events: OutcomeEvents, tracing: MaybeTracing) =>
+      inject: [given, connected, waitRooms, events, tracing],
+      useFactory: (
+        { logging }: DlxBrokerOptions,
+        { backend }: Connected,
+        waitQueues: WaitQueues,
+        events: OutcomeEvents,
+        tracing: MaybeTracing,
+      ) =>
         new DeadLetters(backend, {
           waitQueues,
           ...tracing,
-          ...reportsOf(name),
+          ...reportsOf(name, logging),
           settled: (...letter) => events.ofLetter(...letter),
           unanswered: () => events.letters.unanswered++,
         }),
     },
     {
       provide: redrives,
-      inject: [connected, deadLetters],
-      useFactory: ({ backend }: Connected, letters: DeadLetters) =>
-        new Redrives(backend, letters, (failure) => reportObserver(name, failure)),
+      inject: [given, connected, deadLetters],
+      useFactory: ({ logging }: DlxBrokerOptions, { backend }: Connected, letters: DeadLetters) =>
+        new Redrives(backend, letters, (failure) => reportObserver(name, logging, failure)),
     },
     {
       provide: broker,

@@ -1,16 +1,8 @@
-import type { Logger } from '@nestjs/common';
 import type { BackendDelivery } from '../backend/index.js';
 import { shownLines, shownText, withoutPasswords } from '../host/index.js';
+import type { EventLog } from './event-log.js';
 import { describeError } from './failure.js';
 import type { PlannedHandler } from './handler.js';
-import {
-  type LineEvent,
-  type LineFields,
-  type LineLevel,
-  lineLevels,
-  type LoggingOptions,
-  LogLine,
-} from './logging.js';
 
 /** Which failures of handlers are logged: each attempt, the last one of a message, or none. */
 export type LogFailures = 'all' | 'last' | 'none';
@@ -25,78 +17,64 @@ export interface Taken {
   readonly planned: PlannedHandler;
 }
 
-/** The methods of Nest's logger that write lines about messages. */
-export type LineLogger = Pick<Logger, Exclude<LineLevel, 'off'>>;
-
 /** One line for each failed attempt: a warning while another one follows, an error with its stack for the last. */
 export class FailureLog {
-  readonly #levels: Readonly<Record<LineEvent, LineLevel>>;
-
   constructor(
-    private readonly logger: LineLogger,
+    private readonly log: EventLog,
     private readonly wanted: LogFailures,
-    private readonly logging: LoggingOptions = {},
-  ) {
-    this.#levels = { ...lineLevels, ...logging.levels };
-  }
+  ) {}
 
   /** Logs a failure that is followed by another attempt. @param delay milliseconds */
   again(taken: Taken, attempt: number, delay: number, error: unknown): void {
     if (this.wanted !== 'all') return;
     const text = `${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`;
-    this.#tell('retried', text, { ...factsOf(taken, attempt), delay, ...errorFacts(error) });
+    this.log.tell('retried', text, { ...factsOf(taken, attempt), delay, ...errorFacts(error) });
   }
 
   /** Logs the last failure of a message. @param fate whether the message is parked, dead-lettered or dropped */
   last(taken: Taken, attempt: number, fate: string, error: unknown): void {
     if (this.wanted === 'none') return;
     const text = `${failed(taken, attempt)}, ${fate}: ${textOf(error)}`;
-    this.#tell('failed', text, { ...factsOf(taken, attempt), fate, ...errorFacts(error) }, stackOf(error));
+    this.log.tell('failed', text, { ...factsOf(taken, attempt), fate, ...errorFacts(error) }, stackOf(error));
   }
 
   /** Logs the end of a message that was refused before a handler got it. Why it was refused was logged then. */
   unhandled(queue: string, fate: string): void {
     if (this.wanted === 'none') return;
     const name = shownText(queue);
-    this.#tell('unhandled', `queue '${name}': a message that no handler got, ${fate}`, { queue: name, fate });
+    this.log.tell('unhandled', `queue '${name}': a message that no handler got, ${fate}`, { queue: name, fate });
   }
 
   /** Logs a message that the handler dropped. */
   dropped(taken: Taken, attempt: number, error: unknown): void {
     if (this.wanted === 'none') return;
     const text = `${failed(taken, attempt)}, dropped: ${textOf(error)}`;
-    this.#tell('dropped', text, { ...factsOf(taken, attempt), ...errorFacts(error) });
+    this.log.tell('dropped', text, { ...factsOf(taken, attempt), ...errorFacts(error) });
   }
 
   /** @param leftOut what the headers of the republished message lack */
   shortened(taken: Taken, leftOut: string): void {
     const why = 'with it its headers would be larger than a frame of the server';
-    this.#tell('shortened', `${placeOf(taken)} goes on without ${leftOut}: ${why}`, { ...factsOf(taken), leftOut });
+    this.log.tell('shortened', `${placeOf(taken)} goes on without ${leftOut}: ${why}`, { ...placed(taken), leftOut });
   }
 
   /** Logs another error. The option `logFailures` has no effect on it. */
   trouble(taken: Taken, what: string, error: unknown): void {
     const text = `${placeOf(taken)} ${what}: ${textOf(error)}`;
-    this.#tell('unsettled', text, { ...factsOf(taken), ...errorFacts(error) });
-  }
-
-  #tell(event: LineEvent, text: string, fields: LineFields, stack?: string): void {
-    const level = this.#levels[event];
-    if (level === 'off') return;
-    const line = this.logging.fields === true ? new LogLine(text, event, fields) : text;
-    if (level === 'error') this.logger.error(line, stack);
-    else this.logger[level](line);
+    this.log.tell('unsettled', text, { ...placed(taken), ...errorFacts(error) });
   }
 }
 
-const factsOf = ({ delivery, planned: { handler, retry } }: Taken, attempt?: number): LineFields => ({
+const placed = ({ delivery, planned: { handler, retry } }: Taken) => ({
   handler: handler.origin,
   queue: shownText(delivery.queue),
-  attempt,
   attempts: retry?.attempts,
 });
 
-function errorFacts(error: unknown): LineFields {
+const factsOf = (taken: Taken, attempt: number) => ({ ...placed(taken), attempt });
+
+/** The fields of an error, with the limits of {@link textOf}. */
+export function errorFacts(error: unknown): { readonly errorClass: string; readonly errorMessage: string } {
   const { name, message } = describeError(error);
   return { errorClass: shownText(name), errorMessage: shownText(withoutPasswords(message), mostCharacters) };
 }

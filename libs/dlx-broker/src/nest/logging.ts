@@ -1,22 +1,8 @@
 import { flag, oneOf, optionsOf, refuseUnknown } from '../options/index.js';
 import type { Check } from './check-options.js';
+import { type LineEvent, type LineFields, type LineLevel, logEvents } from './log-events.js';
 
-/** The levels of Nest's logger, and `off` for no line. */
-export type LineLevel = 'error' | 'warn' | 'log' | 'debug' | 'verbose' | 'off';
-
-/** What the log says of messages, each with its default level. */
-export const lineLevels = {
-  retried: 'warn',
-  failed: 'error',
-  dropped: 'warn',
-  unhandled: 'error',
-  shortened: 'warn',
-  unsettled: 'warn',
-} as const satisfies Readonly<Record<string, LineLevel>>;
-
-export type LineEvent = keyof typeof lineLevels;
-
-/** How lines about messages are logged. */
+/** How lines are logged. */
 export interface LoggingOptions {
   /** True: a line is an object with fields, whose text is the sentence. For loggers that write JSON. Default false. */
   readonly fields?: boolean;
@@ -34,14 +20,11 @@ export const areLoggingOptions: Check = (value, origin) => {
   if (fields !== undefined) flag.read(fields, `fields of ${origin}`);
   if (given === undefined) return;
   const chosen = optionsOf(given, `levels of ${origin}`, "write { retried: 'debug' }");
-  refuseUnknown(chosen, Object.keys(lineLevels), `levels of ${origin}`);
+  refuseUnknown(chosen, Object.keys(logEvents), `levels of ${origin}`);
   for (const [event, level] of Object.entries(chosen)) {
     if (level !== undefined) oneOf(...levels).read(level, `level '${event}' of ${origin}`);
   }
 };
-
-/** The facts of a line. None of them is a payload or the value of a header. */
-export type LineFields = Readonly<Record<string, string | number | undefined>>;
 
 /** A line as an object. As a text it is its sentence; JSON and loggers that copy properties have its fields. */
 export class LogLine {

@@ -1,5 +1,4 @@
 import type { AsyncResource } from 'node:async_hooks';
-import type { Logger } from '@nestjs/common';
 import { NO_MESSAGE_HANDLER } from './nest-versions.js';
 import { type HomeContext, shownText } from '../host/index.js';
 import {
@@ -14,7 +13,8 @@ import { grantedAttempt } from '../history/index.js';
 import { Requesters } from './requesters.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
-import { mostCharacters, textOf } from './failure-log.js';
+import type { EventLog } from './event-log.js';
+import { errorFacts, mostCharacters, textOf } from './failure-log.js';
 import { type Handler, type Handling, type Outcome, type PlannedHandler, succeeded } from './handler.js';
 import { decodePayload } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
@@ -56,7 +56,7 @@ export class QueueConsumer {
     private readonly settlement: Settlement,
     private readonly attempts: Attempts,
     private readonly home: HomeContext,
-    private readonly logger: Logger,
+    private readonly log: EventLog,
   ) {
     this.#plan = plan;
     this.#requesters = new Requesters(backend);
@@ -82,7 +82,7 @@ export class QueueConsumer {
     this.#single = plan.handlers.length === 1 ? plan.handlers[0] : undefined;
     this.#opensPackets = plan.envelope === 'nest';
     if (plan.envelope !== undefined) this.#suspicion = undefined;
-    else this.#suspicion ??= new PacketSuspicion(this.logger);
+    else this.#suspicion ??= new PacketSuspicion(this.log);
   }
 
   /**
@@ -233,10 +233,10 @@ export class QueueConsumer {
   #refuseUnknown(delivery: BackendDelivery, context: DlxContext, own: AsyncResource, opened: Opened | undefined): void {
     this.settlement.counts.unknownPattern++;
     const { queue } = delivery;
-    const error = new UnknownPatternError(
-      `no handler of queue '${queue}' is for the pattern '${context.getPattern()}'`,
-    );
-    this.logger.error(`${shownText(error.message, mostCharacters)}; the message is refused`);
+    const pattern = context.getPattern();
+    const error = new UnknownPatternError(`no handler of queue '${queue}' is for the pattern '${pattern}'`);
+    const text = `${shownText(error.message, mostCharacters)}; the message is refused`;
+    this.log.tell('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
     if (opened?.packet !== undefined)
       this.#repliesFor(delivery, opened.packet, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
     else if (mayBePacket(delivery.message)) this.#suspicion?.lookAtRefused(delivery, this.#origins());
@@ -250,11 +250,14 @@ export class QueueConsumer {
   /** Refuses a message that no handler can take. It is not requeued, because it would return for ever. */
   #refuse(delivery: BackendDelivery, error: unknown): void {
     this.settlement.counts.undecodable++;
-    this.logger.error(`queue '${shownText(delivery.queue)}': ${textOf(error)}; the message is refused`);
+    const queue = shownText(delivery.queue);
+    const text = `queue '${queue}': ${textOf(error)}; the message is refused`;
+    this.log.tell('unreadable', text, { queue, ...errorFacts(error) });
     try {
       this.settlement.refuse(delivery, error, this.#plan);
     } catch (failure) {
-      this.logger.error(`queue '${shownText(delivery.queue)}': a message cannot be refused: ${textOf(failure)}`);
+      const notRefused = `queue '${queue}': a message cannot be refused: ${textOf(failure)}`;
+      this.log.tell('unrefused', notRefused, { queue, ...errorFacts(failure) });
     }
   }
 

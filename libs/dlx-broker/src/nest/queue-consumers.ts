@@ -1,8 +1,8 @@
-import type { Logger } from '@nestjs/common';
 import type { Backend } from '../backend/index.js';
 import { type HomeContext, shownText } from '../host/index.js';
 import type { Attempts } from './attempts.js';
-import { textOf } from './failure-log.js';
+import type { EventLog } from './event-log.js';
+import { errorFacts, textOf } from './failure-log.js';
 import type { Handler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
@@ -18,7 +18,7 @@ export interface ConsumerParts {
   readonly settlement: Settlement;
   readonly attempts: Attempts;
   readonly home: HomeContext;
-  readonly logger: Logger;
+  readonly log: EventLog;
   /** How long running handlers may take when their consumer stops, in milliseconds. */
   readonly drainTimeout: number;
   /** Declares and consumes the queues again. */
@@ -50,9 +50,9 @@ export class QueueConsumers {
    * @returns a promise if the broker answers later; it rejects when the consumer could not start
    */
   start(plan: ConsumerPlan): Promise<void> | undefined {
-    const { backend, settlement, attempts, home, logger } = this.parts;
+    const { backend, settlement, attempts, home, log } = this.parts;
     const known = this.#running.get(plan.queue);
-    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, logger);
+    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, log);
     consumer.update(plan);
     this.#running.set(plan.queue, consumer);
     return consumer.running ? undefined : consumer.start((lost, failure) => this.#restoreSoon(lost, failure));
@@ -77,12 +77,16 @@ export class QueueConsumers {
   }
 
   async #stop(consumers: readonly QueueConsumer[]): Promise<void> {
-    const { drainTimeout, logger, settlement } = this.parts;
+    const { drainTimeout, log, settlement } = this.parts;
     for (const consumer of consumers) consumer.cancel();
     await within(drainTimeout, Promise.all(consumers.map((consumer) => consumer.idle())));
     for (const consumer of consumers) {
-      const left = consumer.close();
-      if (left > 0) logger.warn(`${left} messages of '${consumer.queue}' were still at work and go back to the queue`);
+      const { queue } = consumer;
+      const count = consumer.close();
+      if (count > 0) {
+        const text = `${count} messages of '${queue}' were still at work and go back to the queue`;
+        log.tell('messagesReturned', text, { queue, count });
+      }
       this.#running.delete(consumer.queue);
     }
     settlement.timers.sweep();
@@ -90,18 +94,20 @@ export class QueueConsumers {
 
   /** Restores a consumer after a pause: its queue was deleted, or its node is down. */
   #restoreSoon(consumer: QueueConsumer, failure?: Error): void {
-    const { settlement, home, logger } = this.parts;
+    const { settlement, home, log } = this.parts;
+    const queue = shownText(consumer.queue);
     settlement.timers.sweep();
     if (this.#isClosed) return;
     const why = failure === undefined ? '' : ` (${textOf(failure)})`;
-    logger.warn(
-      `the broker ended the consumer of '${shownText(consumer.queue)}'${why}; it starts again in ${restorePause} ms`,
-    );
+    const facts = failure === undefined ? { errorClass: undefined, errorMessage: undefined } : errorFacts(failure);
+    const text = `the broker ended the consumer of '${queue}'${why}; it starts again in ${restorePause} ms`;
+    log.tell('consumerEnded', text, { queue, pause: restorePause, ...facts });
     const restore = (): void => {
       this.#restoring.delete(timer);
       this.parts.restore().catch((error: unknown) => {
         if (this.#isClosed) return;
-        logger.error(`queue '${shownText(consumer.queue)}' cannot be consumed again: ${textOf(error)}`);
+        const notAgain = `queue '${queue}' cannot be consumed again: ${textOf(error)}`;
+        log.tell('consumerNotRestored', notAgain, { queue, ...errorFacts(error) });
         this.#restoreSoon(consumer);
       });
     };

@@ -2,6 +2,8 @@ import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservi
 import type { Observable } from 'rxjs';
 import type { DlxContext } from './context.js';
 import type { Backend } from '../backend/index.js';
+import { EventLog } from './event-log.js';
+import type { LoggingOptions } from './logging.js';
 import { type ProcessingEndHook, type ProcessingStartHook, type Server, TransportServer } from './nest-versions.js';
 import { defaultBrokerName } from './options.js';
 import { type DlxStatus, followStatus } from './status.js';
@@ -21,6 +23,7 @@ export interface AddedHandler {
 /** What a server needs from its broker. */
 export interface ServerHost {
   readonly backend: Backend;
+  readonly logging?: LoggingOptions;
   /** Declares what the handlers need, and consumes. */
   listen(): Promise<void>;
   /** Waits for the handlers of this server. */
@@ -93,7 +96,8 @@ export class DlxServer extends TransportServer implements CustomTransportStrateg
 
   /** Logs that there are no events of a driver, and never calls the callback. See `status`. */
   override on(event: string, _callback: Parameters<Server['on']>[1]): void {
-    this.logger.warn(`DlxServer has no event '${event}' to listen to; subscribe to its status instead`);
+    const text = `DlxServer has no event '${event}' to listen to; subscribe to its status instead`;
+    new EventLog('Server', this.#host?.logging).tell('statusEventMissing', text, { listener: event });
   }
 
   /** The backend. */

@@ -1,5 +1,4 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Logger } from '@nestjs/common';
 import { attemptOf } from '../history/index.js';
 import type { RetryOutcome, WaitQueues } from '../retry/index.js';
 import { type Backend, type BackendDelivery } from '../backend/index.js';
@@ -9,6 +8,7 @@ import type { DlxContext } from './context.js';
 import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
 import { failureHeaders } from './failure.js';
+import type { EventLog } from './event-log.js';
 import { FailureLog, textOf } from './failure-log.js';
 import type { HandlerMeter } from './handler-meter.js';
 import type { Handling, Outcome, PlannedHandler } from './handler.js';
@@ -109,14 +109,14 @@ export class Settlement {
     waitQueues: WaitQueues,
     readonly events: OutcomeEvents,
     private readonly options: ResolvedOptions,
-    private readonly logger: Logger,
+    private readonly lines: EventLog,
     tracing: SafeTracing | undefined,
   ) {
     this.#traces = tracing && new TracedOutcomes(tracing, backend);
     this.timers = new DeliveryTimers(backend.clock);
     this.#retrying = new Retrying(waitQueues);
-    this.#denials = new Denials(logger);
-    this.#log = new FailureLog(logger, options.logFailures, options.logging);
+    this.#denials = new Denials(lines);
+    this.#log = new FailureLog(lines, options.logFailures);
   }
 
   settle(outcome: Outcome, handling: Handling): void {
@@ -262,10 +262,10 @@ export class Settlement {
   #checkHook(context: DlxContext, { handler }: PlannedHandler): void {
     if (this.#unhooked || context.hooked || handler.kind === 'consume') return;
     this.#unhooked = true;
-    this.logger.warn(
+    const text =
       `what ${handler.origin} and other handlers throw cannot be seen here: ` +
-        'connect the transport with { inheritAppConfig: true }, or apply @UseInterceptors(CaptureErrors)',
-    );
+      'connect the transport with { inheritAppConfig: true }, or apply @UseInterceptors(CaptureErrors)';
+    this.lines.tell('errorsUnseen', text, { handler: handler.origin });
   }
 
   #retry(failed: Failed, pause = shortestPause): void {

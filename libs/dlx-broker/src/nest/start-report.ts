@@ -1,7 +1,7 @@
-import type { Logger } from '@nestjs/common';
 import type { Backend } from '../backend/index.js';
 import type { HomeContext } from '../host/index.js';
 import type { Topology } from '../topology/index.js';
+import type { EventLog } from './event-log.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { defaultBrokerName, type ResolvedOptions } from './options.js';
@@ -31,7 +31,7 @@ export interface ReportParts {
   readonly source: HandlerSource;
   readonly server: DlxServer;
   readonly home: HomeContext;
-  readonly logger: Logger;
+  readonly log: EventLog;
 }
 
 /** Logs the handlers of a broker when they start, and warns of likely mistakes, each once. */
@@ -45,7 +45,7 @@ export class StartReport {
   /** Warns of mistakes in a plan. */
   plan({ topology, notes }: Plan): void {
     for (const warning of [...notes, ...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
-      if (!this.#warned.has(warning)) this.parts.logger.warn(warning);
+      if (!this.#warned.has(warning)) this.parts.log.tell('topologyDoubtful', warning, {});
       this.#warned.add(warning);
     }
   }
@@ -54,18 +54,21 @@ export class StartReport {
   handler(planned: PlannedHandler, consumer: ConsumerPlan, topology: Topology): void {
     if (this.#reported.has(planned.handler)) return;
     this.#reported.add(planned.handler);
-    const { options, backend, logger } = this.parts;
-    if (options.logHandlers) logger.log(describeHandler(planned, consumer, topology));
+    const { options, backend, log } = this.parts;
+    const place = { handler: planned.handler.origin, queue: planned.queue };
+    if (options.logHandlers) log.tell('handlerStarted', describeHandler(planned, consumer, topology), place);
     const warning = lossWarning(planned, topology, backend);
-    if (warning !== undefined) logger.warn(warning);
+    if (warning !== undefined) log.tell('failuresLost', warning, place);
   }
 
   /** Warns of methods that look like handlers, and that no server can make handlers. */
   unseen(): void {
-    const { source, logger } = this.parts;
-    for (const override of source.overrides()) logger.warn(overrideWarning(override));
+    const { source, log } = this.parts;
+    for (const override of source.overrides()) {
+      log.tell('handlerOverridden', overrideWarning(override), { handler: override.origin });
+    }
     const unseen = source.unseen();
-    if (unseen.length > 0) logger.warn(unseenWarning(unseen));
+    if (unseen.length > 0) log.tell('handlersUnseen', unseenWarning(unseen), { handlers: unseen.join(', ') });
   }
 
   /**
@@ -85,16 +88,26 @@ export class StartReport {
   }
 
   #unserved(isListening: boolean, consumed: readonly string[]): void {
-    const { options, source, server, logger } = this.parts;
+    const { options, source, server, log } = this.parts;
     const misplaced = source.misplaced();
-    if (misplaced.length > 0) logger.warn(misplacedWarning(misplaced));
+    if (misplaced.length > 0) {
+      log.tell('handlersMisplaced', misplacedWarning(misplaced), { handlers: misplaced.join(', ') });
+    }
     const unserved = source.unserved(server);
     const token = options.name === defaultBrokerName ? 'DlxServer' : `getDlxServerToken('${options.name}')`;
-    if (unserved.length > 0) logger.warn(unservedWarning(unserved, token));
+    if (unserved.length > 0) {
+      log.tell('handlersUnserved', unservedWarning(unserved, token), { handlers: unserved.join(', ') });
+    }
     const waiting = isListening ? [] : server.added.map(({ pattern }) => pattern);
-    if (waiting.length > 0) logger.warn(silentServerWarning(waiting));
-    if (consumed.length > 0 && process.listenerCount('SIGTERM') === 0) logger.warn(unhookedWarning);
+    if (waiting.length > 0) {
+      log.tell('serverNotStarted', silentServerWarning(waiting), { patterns: waiting.join(', ') });
+    }
+    if (consumed.length > 0 && process.listenerCount('SIGTERM') === 0) {
+      log.tell('signalUnhandled', unhookedWarning, {});
+    }
     if (unserved.length + waiting.length > 0) return;
-    for (const warning of idleRetryWarnings(Object.keys(options.queueRetry), consumed)) logger.warn(warning);
+    for (const warning of idleRetryWarnings(Object.keys(options.queueRetry), consumed)) {
+      log.tell('retryUnused', warning, {});
+    }
   }
 }

@@ -51,7 +51,7 @@ export interface TransportOptions {
   readonly topology?: TopologyOption;
   /** False: declares nothing, because everything exists. Default true. */
   readonly declare?: boolean;
-  /** How failures of handlers are logged: levels by event, and fields for loggers that write JSON. */
+  /** How lines are logged: levels by event, and fields for loggers that write JSON. */
   readonly logging?: LoggingOptions;
   /** Limits of {@link DlxBroker.health}. Default: none. */
   readonly health?: HealthOptions;

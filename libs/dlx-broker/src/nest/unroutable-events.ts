@@ -1,18 +1,19 @@
-import type { Logger } from '@nestjs/common';
 import type { Backend, Publication } from '../backend/index.js';
 import { shownText } from '../host/index.js';
+import type { EventLog } from './event-log.js';
+import { errorFacts, textOf } from './failure-log.js';
 
 /** The most routing keys that are warned about: an application may have one for each of its customers. */
 const mostKeys = 100;
 
-/** Counts events that no queue got, and warns once for each routing key. */
+/** Counts events that no queue got, and warns once for each routing key. Logs events that were not published. */
 export class UnroutableEvents {
   count = 0;
   readonly #keys = new Set<string>();
 
   constructor(
     private readonly backend: Pick<Backend, 'status'>,
-    private readonly logger: Pick<Logger, 'warn'>,
+    private readonly log: EventLog,
   ) {}
 
   note({ exchange, routingKey }: Publication): void {
@@ -22,16 +23,23 @@ export class UnroutableEvents {
     this.#keys.add(key);
     const isLast = this.#keys.size === mostKeys;
     const end = isLast ? '; further keys are only counted (DlxBroker.counts.unroutable)' : '';
+    const place = { exchange: shownText(exchange), routingKey: shownText(routingKey) };
     const warn = (isQueue: boolean): void =>
-      this.logger.warn(`${textOf(shownText(exchange), shownText(routingKey), isQueue)}${end}`);
+      this.log.tell('unroutable', `${droppedText(place.exchange, place.routingKey, isQueue)}${end}`, place);
     this.backend.status(routingKey).then(
       (status) => warn(status !== undefined),
       () => warn(false),
     );
   }
+
+  /** Logs an event that was not published, and whose caller does not see it. */
+  failed(name: string, failure: Error): void {
+    const pattern = shownText(name, 255);
+    this.log.tell('emitFailed', `emit of '${pattern}' failed: ${textOf(failure)}`, { pattern, ...errorFacts(failure) });
+  }
 }
 
-function textOf(exchange: string, key: string, isQueue: boolean): string {
+function droppedText(exchange: string, key: string, isQueue: boolean): string {
   const dropped = `emit of '${key}' reached no queue and was dropped`;
   if (exchange === '') return `${dropped}: there is no queue of that name`;
   const unbound = `${dropped}: nothing is bound to exchange '${exchange}' by a key that fits`;

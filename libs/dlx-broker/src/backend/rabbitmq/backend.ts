@@ -29,19 +29,20 @@ import type { ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
 import { Publisher, type PublisherHost } from './publisher/publisher.js';
 import { RabbitMqReplies } from './replies.js';
-import { Calls, mayPass, textOf } from './declarations/calls.js';
+import { Calls, mayPass, textOf, triedAgain } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 import { existingIn, type ManagementPlace } from './declarations/existing.js';
 import { asBackendError, remedyOn, whyNot } from './explained.js';
 import { Policies } from './declarations/policy-check.js';
 import { Restoring } from './declarations/restoring.js';
+import type { Warn } from './warn.js';
 
 /** What the backend gets from its host: clock, random numbers, sockets and a log. */
 export interface RabbitMqHost extends LinkHost {
   readonly openPublisher: typeof openPublisher;
   /** Gets warnings for operators. */
-  readonly warn: (text: string) => void;
+  readonly warn: Warn;
   /** Keeps the process alive, also while the backend reconnects. @returns ends this */
   readonly keepAlive: () => () => void;
 }
@@ -300,10 +301,8 @@ export class RabbitMqBackend implements Backend {
         const mayRetry = !this.#isClosed && (!link.connection.isOpen || mayPass(error));
         if (!mayRetry || this.clock.now() >= limit) throw asBackendError(error, calls.subject);
         if (calls.subject !== undefined && round === 1) {
-          const seconds = ((limit - this.clock.now()) / 1_000).toFixed(1);
-          this.host.warn(
-            `${calls.subject} cannot be declared now, and is tried again for ${seconds} s: ${textOf(error)}`,
-          );
+          const reason = textOf(error);
+          this.host.warn(triedAgain(calls.subject, limit - this.clock.now(), reason), 'declarationWaits', reason);
         }
         await this.#pause(pauses.next());
       } finally {

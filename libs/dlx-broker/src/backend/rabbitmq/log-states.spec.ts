@@ -11,13 +11,17 @@ const isShort = 'the server is short of memory or disk';
 function arrange() {
   const clock = new ManualClock();
   const lines: string[] = [];
+  const events: string[] = [];
   let listener: (state: BackendState) => void = () => undefined;
   const follow = (heard: typeof listener): (() => void) => {
     listener = heard;
     return () => undefined;
   };
-  logStates({ clock, onState: follow }, 20, (text) => void lines.push(text));
-  return { clock, lines, enter: (state: BackendState) => listener(state) };
+  logStates({ clock, onState: follow }, 20, (text, event, reason) => {
+    lines.push(text);
+    events.push(reason === undefined ? event : `${event}: ${reason}`);
+  });
+  return { clock, lines, events, enter: (state: BackendState) => listener(state) };
 }
 
 it('a start on a server that does not answer: one line for each reason, from the first failed attempt on', () => {
@@ -74,5 +78,24 @@ it('an alarm of the server: its begin and its end, also when the connection is m
     'connected again after 0.0 s to RabbitMQ 3.10.8',
     'publishes wait: the server is short of memory or disk',
     'publishes go on',
+  ]);
+});
+
+it('each line has an event, and the reason that another program gave', () => {
+  const { events, enter } = arrange();
+  enter({ kind: 'connecting', attempt: 2, failure: down });
+  enter({ kind: 'ready', server });
+  enter({ kind: 'reconnecting', attempt: 1, failure: reset });
+  enter({ kind: 'reconnecting', attempt: 2, failure: down });
+  enter({ kind: 'blocked', server, reason: isShort });
+  enter({ kind: 'ready', server });
+  expect(events).toEqual([
+    `notConnected: ${down.message}`,
+    'connected',
+    `connectionLost: ${reset.message}`,
+    `connectionLost: ${down.message}`,
+    'connected',
+    `blocked: ${isShort}`,
+    'unblocked',
   ]);
 });

@@ -1,5 +1,6 @@
 import type { Backend } from '../backend.js';
 import type { BackendState } from '../state.js';
+import type { Warn, WarningEvent } from './warn.js';
 
 /**
  * Logs how the connection to a server fares: why there is none, for how long, and when publishes have to wait. A reason is
@@ -10,27 +11,27 @@ import type { BackendState } from '../state.js';
 export function logStates(
   { clock, onState }: Pick<Backend, 'clock' | 'onState'>,
   startAttempts: number,
-  warn: (text: string) => void,
+  warn: Warn,
 ): void {
   let lostAt: number | undefined;
   let reason: string | undefined;
   let isBlocked = false;
 
-  const failed = (failure: Error, text: string): void => {
+  const failed = (failure: Error, text: string, event: WarningEvent): void => {
     if (failure.message === reason) return;
     reason = failure.message;
-    warn(`${text}: ${reason}`);
+    warn(`${text}: ${reason}`, event, reason);
   };
   const waited = (): string => `${((clock.now() - (lostAt ?? clock.now())) / 1_000).toFixed(1)} s`;
   const reconnecting = (failure: Error): void => {
     isBlocked = false;
-    if (lostAt !== undefined) return failed(failure, `not connected for ${waited()}`);
+    if (lostAt !== undefined) return failed(failure, `not connected for ${waited()}`, 'connectionLost');
     lostAt = clock.now();
-    failed(failure, 'the connection was lost, and the client reconnects');
+    failed(failure, 'the connection was lost, and the client reconnects', 'connectionLost');
   };
   const connected = ({ product, version }: { readonly product: string; readonly version: string }): void => {
     const again = lostAt === undefined ? 'connected' : `connected again after ${waited()}`;
-    if (reason !== undefined) warn(`${again} to ${product} ${version}`);
+    if (reason !== undefined) warn(`${again} to ${product} ${version}`, 'connected');
     lostAt = undefined;
     reason = undefined;
   };
@@ -42,6 +43,7 @@ export function logStates(
         failed(
           state.failure,
           `not connected, attempt ${state.attempt} of ${startAttempts} ('startAttempts' of rabbitmq())`,
+          'notConnected',
         );
         return;
       case 'reconnecting':
@@ -52,7 +54,8 @@ export function logStates(
         connected(state.server);
         if (isBlocked === (state.kind === 'blocked')) return;
         isBlocked = !isBlocked;
-        warn(state.kind === 'blocked' ? `publishes wait: ${state.reason}` : 'publishes go on');
+        if (state.kind === 'blocked') warn(`publishes wait: ${state.reason}`, 'blocked', state.reason);
+        else warn('publishes go on', 'unblocked');
         return;
       case 'closed':
     }

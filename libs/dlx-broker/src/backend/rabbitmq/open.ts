@@ -5,12 +5,13 @@ import { dial } from './client/dial.js';
 import { openPublisher } from './client/publisher.js';
 import { logStates } from './log-states.js';
 import type { RabbitMqOptions } from './options.js';
+import type { Warn } from './warn.js';
 import { resolveRabbitMq } from './resolve-options.js';
 
 /** Receives the reports of a backend. */
 export interface RabbitMqLog {
   /** Gets warnings for operators. */
-  readonly warn: (text: string) => void;
+  readonly warn: Warn;
   /** Gets faults of this library, and exceptions of callbacks. */
   readonly fault: (error: unknown) => void;
 }

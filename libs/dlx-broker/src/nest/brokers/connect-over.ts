@@ -1,29 +1,31 @@
-import { loadRabbitMq } from '../../backend/index.js';
+import { loadRabbitMq, type RabbitMqLog } from '../../backend/index.js';
 import { policyPatterns, shownText, SystemClock, withoutPasswords } from '../../host/index.js';
 import type { RemoteListener } from '../../management/index.js';
 import type { Connected } from '../options.js';
-import { SafeLogger } from '../safe-logger.js';
+import { EventLog } from '../event-log.js';
+import type { LoggingOptions } from '../logging.js';
+import { errorFacts, stackOf, textOf } from '../failure-log.js';
 import { givenBackend } from './given-backend.js';
 import { addressOf, portRefusal } from './ports.js';
 import { redrivesOver } from './remote-redrives.js';
 import type { RabbitMqBrokerOptions } from './rabbitmq.js';
 
 /** Makes the backend of a RabbitMQ. Its connection is opened when the application starts. */
-export async function connectOver(options: Readonly<RabbitMqBrokerOptions>): Promise<Connected> {
-  const logger = new SafeLogger('DlxBroker');
+export async function connectOver(
+  options: Readonly<RabbitMqBrokerOptions>,
+  logging: LoggingOptions | undefined,
+): Promise<Connected> {
+  const log = new EventLog('DlxBroker', logging);
   const { openRabbitMq } = await loadRabbitMq();
   const { listen, ...ofBackend } = options;
-  const backend = openRabbitMq(ofBackend, {
-    warn: (text) => logger.warn(shownText(withoutPasswords(text))),
-    fault: (error) => logger.error(error),
-  });
+  const backend = openRabbitMq(ofBackend, reportsTo(log));
   if (listen === undefined) return { ...givenBackend(backend), close: () => backend.close() };
   let opening: Promise<RemoteListener> | undefined;
   let listener: RemoteListener | undefined;
   return {
     ...givenBackend(backend),
     open: async () => {
-      listener = await (opening ??= openConsole(options, logger));
+      listener = await (opening ??= openConsole(options, log));
     },
     http: () => addressOf(listener),
     urls: () => listener?.urls,
@@ -37,8 +39,17 @@ export async function connectOver(options: Readonly<RabbitMqBrokerOptions>): Pro
   };
 }
 
+/** Logs what backends report, on one line and without passwords. */
+const reportsTo = (log: EventLog): RabbitMqLog => ({
+  warn: (text, event, reason) =>
+    log.tell(event, shown(text), { reason: reason === undefined ? undefined : shown(reason) }),
+  fault: (error) => log.tell('fault', textOf(error), errorFacts(error), stackOf(error), error),
+});
+
+const shown = (text: string): string => shownText(withoutPasswords(text));
+
 /** Opens the port of the console. It does not wait for the server, which may come later. */
-async function openConsole(options: Readonly<RabbitMqBrokerOptions>, logger: SafeLogger): Promise<RemoteListener> {
+async function openConsole(options: Readonly<RabbitMqBrokerOptions>, log: EventLog): Promise<RemoteListener> {
   const { AuditFile, listenRemote, serverAt } = await import('../../management/index.js');
   const { management = '', listen, tls } = options;
   const { http = {}, audit } = listen ?? {};
@@ -51,15 +62,15 @@ async function openConsole(options: Readonly<RabbitMqBrokerOptions>, logger: Saf
   const { origin, pathname } = new URL(management); // without the login of the application
   const ca = tls?.ca as Parameters<typeof serverAt>[0]['ca'];
   const server = serverAt({ base: origin + pathname.replace(/\/+$/, ''), ca });
-  const log = (error: unknown): void => logger.error(error);
-  const file = audit === undefined ? undefined : await AuditFile.open(audit, log).catch(refuse('audit'));
+  const reports = reportsTo(log);
+  const file = audit === undefined ? undefined : await AuditFile.open(audit, reports.fault).catch(refuse('audit'));
   const host = {
     server,
     clock: new SystemClock(),
     patterns: policyPatterns,
-    startRedrive: redrivesOver(options, { warn: (text) => logger.warn(shownText(withoutPasswords(text))), fault: log }),
-    notice: (text: string) => logger.log(shownText(text)),
-    log,
+    startRedrive: redrivesOver(options, reports),
+    notice: (text: string) => log.tell('notice', shownText(text), {}),
+    log: reports.fault,
     ...(file && { audit: file }),
   };
   const listener = await listenRemote(host, http).catch(async (error: Error) => {
@@ -67,7 +78,9 @@ async function openConsole(options: Readonly<RabbitMqBrokerOptions>, logger: Saf
     return refuse('http')(error);
   });
   void listener.trouble().then((trouble) => {
-    if (trouble !== undefined) logger.warn(`the console cannot show the server yet: ${shownText(trouble, 500)}`);
+    if (trouble === undefined) return;
+    const reason = shownText(trouble, 500);
+    log.tell('consoleNotReady', `the console cannot show the server yet: ${reason}`, { reason });
   });
   return listener;
 }

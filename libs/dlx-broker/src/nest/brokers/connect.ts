@@ -6,7 +6,9 @@ import { guestOf, letIn } from '../../logins/index.js';
 import { faultsOf } from '../../storage-faults.js';
 import { Listeners } from '../../listeners.js';
 import type { Connected } from '../options.js';
-import { SafeLogger } from '../safe-logger.js';
+import { EventLog } from '../event-log.js';
+import { errorFacts, stackOf, textOf } from '../failure-log.js';
+import type { LoggingOptions } from '../logging.js';
 import type { KnownBroker } from './choice.js';
 import { connectOver } from './connect-over.js';
 import { occupy, vacated } from './data-directories.js';
@@ -18,33 +20,36 @@ import type { BrokerChoice } from './made.js';
 const nothing = async (): Promise<void> => {};
 
 /** Opens the broker of a module. @throws DlxConfigurationError when its data directory cannot be opened */
-export async function connect(choice: BrokerChoice): Promise<Connected> {
+export async function connect(choice: BrokerChoice, logging?: LoggingOptions): Promise<Connected> {
   const known = choice as KnownBroker;
   switch (known.kind) {
     case 'embedded':
-      return connectEmbedded(known.options);
+      return connectEmbedded(known.options, logging);
     case 'shared':
       return connectTo(
         { broker: known.engine, data: undefined, close: nothing },
         known.options,
-        reporterOf(new SafeLogger('DlxBroker')),
+        reporterOf(new EventLog('DlxBroker', logging)),
         'sharedBroker()',
       );
     case 'rabbitmq':
-      return connectOver(known.options);
+      return connectOver(known.options, logging);
     case 'custom':
       return givenBackend(known.backend);
   }
 }
 
-async function connectEmbedded(options: Readonly<EmbeddedBrokerOptions>): Promise<Connected> {
-  const logger = new SafeLogger('DlxBroker');
-  const reporter = reporterOf(logger);
+async function connectEmbedded(
+  options: Readonly<EmbeddedBrokerOptions>,
+  logging: LoggingOptions | undefined,
+): Promise<Connected> {
+  const log = new EventLog('DlxBroker', logging);
+  const reporter = reporterOf(log);
   const { dataDir } = options;
   if (dataDir !== undefined && (await vacated(dataDir))) {
-    logger.warn(
-      `data directory ${shownText(dataDir)}: taken from an application of this process whose start failed or whose shutdown hangs`,
-    );
+    const directory = shownText(dataDir);
+    const text = `data directory ${directory}: taken from an application of this process whose start failed or whose shutdown hangs`;
+    log.tell('directoryTaken', text, { directory });
   }
   const own = await openEmbedded(options, reporter);
   try {
@@ -160,10 +165,14 @@ function known(error: unknown): void {
 }
 
 /** The log of the application also gets the notices for operators. */
-const reporterOf = (logger: SafeLogger): Reporter => ({
-  notice: (text) => logger.log(shownText(text)),
-  // The stack of an error of the disk does not help.
-  log: (error) => logger.error((error as Error).name === 'StoreError' ? shownLines((error as Error).message) : error),
+const reporterOf = (log: EventLog): Reporter => ({
+  notice: (text) => log.tell('notice', shownText(text), {}),
+  log: (error) => {
+    // The stack of an error of the disk does not help.
+    if ((error as Error).name === 'StoreError')
+      log.tell('fault', shownLines((error as Error).message), errorFacts(error));
+    else log.tell('fault', textOf(error), errorFacts(error), stackOf(error), error);
+  },
 });
 
 /** @throws DlxConfigurationError */

@@ -1,4 +1,10 @@
-import { type Backend, loadRabbitMq, parseAddresses, type RabbitMqOptions } from '../../backend/index.js';
+import {
+  type Backend,
+  loadRabbitMq,
+  parseAddresses,
+  type RabbitMqLog,
+  type RabbitMqOptions,
+} from '../../backend/index.js';
 import { bracketed, shownText } from '../../host/index.js';
 import type { RemoteMover, RemoteOrder, StartRedrive } from '../../management/index.js';
 import { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from '../../streams/index.js';
@@ -15,15 +21,9 @@ const states = {
 
 const nothingYet: RedriveProgress = { state: 'running', total: 0, redriven: 0, left: 0, arrived: 0, destinations: {} };
 
-/** Reports of the connections of redrives. */
-interface RedriveLog {
-  readonly warn: (text: string) => void;
-  readonly fault: (error: unknown) => void;
-}
-
 /** Makes redrives that connect to the servers of an application as their own users. */
 export const redrivesOver =
-  (options: RabbitMqOptions, log: RedriveLog): StartRedrive =>
+  (options: RabbitMqOptions, log: RabbitMqLog): StartRedrive =>
   (order) =>
     new ConnectedRedrive(options, order, log);
 
@@ -39,7 +39,7 @@ class ConnectedRedrive implements RemoteMover {
   constructor(
     private readonly options: RabbitMqOptions,
     private readonly order: RemoteOrder,
-    private readonly log: RedriveLog,
+    private readonly log: RabbitMqLog,
   ) {
     this.ended = this.#run().catch((error: unknown) => {
       this.#failure = error;

@@ -1,6 +1,6 @@
-import type { Logger } from '@nestjs/common';
 import { type Backend, type BackendState, serverOf } from '../../backend/index.js';
 import { delayIn, measuredLoop, shownText, withoutPasswords } from '../../host/index.js';
+import type { EventLog } from '../event-log.js';
 import { textOf } from '../failure-log.js';
 import type { Connected } from '../options.js';
 import type { DlxHealth, HealthProblem, HealthProblemName, OldestDeadLetter } from './answer.js';
@@ -16,7 +16,7 @@ export interface HealthParts {
   readonly options: ResolvedHealth;
   readonly backend: Backend;
   readonly condition: Connected['condition'];
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly log: EventLog;
   phase(): 'starting' | 'up' | 'closing';
   /** Patterns of a server that is connected and not started. */
   unserved(): readonly string[];
@@ -33,9 +33,9 @@ export class Health {
   #known: { readonly at: number; readonly state: string; readonly answer: Promise<DlxHealth> } | undefined;
 
   constructor(private readonly parts: HealthParts) {
-    const { options, backend, logger } = parts;
+    const { options, backend, log } = parts;
     if (options.deadLetters === undefined) return;
-    this.#oldest = new OldestLetter(backend, () => options.deadLetters?.queues ?? parts.deadLetterQueues(), logger);
+    this.#oldest = new OldestLetter(backend, () => options.deadLetters?.queues ?? parts.deadLetterQueues(), log);
   }
 
   /** Begins to measure the event loop, if it has a limit. */

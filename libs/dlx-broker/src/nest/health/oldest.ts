@@ -1,8 +1,8 @@
-import type { Logger } from '@nestjs/common';
 import { type Backend, need } from '../../backend/index.js';
 import { deadSince } from '../../history/index.js';
 import { shownText } from '../../host/index.js';
-import { textOf } from '../failure-log.js';
+import type { EventLog } from '../event-log.js';
+import { errorFacts, textOf } from '../failure-log.js';
 import type { Plan } from '../plan.js';
 import { within } from '../within.js';
 import type { OldestDeadLetter } from './answer.js';
@@ -31,7 +31,7 @@ export class OldestLetter {
   constructor(
     private readonly backend: Backend,
     private readonly queues: () => Iterable<string>,
-    private readonly logger: Pick<Logger, 'warn'>,
+    private readonly log: EventLog,
   ) {}
 
   async get(): Promise<OldestDeadLetter | undefined> {
@@ -60,8 +60,10 @@ export class OldestLetter {
       }
       this.#found = { at: this.backend.clock.now(), queue, since };
     } catch (error) {
-      if (!this.#warned) this.logger.warn(`health does not tell the age of dead letters: ${textOf(error)}`);
+      if (this.#warned) return;
       this.#warned = true;
+      const text = `health does not tell the age of dead letters: ${textOf(error)}`;
+      this.log.tell('letterAgeUnknown', text, errorFacts(error));
     }
   }
 }

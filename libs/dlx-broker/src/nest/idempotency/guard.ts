@@ -1,9 +1,10 @@
-import type { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { shownText, withoutPasswords } from '../../host/index.js';
 import { notAPromise } from '../../options/index.js';
 import type { DlxContext } from '../context.js';
+import type { EventLog } from '../event-log.js';
 import { describeError } from '../failure.js';
+import { errorFacts } from '../failure-log.js';
 import type { Outcome, PlannedHandler } from '../handler.js';
 import { RetryLater } from '../outcomes.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
@@ -29,7 +30,7 @@ export class IdempotencyGuard {
 
   constructor(
     private readonly defaultStore: IdempotencyStore,
-    private readonly logger: Logger,
+    private readonly log: EventLog,
   ) {}
 
   /**
@@ -85,9 +86,8 @@ export class IdempotencyGuard {
       () => end(outcome),
       (error) => {
         const what = outcome.failed ? 'will wait until its lease is over' : 'may be handled again if it comes again';
-        this.logger.error(
-          `@Idempotent on ${handler.origin}: the message '${shownText(key, 255)}' ${what}: ${describe(error)}`,
-        );
+        const text = `@Idempotent on ${handler.origin}: the message '${shownText(key, 255)}' ${what}: ${describe(error)}`;
+        this.log.tell('keyNotStored', text, { handler: handler.origin, ...errorFacts(error) });
         end(outcome);
       },
     );
@@ -105,15 +105,16 @@ export class IdempotencyGuard {
     // A rejection that is not handled here would end the process.
     Promise.resolve(answer)
       .then(next, failed)
-      .catch((error: unknown) => this.logger.error(`@Idempotent: ${describe(error)}`));
+      .catch((error: unknown) =>
+        this.log.tell('idempotencyFailed', `@Idempotent: ${describe(error)}`, errorFacts(error)),
+      );
   }
 
   #warn({ handler }: PlannedHandler): void {
     if (this.#warned) return;
     this.#warned = true;
-    this.logger.warn(
-      `@Idempotent on ${handler.origin}: a message without a key (by default its message id) is handled`,
-    );
+    const text = `@Idempotent on ${handler.origin}: a message without a key (by default its message id) is handled`;
+    this.log.tell('keyMissing', text, { handler: handler.origin });
   }
 }
 

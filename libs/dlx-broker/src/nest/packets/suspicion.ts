@@ -1,8 +1,8 @@
-import type { Logger } from '@nestjs/common';
 import type { BackendDelivery } from '../../backend/index.js';
 import { shownText } from '../../host/index.js';
 import { decodePayload } from '../../history/index.js';
 import type { Message } from '../../message/index.js';
+import type { EventLog } from '../event-log.js';
 import { looksLikePacket } from './packet.js';
 
 /**
@@ -15,7 +15,7 @@ export const mayBePacket = ({ own, exchange }: Message): boolean => own.contentT
 export class PacketSuspicion {
   #isOver = false;
 
-  constructor(private readonly logger: Pick<Logger, 'warn'>) {}
+  constructor(private readonly log: EventLog) {}
 
   /** @param handler class and method of the handler that gets the payload */
   look(payload: unknown, queue: string, handler: string): void {
@@ -32,10 +32,10 @@ export class PacketSuspicion {
   #warn(queue: string, consequence: string): void {
     this.#isOver = true;
     const name = shownText(queue);
-    this.logger.warn(
+    const text =
       `queue '${name}': a body looks like a packet of Nest's RabbitMQ transport, { pattern, data }, ${consequence}. If handlers ` +
-        `shall get the data, write @Queue({ name: '${name}', envelope: 'nest' }) or @Consume({ queue: '${name}', envelope: 'nest' }) ` +
-        "above one of them, or option envelope: 'nest' of DlxBrokerModule; if it is no packet, write envelope: 'none'",
-    );
+      `shall get the data, write @Queue({ name: '${name}', envelope: 'nest' }) or @Consume({ queue: '${name}', envelope: 'nest' }) ` +
+      "above one of them, or option envelope: 'nest' of DlxBrokerModule; if it is no packet, write envelope: 'none'";
+    this.log.tell('packetSuspected', text, { queue: name });
   }
 }

@@ -9,6 +9,10 @@ export const codeOf = (error: unknown): number | undefined =>
 export const textOf = (error: unknown): string =>
   error instanceof ChannelClosedError ? error.text : (error as Error).message;
 
+/** The warning of a declaration that failed, and is tried again. @param left the milliseconds for which it is tried */
+export const triedAgain = (subject: string, left: number, reason: string): string =>
+  `${subject} cannot be declared now, and is tried again for ${(left / 1_000).toFixed(1)} s: ${reason}`;
+
 /** True for failures that may pass: a queue has no leader, its node is down, or the server is short of resources. */
 export function mayPass(error: unknown): boolean {
   const code = codeOf(error);

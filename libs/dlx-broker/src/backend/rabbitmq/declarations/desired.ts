@@ -3,6 +3,7 @@ import { after } from '../../../host/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../../topology/index.js';
 import type { AmqpConnection } from '../client/api.js';
 import type { Pauses } from '../pauses.js';
+import type { Warn } from '../warn.js';
 import { Calls, codeOf, mayPass, textOf } from './calls.js';
 import { bind, declareExchange, declareQueue } from './declare.js';
 
@@ -31,7 +32,7 @@ export class DesiredTopology {
   constructor(
     private readonly clock: Clock,
     private readonly pauses: () => Pauses,
-    private readonly warn: (text: string) => void,
+    private readonly warn: Warn,
   ) {}
 
   /** Adds declarations that succeeded. */
@@ -87,14 +88,18 @@ export class DesiredTopology {
         if (mayPass(error) || codeOf(error) === locked) {
           late.push(item);
           if (item.queue !== undefined) this.#late.add(item.queue);
-        } else this.warn(`${item.what} could not be declared again: ${textOf(error)}`);
+        } else {
+          const reason = textOf(error);
+          this.warn(`${item.what} could not be declared again: ${reason}`, 'declarationFailed', reason);
+        }
       } finally {
         calls.end();
       }
     }
     if (late.length === 0) return;
     if (pauses === undefined) {
-      this.warn(`${late.map(({ what }) => what).join(', ')}: the server cannot declare this now; it is tried again`);
+      const what = late.map((item) => item.what).join(', ');
+      this.warn(`${what}: the server cannot declare this now; it is tried again`, 'declarationWaits');
     }
     this.#later(connection, late, round, pauses ?? this.pauses());
   }

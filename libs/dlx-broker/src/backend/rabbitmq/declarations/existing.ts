@@ -2,6 +2,7 @@ import { type FieldTable, toFieldTable } from '../../../message/index.js';
 import type { ExchangeDeclaration, QueueDeclaration } from '../../../topology/index.js';
 import type { HttpApi } from '../../../host/index.js';
 import { callManagement } from '../call-management.js';
+import type { Warn } from '../warn.js';
 
 /** A management API, and the virtual host of a connection. */
 export interface ManagementPlace extends HttpApi {
@@ -17,14 +18,15 @@ export type ExistingExchange = Pick<ExchangeDeclaration, 'type' | 'durable' | 'a
 /**
  * The management API as a declaration asks it. A failure is a warning, because the comparison by declaring remains.
  */
-export function existingIn(place: ManagementPlace, warn: (text: string) => void) {
+export function existingIn(place: ManagementPlace, warn: Warn) {
   const attempted =
     <T>(find: (place: ManagementPlace, name: string) => Promise<T | undefined>) =>
     async (name: string): Promise<T | undefined> => {
       try {
         return await find(place, name);
       } catch (error) {
-        warn(`'${name}' is compared by declaring: ${(error as Error).message}`);
+        const { message } = error as Error;
+        warn(`'${name}' is compared by declaring: ${message}`, 'comparedByDeclaring', message);
         return undefined;
       }
     };

@@ -3,6 +3,7 @@ import type { QueueDeclaration } from '../../../topology/index.js';
 import { ServerError, shownDifference, type TopologyDifference, TopologyError } from '../../errors.js';
 import { callManagement, readAnswer } from '../call-management.js';
 import type { RabbitMqPolicy } from '../options.js';
+import type { Warn } from '../warn.js';
 import type { ManagementPlace } from './existing.js';
 import { type PolicyConflict, policyConflicts, type ShownPolicy } from './policies.js';
 
@@ -13,7 +14,7 @@ export interface PolicyRules {
   readonly patterns: Patterns;
   /** True: the caller fails for what is found, so there is no warning. */
   readonly isStrict: boolean;
-  readonly warn: (text: string) => void;
+  readonly warn: Warn;
 }
 
 /** Puts policies through the management API, and finds those that change what declared queues need. */
@@ -51,7 +52,12 @@ export class Policies {
     if (isStrict) {
       const found = await checked;
       if (found.length > 0) throw refusedPolicies(found);
-    } else checked.catch((error: unknown) => warn(`policies were not checked: ${(error as Error).message}`));
+    } else {
+      checked.catch((error: unknown) => {
+        const { message } = error as Error;
+        warn(`policies were not checked: ${message}`, 'policiesUnchecked', message);
+      });
+    }
   }
 
   /**
@@ -69,7 +75,8 @@ export class Policies {
     );
     if (!this.rules.isStrict) {
       for (const { name } of unknown) this.#known.add(name);
-      for (const { queue, conflict } of found) this.rules.warn(`${textOf(queue, conflict)}; ${remedy}`);
+      for (const { queue, conflict } of found)
+        this.rules.warn(`${textOf(queue, conflict)}; ${remedy}`, 'policyConflict');
     }
     return found.map(({ queue: { name, origin }, conflict: { policy, key, value, asked } }) => ({
       kind: 'queue',

@@ -1,0 +1,31 @@
+import { type FieldsOf, type LineEvent, type LineLevel, logEvents } from './log-events.js';
+import { LogLine, type LoggingOptions } from './logging.js';
+import { SafeLogger } from './safe-logger.js';
+
+/** Writes all lines of the library by Nest's logger, as the option `logging` says. */
+export class EventLog {
+  readonly #logger: SafeLogger;
+
+  /** @param context what Nest's logger shows in front of a line */
+  constructor(
+    context: string,
+    readonly logging: LoggingOptions = {},
+  ) {
+    this.#logger = new SafeLogger(context);
+  }
+
+  /**
+   * @param text the sentence
+   * @param stack of the error, which is shown at the level `error`
+   * @param thrown what is logged in place of the sentence when lines have no fields
+   */
+  tell<E extends LineEvent>(event: E, text: string, fields: FieldsOf<E>, stack?: string, thrown?: unknown): void {
+    const { fields: hasFields = false, levels = {} } = this.logging;
+    const level: LineLevel = levels[event] ?? logEvents[event].level;
+    if (level === 'off') return;
+    if (thrown !== undefined && !hasFields) return this.#logger[level](thrown);
+    const line = hasFields ? new LogLine(text, event, fields) : text;
+    if (level === 'error') this.#logger.error(line, stack);
+    else this.#logger[level](line);
+  }
+}

@@ -1,0 +1,253 @@
+/** The levels of Nest's logger, and `off` for no line. */
+export type LineLevel = 'error' | 'warn' | 'log' | 'debug' | 'verbose' | 'off';
+
+interface LineKind<F extends string> {
+  /** The default level. */
+  readonly level: LineLevel;
+  /** The names of the fields besides `message` and `event`. */
+  readonly fields: readonly F[];
+  /** What the sentence says, for the docs. */
+  readonly says: string;
+}
+
+/** Keeps the names of the fields for the compiler, and not the sentence. */
+const line = <F extends string>(kind: LineKind<F>): LineKind<F> => kind;
+
+const failure = ['errorClass', 'errorMessage'] as const;
+const attempt = ['handler', 'queue', 'attempt', 'attempts', ...failure] as const;
+
+/** Every line that the library writes by Nest's logger, by the name of its event. */
+export const logEvents = {
+  retried: line({
+    level: 'warn',
+    fields: [...attempt, 'delay'],
+    says: 'an attempt failed, and another one follows after `delay` ms',
+  }),
+  failed: line({
+    level: 'error',
+    fields: [...attempt, 'fate'],
+    says: 'the last attempt failed; the line has the stack',
+  }),
+  dropped: line({ level: 'warn', fields: attempt, says: 'the handler dropped the message' }),
+  unhandled: line({
+    level: 'error',
+    fields: ['queue', 'fate'],
+    says: 'a message that no handler could get was parked',
+  }),
+  shortened: line({
+    level: 'warn',
+    fields: ['handler', 'queue', 'attempts', 'leftOut'],
+    says: 'a message goes on without headers about its failure, which had no room',
+  }),
+  unsettled: line({
+    level: 'warn',
+    fields: ['handler', 'queue', 'attempts', ...failure],
+    says: 'a message could not be settled or republished; the line says what happens to it',
+  }),
+  unknownPattern: line({
+    level: 'error',
+    fields: ['queue', 'pattern'],
+    says: 'no handler of the queue is for the pattern of a message',
+  }),
+  unreadable: line({
+    level: 'error',
+    fields: ['queue', ...failure],
+    says: 'a message that no handler can take is refused',
+  }),
+  unrefused: line({
+    level: 'error',
+    fields: ['queue', ...failure],
+    says: 'a message that no handler can take cannot be refused',
+  }),
+  denied: line({ level: 'warn', fields: ['handler'], says: 'a guard denied a dead letter; once for each handler' }),
+  packetSuspected: line({
+    level: 'warn',
+    fields: ['queue'],
+    says: "a body looks like a packet of Nest's RabbitMQ transport",
+  }),
+  errorsUnseen: line({
+    level: 'warn',
+    fields: ['handler'],
+    says: 'the interceptor that sees errors of handlers is missing',
+  }),
+  hookFailed: line({
+    level: 'error',
+    fields: ['handler', ...failure],
+    says: 'a processing hook of a tracing tool failed',
+  }),
+  endFailed: line({
+    level: 'error',
+    fields: ['handler', ...failure],
+    says: 'the end of an attempt failed; the line has the stack',
+  }),
+  keyMissing: line({ level: 'warn', fields: ['handler'], says: '`@Idempotent` got a message without a key; once' }),
+  keyNotStored: line({
+    level: 'error',
+    fields: ['handler', ...failure],
+    says: 'the store of `@Idempotent` did not take an outcome',
+  }),
+  idempotencyFailed: line({
+    level: 'error',
+    fields: failure,
+    says: 'what follows an answer of the store of `@Idempotent` failed',
+  }),
+  tracingFailed: line({ level: 'warn', fields: failure, says: 'tracing failed; once' }),
+  emitFailed: line({
+    level: 'error',
+    fields: ['pattern', ...failure],
+    says: 'an event without a subscriber was not published',
+  }),
+  unroutable: line({
+    level: 'warn',
+    fields: ['exchange', 'routingKey'],
+    says: 'an event reached no queue; once for each routing key',
+  }),
+  handlerStarted: line({ level: 'log', fields: ['handler', 'queue'], says: 'a handler starts (option `logHandlers`)' }),
+  failuresLost: line({
+    level: 'warn',
+    fields: ['handler', 'queue'],
+    says: 'messages on which a handler fails are lost',
+  }),
+  topologyDoubtful: line({
+    level: 'warn',
+    fields: [],
+    says: 'a declaration has no effect, loses dead letters, or was changed',
+  }),
+  handlerOverridden: line({
+    level: 'warn',
+    fields: ['handler'],
+    says: 'a method overrides a handler without its decorators',
+  }),
+  handlersUnseen: line({
+    level: 'warn',
+    fields: ['handlers'],
+    says: 'methods whose names are symbols get no messages',
+  }),
+  handlersMisplaced: line({
+    level: 'warn',
+    fields: ['handlers'],
+    says: 'methods of providers have decorators for controllers',
+  }),
+  handlersUnserved: line({
+    level: 'warn',
+    fields: ['handlers'],
+    says: 'handlers get no messages, because no `DlxServer` is connected',
+  }),
+  serverNotStarted: line({ level: 'warn', fields: ['patterns'], says: 'the `DlxServer` is connected and not started' }),
+  signalUnhandled: line({ level: 'warn', fields: [], says: 'SIGTERM ends the process without waiting for handlers' }),
+  retryUnused: line({ level: 'warn', fields: [], says: '`queueRetry` names a queue that no handler consumes' }),
+  statusEventMissing: line({
+    level: 'warn',
+    fields: ['listener'],
+    says: '`DlxServer.on` was called with an event; there are none',
+  }),
+  metricsOpened: line({ level: 'log', fields: ['url'], says: 'where the metrics are' }),
+  amqpOpened: line({ level: 'log', fields: ['host', 'port'], says: 'where AMQP clients may connect' }),
+  apiOpened: line({ level: 'log', fields: ['url'], says: 'where the management API is' }),
+  consoleOpened: line({ level: 'log', fields: ['url'], says: 'where the console is' }),
+  consoleNotReady: line({ level: 'warn', fields: ['reason'], says: 'the console cannot show the server yet' }),
+  consumerEnded: line({
+    level: 'warn',
+    fields: ['queue', 'pause', ...failure],
+    says: 'the broker ended a consumer, which starts again after `pause` ms',
+  }),
+  consumerNotRestored: line({
+    level: 'error',
+    fields: ['queue', ...failure],
+    says: 'a queue cannot be consumed again; it is tried again',
+  }),
+  messagesReturned: line({
+    level: 'warn',
+    fields: ['queue', 'count'],
+    says: 'at the end, messages were still at work and go back to their queue',
+  }),
+  lettersReturned: line({
+    level: 'warn',
+    fields: ['queue', 'count'],
+    says: 'at the end, letters of a stream were unsettled and go back to their queue',
+  }),
+  pipelineFailed: line({
+    level: 'error',
+    fields: ['queues', 'pause', ...failure],
+    says: 'a stream of dead letters failed and begins anew after `pause` ms; the line has the stack',
+  }),
+  pipelineFailing: line({
+    level: 'warn',
+    fields: ['queues', 'times', 'pause'],
+    says: 'it failed 10 times in a row, 100 times ...',
+  }),
+  pipelineEnded: line({
+    level: 'error',
+    fields: ['queues', ...failure],
+    says: 'a stream of dead letters threw an error when it ended; the line has the stack',
+  }),
+  observerFailed: line({
+    level: 'error',
+    fields: failure,
+    says: 'the function that looks at the tasks of a schedule of redrives failed',
+  }),
+  letterAgeUnknown: line({
+    level: 'warn',
+    fields: failure,
+    says: 'health does not tell the age of dead letters; once',
+  }),
+  notConnected: line({ level: 'warn', fields: ['reason'], says: '`rabbitmq()`: the first connection failed so far' }),
+  connectionLost: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: the connection was lost, or is still missing for another reason',
+  }),
+  connected: line({
+    level: 'warn',
+    fields: [],
+    says: '`rabbitmq()`: connected after `notConnected` or `connectionLost`',
+  }),
+  blocked: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: publishes wait, because the server has an alarm',
+  }),
+  unblocked: line({ level: 'warn', fields: [], says: '`rabbitmq()`: publishes go on' }),
+  declarationWaits: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: the server cannot declare something now; it is tried again',
+  }),
+  declarationFailed: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: something could not be declared again after a reconnect',
+  }),
+  comparedByDeclaring: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: the management API did not show what exists',
+  }),
+  policyConflict: line({ level: 'warn', fields: [], says: '`rabbitmq()`: a policy changes what a queue needs' }),
+  policiesUnchecked: line({ level: 'warn', fields: ['reason'], says: '`rabbitmq()`: policies could not be looked at' }),
+  directoryTaken: line({
+    level: 'warn',
+    fields: ['directory'],
+    says: 'the data directory was taken from an application that hangs',
+  }),
+  notice: line({
+    level: 'log',
+    fields: [],
+    says: 'a notice for operators: a refused login, an alarm, what the data directory has',
+  }),
+  fault: line({
+    level: 'error',
+    fields: failure,
+    says: 'a fault of a disk, of a callback or of this library; the line has the stack',
+  }),
+} as const;
+
+export type LineEvent = keyof typeof logEvents;
+
+/** The facts of a line. None of them is a payload or the value of a header. */
+export type LineFields = Readonly<Record<string, string | number | undefined>>;
+
+/** The fields of an event. All have to be named, so that the table is true. */
+export type FieldsOf<E extends LineEvent> = Readonly<
+  Record<(typeof logEvents)[E]['fields'][number], string | number | undefined>
+>;
