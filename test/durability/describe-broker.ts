@@ -61,6 +61,7 @@ function describeQueue(queue: Queue, lines: string[]): void {
   lines.push(
     `    ${queue.length} ready, ${queue.bytes} bytes, ${queue.unacked} unacked, ${queue.retained} retained, ${queue.delayed} held back`,
   );
+  if (queue.pausing.state !== undefined) lines.push(`    paused ${plain(queue.pausing.state)}`);
   // How often it came back only a quorum queue counts; elsewhere it did or it did not.
   const isCounted = declared.type === 'quorum';
   const lineOf = ({ message, position, returns, failures, deadline }: Entry): string => {

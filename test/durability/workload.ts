@@ -3,6 +3,7 @@ import { type Field, type FieldTable, int32, longstr } from '../../libs/dlx-brok
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import type { Random } from '../fuzz/random.js';
 import { bodyOf, messageIdOf } from './bodies.js';
+import { pauseOrResume } from './pause-or-resume.js';
 
 type Arguments = Readonly<Record<string, string | number>>;
 
@@ -67,6 +68,8 @@ const usual = {
   user: 1,
   harness: 0.5,
   wait: 4,
+  /** Only where a test asks for it: with it, every seed draws another life. */
+  pause: 0,
 } as const;
 export type Deed = keyof typeof usual;
 export type Weights = Readonly<Record<Deed, number>>;
@@ -116,8 +119,7 @@ export class Workload {
 
   /** One command of some client. */
   step(): void {
-    const deed = this.#options.random.weighted(this.#weights);
-    this.#try(() => this.#do(deed));
+    this.#try(() => this.#do(this.#options.random.weighted(this.#weights)));
   }
 
   get #vhost() {
@@ -194,6 +196,8 @@ export class Workload {
         return this.#user();
       case 'harness':
         return this.#harness();
+      case 'pause':
+        return pauseOrResume(this.#vhost, name, random);
       case 'wait':
         return clock.advance(random.integer(1, 30));
     }
@@ -234,9 +238,8 @@ export class Workload {
   /** Takes one back that a delayed exchange holds. */
   #withdraw(): void {
     const ids: string[] = [];
-    this.#vhost.exchanges
-      .get('later')
-      ?.delayed?.each(({ message }) => void ids.push(message.properties.messageId ?? ''));
+    const later = this.#vhost.exchanges.get('later');
+    later?.delayed?.each(({ message }) => void ids.push(message.properties.messageId ?? ''));
     if (ids.length > 0) this.#vhost.cancelDelayed('later', this.#options.random.pick(ids));
   }
 

@@ -27,6 +27,18 @@ export interface QueueDeclared {
   readonly arguments: FieldTable;
 }
 
+/** Why a queue delivers nothing to its consumers (rule X1). All times are milliseconds since 1970. */
+export interface Pause {
+  /** What the operator gave as the reason; empty for none. */
+  readonly reason: string;
+  /** The user who paused it; undefined is the host application. */
+  readonly by: string | undefined;
+  /** When it was paused. A second pause changes the other fields only. */
+  readonly since: number;
+  /** When the pause ends by itself; undefined while it lasts until it is ended. */
+  readonly until: number | undefined;
+}
+
 /** A connection, as far as its exclusive queues are concerned. */
 export interface QueueOwner {
   /** Unlike that of any other connection of the broker, also of closed ones. */

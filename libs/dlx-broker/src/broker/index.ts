@@ -14,6 +14,7 @@ export type {
   BindingDetails,
   ExchangeDeclared,
   LimitName,
+  Pause,
   Permissions,
   Policy,
   QueueDeclared,
@@ -29,6 +30,7 @@ export { Queue } from './queue/queue.js';
 export { type GivenSetting, type SettingSource, settingSources } from './queue/setting-sources.js';
 export type { QueueArgument, Written } from './queue/argument-row.js';
 export { type argumentRows, queueArguments, type QueueSettings } from './queue/arguments.js';
+export { longestPause, longestReason, type PauseRequest } from './queue/pausing.js';
 export { type Overflow, overflowPolicies } from './queue/overflow.js';
 export { Outcome } from './outcome.js';
 export { checkEdited, openExchange, tooLarge } from './commands/publication-checks.js';

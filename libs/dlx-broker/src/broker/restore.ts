@@ -46,6 +46,7 @@ const kinds = [
   'operator-policy',
   'exchange',
   'queue',
+  'queue-pause',
   'binding',
 ] as const;
 
@@ -69,6 +70,8 @@ function restoreOne(broker: Broker, added: Added): void {
       return void vhost.addExchange(added.details);
     case 'queue':
       return void vhost.addQueue(added.details, vhost.scheduler.clock.now());
+    case 'queue-pause':
+      return vhost.queues.get(added.name)?.pausing.begin(added.details);
     case 'binding': {
       const { to, destination: name, bindingKey, arguments: args } = added.details;
       const destination = to === 'queue' ? vhost.queues.get(name) : vhost.exchanges.get(name);

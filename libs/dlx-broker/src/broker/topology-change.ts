@@ -2,6 +2,7 @@ import type {
   BindingDetails,
   ExchangeDeclared,
   LimitName,
+  Pause,
   Permissions,
   Policy,
   QueueDeclared,
@@ -10,7 +11,7 @@ import type { TopicPermissions, User, VirtualHostMetadata } from './declarations
 
 /**
  * A change of what is declared, as plain data. What is removed takes with it what depends on it, without a change of its
- * own: a queue its messages and bindings, an exchange its bindings, a virtual host everything, a user all permissions.
+ * own: a queue its messages, bindings and pause, an exchange its bindings, a virtual host everything, a user all permissions.
  * What is added again under the same name replaces what was there.
  */
 export type TopologyChange =
@@ -23,6 +24,7 @@ export type TopologyChange =
   | { readonly kind: 'vhost'; readonly change: 'removed'; readonly vhost: string }
   | Changed<'exchange', ExchangeDeclared>
   | Changed<'queue', QueueDeclared>
+  | Changed<'queue-pause', Pause>
   | Changed<'policy' | 'operator-policy', Policy>
   | (Named & { readonly kind: 'binding'; readonly change: 'added'; readonly details: BindingDetails })
   | (Named & { readonly kind: 'binding'; readonly change: 'removed'; readonly details: BindingDetails })
@@ -43,7 +45,7 @@ export type TopologyChange =
   | { readonly kind: 'global-parameter'; readonly change: 'added'; readonly name: string; readonly value: unknown }
   | { readonly kind: 'global-parameter'; readonly change: 'removed'; readonly name: string };
 
-/** Of permissions, `name` is the user; of a binding, the source exchange. */
+/** Of permissions, `name` is the user; of a binding, the source exchange; of a pause, the queue. */
 interface Named {
   readonly vhost: string;
   readonly name: string;

@@ -159,6 +159,7 @@ function parentsOf(added: Added): readonly string[] {
   if (added.kind === 'user' || added.kind === 'global-parameter' || added.kind === 'vhost') return [];
   const vhost = `vhost ${added.vhost}`;
   if (added.kind === 'permission' || added.kind === 'topic-permission') return [vhost, `user ${added.name}`];
+  if (added.kind === 'queue-pause') return [vhost, `queue ${DurableTopology.placeOf(added.vhost, added.name)}`];
   if (added.kind !== 'binding') return [vhost];
   const source = `exchange ${DurableTopology.placeOf(added.vhost, added.name)}`;
   const { to, destination } = added.details;

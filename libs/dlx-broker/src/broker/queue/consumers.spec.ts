@@ -22,13 +22,14 @@ class OneTaker implements ConsumerView {
 afterEach(() => vi.restoreAllMocks());
 
 describe('consumers of a queue', () => {
-  it('rules J5, Q3: have their turn by priority and in turn, while others come, are full or go', () => {
+  it('rules J5, Q3, X1: have their turn by priority and in turn, while others come, are full or go, and none in a pause', () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('add' as const), which: fc.nat(2) }),
       fc.record({ do: fc.constant('remove' as const), which: fc.nat(50) }),
       fc.record({ do: fc.constant('fill' as const), which: fc.nat(50) }),
       fc.record({ do: fc.constant('revive' as const), which: fc.nat(50) }),
       fc.record({ do: fc.constant('next' as const), which: fc.constant(0) }),
+      fc.record({ do: fc.constant('serve' as const), which: fc.nat(1) }),
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -36,6 +37,7 @@ describe('consumers of a queue', () => {
         const all: OneTaker[] = [];
         let ring: OneTaker[] = [];
         let last = 0;
+        let isServed = true;
         for (const each of steps) {
           const taker = all[each.which % Math.max(1, all.length)];
           if (each.do === 'add') {
@@ -43,6 +45,10 @@ describe('consumers of a queue', () => {
             consumers.add(added);
             all.push(added);
             ring.push(added);
+          } else if (each.do === 'serve') {
+            consumers.serve((isServed = each.which === 1));
+          } else if (each.do === 'next' && !isServed) {
+            expect(consumers.next()).toBeUndefined();
           } else if (each.do === 'next') {
             ring = [...ring].sort((one, other) => other.priority - one.priority);
             let expected: OneTaker | undefined;

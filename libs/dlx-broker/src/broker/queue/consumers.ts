@@ -29,12 +29,24 @@ export class Consumers {
   readonly #all = new Set<ConsumerView>();
   readonly #inRing = new Set<ConsumerView>();
   readonly #ranks: Rank[] = [];
+  /** The ranks that get messages: {@link Consumers.#ranks}, or no rank while the queue is paused. */
+  #served: readonly Rank[] = this.#ranks;
+  /** Whether only {@link active} gets messages; false while the queue is paused. */
+  #servesActive: boolean;
 
   /** @param leavesWhenFull of a quorum queue: a consumer that is full by what it took leaves its turn at once (rule J5) */
   constructor(
     readonly singleActive: boolean,
     readonly leavesWhenFull: boolean,
-  ) {}
+  ) {
+    this.#servesActive = singleActive;
+  }
+
+  /** Without service, {@link next} finds no consumer; all consumers keep their turns (rule X1). */
+  serve(isServed: boolean): void {
+    this.#served = isServed ? this.#ranks : [];
+    this.#servesActive = isServed && this.singleActive;
+  }
 
   get count(): number {
     return this.#all.size;
@@ -74,11 +86,11 @@ export class Consumers {
 
   /** The consumer of the next message; undefined when none can take one. */
   next(): ConsumerView | undefined {
-    if (this.singleActive) {
+    if (this.#servesActive) {
       const active = this.active;
       return active?.canTake() ? active : undefined;
     }
-    for (const rank of this.#ranks) {
+    for (const rank of this.#served) {
       const { ring } = rank;
       // The only consumer of a rank keeps its place.
       const only = ring.length === 1 && rank.gone === 0 ? ring.first() : undefined;

@@ -9,4 +9,6 @@ export interface QueueHome extends ContentsHome, DeadLetteringHome, PurgeHome {
   scheduleQueue(queue: ScheduledQueue): void;
   /** The queue of this name is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */
   dropQueue(name: string): void;
+  /** Ends the pause of the queue of this name: its time is over (rule X3). */
+  resumeQueue(name: string): void;
 }

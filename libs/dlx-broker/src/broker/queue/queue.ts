@@ -12,12 +12,11 @@ import { HeadDropping } from './head-dropping.js';
 import { expiredAtOnce, HeadTimer } from './head-timer.js';
 import { Lease } from './lease.js';
 import type { QueueHome } from './queue-home.js';
+import { Pausing } from './pausing.js';
 import { purge } from './purging.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
-import type { QueueSettings } from './arguments.js';
 import { deadlineOf, type InForce } from './settings.js';
-import type { Stalled } from './stall.js';
 
 /** A queue: its ready messages in order, its unacknowledged messages, and how messages leave it. */
 export class Queue implements DyingQueue, ScheduledQueue {
@@ -41,6 +40,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
   inForce: InForce;
   /** What happens to the messages that die in it. */
   readonly deadLettering: DeadLettering;
+  /** Whether consumers get messages (section X). */
+  readonly pausing: Pausing;
   /** Asks for a call of `serve` when the command is over. */
   readonly #schedule: () => void;
   #ready: Ready;
@@ -50,7 +51,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
   readonly #headTimer: HeadTimer;
   readonly #lease: Lease;
   readonly #countsFailuresApart: boolean;
-  #settings: QueueSettings;
+  #settings: InForce['settings'];
   #nextPosition = 1;
 
   constructor(home: QueueHome, declared: QueueDeclared, inForce: InForce, now: number) {
@@ -73,10 +74,11 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.deadLettering = new DeadLettering(this, this.#schedule);
     const timeToLive = (): number | undefined => (this.consumers.count > 0 ? undefined : this.#settings.expires);
     this.#lease = new Lease(home.timers, timeToLive, () => home.dropQueue(this.name));
+    this.pausing = new Pausing(this, this.#lease, this.#schedule);
     this.touch(now);
   }
 
-  get settings(): QueueSettings {
+  get settings(): InForce['settings'] {
     return this.#settings;
   }
 
@@ -121,7 +123,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
   }
 
   /** Why the queue delivers nothing: the body of its next message cannot be read now. Undefined while it delivers. */
-  get stalled(): Stalled | undefined {
+  get stalled(): Contents['stalled'] {
     return this.#contents.stalled;
   }
 
@@ -331,6 +333,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.deadLettering.retained?.clear();
     this.#headTimer.stop();
     this.#lease.stop();
+    this.pausing.stop();
     return this.consumers.removeAll();
   }
 
@@ -370,8 +373,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.inForce = inForce;
     this.#settings = settings;
     this.#bounds.apply(settings);
-    if (isOther) this.#lease.stop();
-    if (isOther) this.touch(now);
+    if (isOther) this.#lease.restart(now);
     if (settings.deadLetterStrategy !== 'at-least-once') this.deadLettering.forgetRetained();
     this.#schedule();
   }

@@ -4,7 +4,8 @@ import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Task } from '../scheduler/task.js';
 import { TotalCounters } from '../counters.js';
 import { GlobalCounters } from '../global-counters.js';
-import type { ExchangeDeclared, QueueDeclared, QueueOwner, User, VirtualHostMetadata } from '../declarations.js';
+import type { ExchangeDeclared, Pause, QueueDeclared, QueueOwner, User } from '../declarations.js';
+import type { VirtualHostMetadata } from '../declarations.js';
 import type { Deque } from '../deque.js';
 import { locked, noExchange, noQueue, preconditionFailed } from '../errors.js';
 import { DefaultRouter } from '../exchange/default.js';
@@ -17,6 +18,7 @@ import { kindOf } from '../exchange/types.js';
 import type { MessageOwner, Journal, Names } from '../ports.js';
 import type { Profile } from '../profile.js';
 import type { PendingLetter, DeathListener } from '../queue/dead-lettering.js';
+import { pauseOf, type PauseRequest } from '../queue/pausing.js';
 import { Queue } from '../queue/queue.js';
 import type { QueueHome } from '../queue/queue-home.js';
 import type { Stalls } from '../queue/stall.js';
@@ -121,6 +123,32 @@ export class VirtualHostCore implements QueueHome {
     let count = 0;
     this.scheduler.batch(() => (count = delayed.cancel(messageId)));
     return count;
+  }
+
+  /**
+   * Consumers of the queue get nothing until {@link resumeQueue}, or until its time is over. A pause of a paused queue
+   * replaces all but its beginning (section X).
+   * @throws 406 when the time or the reason is out of range
+   */
+  pauseQueue(queue: Queue, request: PauseRequest): Pause {
+    const pause = pauseOf(request, queue.pausing.state, this.scheduler.clock.now());
+    this.scheduler.batch(() => {
+      if (queue.deleted) return;
+      queue.pausing.begin(pause);
+      this.changed({ kind: 'queue-pause', change: 'added', vhost: this.name, name: queue.name, details: pause });
+    });
+    return pause;
+  }
+
+  /** Ends the pause of a queue. @returns false when there is no such queue, or it is not paused */
+  resumeQueue(name: string): boolean {
+    const pausing = this.queues.get(name)?.pausing;
+    if (pausing?.state === undefined) return false;
+    this.scheduler.batch(() => {
+      pausing.end(this.scheduler.clock.now());
+      this.changed({ kind: 'queue-pause', change: 'removed', vhost: this.name, name });
+    });
+    return true;
   }
 
   /** A queue, or the delayed messages of an exchange, by the name the journal knows it by. */

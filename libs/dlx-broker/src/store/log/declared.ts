@@ -47,6 +47,7 @@ export class Declared {
   isKept(change: TopologyChange): boolean {
     if (change.change === 'removed') return change.kind === 'vhost' || this.#topology.has(change);
     if (!outlives(change)) return false;
+    if (change.kind === 'queue-pause') return this.numberOf(change.vhost, change.name) !== undefined;
     if (change.kind !== 'binding') return true;
     const { to, destination } = change.details;
     const { vhost } = change;
@@ -72,7 +73,7 @@ export class Declared {
   }
 
   /**
-   * Renames a queue. It keeps its number, and so its messages, its bindings and its arguments.
+   * Renames a queue. It keeps its number, and so its messages, its bindings, its arguments and its pause.
    * @returns false when there is no such queue, or one with the new name
    */
   rename(vhost: string, from: string, to: string): boolean {
@@ -82,6 +83,8 @@ export class Declared {
     for (const added of this.#topology.all()) {
       if (added.kind === 'queue' && added.vhost === vhost && added.name === from)
         renamed.unshift({ ...added, name: to, details: { ...added.details, name: to } });
+      else if (added.kind === 'queue-pause' && added.vhost === vhost && added.name === from)
+        renamed.push({ ...added, name: to });
       else if (added.kind === 'binding' && added.vhost === vhost && leadsTo(added.details, from))
         renamed.push({ ...added, details: { ...added.details, destination: to } });
     }
