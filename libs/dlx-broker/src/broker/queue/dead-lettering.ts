@@ -43,7 +43,6 @@ export interface DeadLetteringHome {
   readonly timers: Timers;
   readonly counters: TotalCounters;
   readonly globals: GlobalCounters;
-  readonly exchanges: { has(name: string): boolean };
   readonly deathListeners: ReadonlySet<DeathListener>;
   /** Dead letters that the scheduler is to route. */
   readonly dead: Deque<PendingLetter>;
@@ -81,8 +80,11 @@ export class DeadLettering {
     if (home.deathListeners.size > 0)
       for (const deathListener of home.deathListeners) deathListener(queue, entry.message, reason, now);
     const letter = this.#send(entry, reason, now, headers);
-    home.globals.countDeath(queue.declared.type === 'quorum', reason, this.#strategyOf(letter));
-    if (letter?.retained === true) home.journal?.died(queue, entry, letter);
+    if (letter === undefined) this.#countDeath(reason, 'disabled');
+    else if (letter.retained) {
+      this.#countDeath(reason, 'at_least_once');
+      home.journal?.died(queue, entry, letter);
+    }
   }
 
   /**
@@ -108,10 +110,16 @@ export class DeadLettering {
     return this.#readdressing.readdress(letter);
   }
 
-  /** A dead letter has arrived everywhere, or could not (rule M3). */
-  finish(letter: PendingLetter, arrived: boolean, now: number): void {
+  /**
+   * A dead letter has arrived everywhere, or could not (rule M3).
+   * @param strategy under which the death of an at-most-once letter counts; one of at-least-once counted when it died
+   */
+  finish(letter: PendingLetter, arrived: boolean, strategy: DeadLetterStrategy, now: number): void {
     const { journal } = this.#home;
-    if (!letter.retained) return journal?.settled(this.#queue, letter.entry);
+    if (!letter.retained) {
+      this.#countDeath(letter.reason, strategy);
+      return journal?.settled(this.#queue, letter.entry);
+    }
     if (this.#retained === undefined || !this.#retained.has(letter)) return;
     if (!arrived) return this.#retained.strand(letter, now);
     this.#retained.release(letter);
@@ -119,9 +127,8 @@ export class DeadLettering {
     journal?.settled(this.#queue, letter.entry);
   }
 
-  #strategyOf(letter: PendingLetter | undefined): DeadLetterStrategy {
-    if (letter?.retained === true) return 'at_least_once';
-    return letter !== undefined && this.#home.exchanges.has(letter.exchange) ? 'at_most_once' : 'disabled';
+  #countDeath(reason: DeathReason, strategy: DeadLetterStrategy): void {
+    this.#home.globals.countDeath(this.#queue.declared.type === 'quorum', reason, strategy);
   }
 
   /** @returns undefined when there is nowhere to send it to */

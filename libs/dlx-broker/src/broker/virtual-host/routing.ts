@@ -103,13 +103,13 @@ export class Routing {
   routeDeadLetter(letter: PendingLetter, now: number): void {
     const { deadLettering } = letter.queue;
     const exchange = this.#home.exchanges.get(letter.exchange); // rule F2: resolved at each death
-    if (exchange === undefined) return deadLettering.finish(letter, false, now);
+    if (exchange === undefined) return deadLettering.finish(letter, false, 'disabled', now);
     const message = deadLettering.readdress(letter);
     const queues = this.queuesOf(message, exchange);
     const outcome = this.#enter(message, exchange, queues, this.#delays, letter, undefined, now);
     if (exchange.name === '' && !this.#deliverReply(message, letter, now)) return; // rule G9
     const arrived = (outcome & Outcome.Routed) !== 0 || letter.delivered !== undefined;
-    deadLettering.finish(letter, arrived && (outcome & Outcome.Refused) === 0, now);
+    deadLettering.finish(letter, arrived && (outcome & Outcome.Refused) === 0, 'at_most_once', now);
   }
 
   /**
