@@ -13,6 +13,7 @@ import {
   type ReplyChannel,
   type ServerInfo,
 } from '../../libs/dlx-broker/src/backend/index.js';
+import { allPublished } from '../../libs/dlx-broker/src/backend/rabbitmq/consumer/all-published.js';
 import { SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { int32, Message, type FieldTable } from '../../libs/dlx-broker/src/message/index.js';
 import type { QueueDeclaration, Topology } from '../../libs/dlx-broker/src/topology/index.js';
@@ -218,7 +219,12 @@ class WireDelivery implements BackendDelivery {
   }
 
   replaceBy(publication: Publication, done?: Done): void {
-    this.backend.publish(publication, (failure) => {
+    this.commit([publication], done);
+  }
+
+  commit(publications: readonly Publication[], done?: Done): void {
+    const publish = this.backend.publish.bind(this.backend);
+    allPublished(publications, publish, (failure) => {
       if (failure === undefined) this.ack();
       done?.(failure);
     });

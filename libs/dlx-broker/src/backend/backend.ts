@@ -45,9 +45,14 @@ export interface BackendDelivery {
   /** Returns the message to its original position in the queue. */
   requeue(): void;
   /**
-   * Publishes, and acks this delivery once the broker confirmed; if it is refused or returned, this delivery stays
-   * unsettled and `done` gets the failure. On the embedded backend both are one atomic step.
+   * Publishes messages, and acks this delivery once the broker confirmed all of them. If one of them is refused or returned, this
+   * delivery stays unsettled, and `done` gets the failure. On the embedded backend everything is one atomic step: all of it or
+   * nothing, also when the power is cut. Elsewhere the messages that were confirmed before the failure are out, and so are all of them
+   * when the connection is lost before the ack: they come again when the message is handled again.
+   * @param publications in the order in which they are published; without any the delivery is acked
    */
+  commit(publications: readonly Publication[], done?: Done): void;
+  /** A {@link commit} of one message, which takes the place of this delivery. */
   replaceBy(publication: Publication, done?: Done): void;
 }
 

@@ -1,6 +1,7 @@
 export { Broker, type BrokerOptions, type ConnectOptions } from './broker.js';
 export { Channel } from './channel/channel.js';
 export type { Got } from './channel/receiver.js';
+export type { Commit, CommitPublication, CommitResult } from './channel/all-or-nothing.js';
 export { Connection } from './channel/connection.js';
 export type { ChannelContext, ConnectionContext } from './channel/context.js';
 export type { ConsumeOptions } from './commands/consume.js';

@@ -36,7 +36,10 @@ const deliver = (message: Message, queue = 'orders', refusal?: Error) => {
     reject: unexpected,
     requeue: unexpected,
     replaceBy(publication: Publication, done?: Done) {
-      successors.push(publication);
+      this.commit([publication], done);
+    },
+    commit(publications: readonly Publication[], done?: Done) {
+      successors.push(...publications);
       done?.(refusal);
     },
   };

@@ -129,7 +129,7 @@ export class EmbeddedBackend implements Backend {
       ...silentOutbox,
       deliver: (delivery) => {
         try {
-          onDelivery(new EmbeddedDelivery(this.broker, channel, delivery, this.#publishOne, consumer));
+          onDelivery(new EmbeddedDelivery(channel, delivery, consumer));
         } catch (error) {
           this.#end(channel); // a listener that throws cannot consume: all messages return to the queue
           lost('closed', error as Error);

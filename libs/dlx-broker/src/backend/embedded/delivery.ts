@@ -1,9 +1,7 @@
-import type { Broker, Channel, Delivery } from '../../broker/index.js';
+import type { Channel, CommitResult, Delivery, Settled } from '../../broker/index.js';
 import type { FieldTable, Message } from '../../message/index.js';
 import type { BackendDelivery, Done, Publication } from '../backend.js';
-
-/** Publishes. @returns at once why it failed; undefined when the broker took the message, and `settled` is called later */
-export type PublishOne = (publication: Publication, settled: Done) => Error | undefined;
+import { RefusedError, UnroutableError } from '../errors.js';
 
 /** The consumer that a delivery came to. */
 export interface EmbeddedConsumer {
@@ -20,10 +18,8 @@ export class EmbeddedDelivery implements BackendDelivery {
   #settled = false;
 
   constructor(
-    readonly broker: Broker,
     readonly channel: Channel,
     readonly delivery: Delivery,
-    readonly publishOne: PublishOne,
     readonly consumer: EmbeddedConsumer,
   ) {
     this.message = delivery.message.pinned(delivery.body);
@@ -65,21 +61,45 @@ export class EmbeddedDelivery implements BackendDelivery {
   }
 
   replaceBy(publication: Publication, done?: Done): void {
+    this.commit([publication], done);
+  }
+
+  commit(publications: readonly Publication[], done?: Done): void {
     if (this.settled) return done?.(new Error('this delivery is settled already'));
-    let failure: Error | undefined;
-    // Both commands are one batch, so the journal writes them together. It reports the outcome afterwards.
     let isOver = false;
     let early: (() => void) | undefined;
-    this.broker.batch(() => {
-      failure = this.publishOne(publication, (lost) => {
-        if (isOver) done?.(lost);
-        else early = () => done?.(lost);
-      });
-      if (failure === undefined) this.ack();
-    });
+    const stored = (lost?: Error): void => {
+      const failure = lost && notStored(lost, publications);
+      if (isOver) done?.(failure);
+      else early = () => done?.(failure);
+    };
+    const failure = this.#commit(publications, stored);
     isOver = true;
-    if (failure !== undefined) done?.(failure);
-    else early?.();
+    if (failure !== undefined) return done?.(failure);
+    if (this.consumer.isCancelled) this.consumer.closeIfIdle();
+    early?.();
+  }
+
+  /** @returns why nothing was done; undefined when everything is, and `stored` is called now or later */
+  #commit(publications: readonly Publication[], stored: Settled): Error | undefined {
+    let result: CommitResult;
+    // A consumer may get the next message inside the call, and ask whether this one is settled.
+    this.#settled = true;
+    try {
+      result = this.channel.commitNow({ deliveryTag: this.delivery.deliveryTag, publications, settled: stored });
+    } catch (error) {
+      this.#settled = false;
+      return error as Error;
+    }
+    if (result.outcome === 'done') {
+      for (const index of result.unroutable) publications[index]?.dropped?.(publications[index]);
+      return undefined;
+    }
+    this.#settled = false;
+    const { exchange, routingKey } = publications[result.index] as Publication;
+    if (result.outcome === 'unroutable') return new UnroutableError(exchange, routingKey);
+    if (result.outcome === 'failed') return result.error;
+    return new RefusedError(exchange, routingKey, this.channel.vhost.journal?.trouble);
   }
 
   #settle(): boolean {
@@ -87,4 +107,9 @@ export class EmbeddedDelivery implements BackendDelivery {
     this.#settled = true;
     return true;
   }
+}
+
+/** The journal failed after everything was done in memory. */
+function notStored(lost: Error, [first]: readonly Publication[]): Error {
+  return first === undefined ? lost : new RefusedError(first.exchange, first.routingKey, lost.message);
 }

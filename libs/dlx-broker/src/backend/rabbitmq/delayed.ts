@@ -6,7 +6,7 @@ import { delayedName } from '../delayed-exchange.js';
 import { NotAvailableError } from '../errors.js';
 import type { HttpApi } from '../../host/index.js';
 import { callManagement, readAnswer } from './call-management.js';
-import type { Publish } from './consumer/delivery.js';
+import type { Publish } from './consumer/all-published.js';
 
 /** What exact delays get from their backend. */
 export interface DelayedHost {

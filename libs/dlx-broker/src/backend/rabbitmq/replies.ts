@@ -5,7 +5,7 @@ import type { Done, Publication, ReplyChannel } from '../backend.js';
 import { ConnectionLostError, OverloadedError, ServerError } from '../errors.js';
 import type { AmqpChannel, AmqpConnection, Delivery } from './client/api.js';
 import { ChannelClosedError, type ClientError } from './client/errors.js';
-import type { Publish } from './consumer/delivery.js';
+import type { Publish } from './consumer/all-published.js';
 
 /** The pseudo-queue for answers to this channel (rule S1). */
 const replyQueue = 'amq.rabbitmq.reply-to';

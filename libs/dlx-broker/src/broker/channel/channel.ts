@@ -15,6 +15,7 @@ import {
   type DeleteQueueOptions,
 } from '../commands/binding-commands.js';
 import { purgeQueue, unbindExchange, unbindQueue } from '../commands/binding-commands.js';
+import type { Commit, CommitResult } from './all-or-nothing.js';
 import type { Confirms } from './confirms.js';
 import type { ConnectionContext } from './context.js';
 import { consume, type ConsumeOptions } from '../commands/consume.js';
@@ -186,6 +187,14 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
+   * Publishes messages and acks a delivery of this channel, in one step of the journal: all of it or nothing (rule K15). A commit that is
+   * refused leaves the delivery outstanding and the channel open. For hosts in the same process; an extension of ours.
+   */
+  commitNow(commit: Commit): CommitResult {
+    return this.#command(methodIds.basicPublish, (now) => this.#publisher.commit(commit, now));
+  }
+
+  /**
    * The error with which a publish to this address would end now: it checks the rights of the user and the exchange
    * (rule K7). A listener calls it before it stores a body. The channel stays open.
    */
@@ -288,9 +297,7 @@ export class Channel implements ReceivingChannel {
   }
 
   txRollback(): void {
-    this.#command(methodIds.txRollback, () => {
-      this.#forgetHeld(this.#held());
-    });
+    this.#command(methodIds.txRollback, () => this.#forgetHeld(this.#held()));
   }
 
   /** The client's side is full: no deliveries until {@link resume}. */
@@ -387,8 +394,7 @@ export class Channel implements ReceivingChannel {
 
   /** Discards a transaction: the deliveries that it settled are outstanding again (rule K8). */
   #forgetHeld(held: Transaction): void {
-    const records = held.settlements.flatMap((settlement) => settlement.records);
-    held.clear();
+    const records = held.take().settlements.flatMap((settlement) => settlement.records);
     if (records.length > 0) this.receiver.settler.restore(records);
   }
 

@@ -15,6 +15,7 @@ import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../co
 import { openExchange, parseExpiration, withoutBcc } from '../commands/publication-checks.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
 import { Outcome } from '../outcome.js';
+import { commitAll, type Commit, type CommitHost, type CommitResult } from './all-or-nothing.js';
 import { Confirms } from './confirms.js';
 import { Pause, ReturnedMessage } from './outputs.js';
 import type { Settler } from './settler.js';
@@ -179,6 +180,26 @@ export class Publisher {
     }
     if (settled !== undefined && (outcome & Outcome.Refused) === 0) scheduler.onStored(sequence, settled);
     return outcome;
+  }
+
+  /**
+   * Publishes messages, and acks a delivery of this channel: all of it, or nothing (rule K15).
+   * @throws 406 for a delivery that is not outstanding, and on a channel with transactions
+   */
+  commit({ deliveryTag, publications, settled }: Commit, now: number): CommitResult {
+    const { channel } = this;
+    const { settler } = channel.receiver;
+    if (channel.transaction !== undefined) throw preconditionFailed('channel is transactional');
+    if (!settler.unacked.has(deliveryTag)) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
+    const host: CommitHost = {
+      channel,
+      checked: ({ exchange, routingKey, properties, body, origin }) => ({
+        exchange: this.#exchange(exchange, routingKey, body.length),
+        message: this.#message(exchange, routingKey, properties, body, origin),
+      }),
+      ack: (then) => settler.settle(deliveryTag, false, 'ack', undefined, then),
+    };
+    return commitAll(host, publications, settled, now);
   }
 
   /** Routes a checked message to its queues. @returns false when one refused it (rule C10) */

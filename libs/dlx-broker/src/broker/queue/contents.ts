@@ -15,6 +15,12 @@ export interface ContentsQueue extends MessageOwner {
   readonly counters: QueueCounters;
 }
 
+/** Messages that come to a queue before another one, and their bodies in bytes. */
+export interface Ahead {
+  readonly count: number;
+  readonly bytes: number;
+}
+
 /** What the contents of a queue need of its virtual host. */
 export interface ContentsHome {
   readonly timers: Timers;
@@ -184,16 +190,19 @@ export class Contents {
    * Whether the messages would exceed a length limit with this one.
    * @param retained at-least-once dead letters, which count as well (rule M5)
    * @param without an entry that is about to leave, and does not count
+   * @param ahead messages that come before this one
    */
   wouldExceed(
     settings: QueueSettings,
     message: Message,
     retained: Retained<RetainedLetter> | undefined,
     without?: Entry,
+    ahead?: Ahead,
   ): boolean {
     const delayed = this.#delayed;
-    const length = this.ready.length + (retained?.count ?? 0) + (delayed?.count ?? 0);
-    const bytes = this.ready.bytes + (retained?.bytes ?? 0) + (delayed?.bytes ?? 0) + message.size;
+    const length = this.ready.length + (retained?.count ?? 0) + (delayed?.count ?? 0) + (ahead?.count ?? 0);
+    const own = message.size + (ahead?.bytes ?? 0);
+    const bytes = this.ready.bytes + (retained?.bytes ?? 0) + (delayed?.bytes ?? 0) + own;
     if (without === undefined) return exceeds(settings, length + 1, bytes);
     return exceeds(settings, length, bytes - without.message.size);
   }

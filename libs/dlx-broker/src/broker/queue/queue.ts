@@ -5,7 +5,7 @@ import type { ScheduledQueue } from '../scheduler/scheduler.js';
 import { Bounds } from './bounds.js';
 import { type Browse, type Browsed, pageOf } from './browse.js';
 import { Consumers, type ConsumerView } from './consumers.js';
-import { Contents } from './contents.js';
+import { type Ahead, Contents } from './contents.js';
 import { DeadLettering, type DyingQueue } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
 import { HeadDropping } from './head-dropping.js';
@@ -150,10 +150,15 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.#headChanged(now);
   }
 
-  /** Whether it would refuse a publish, because it is full (rule C7). @param without an entry that is about to leave */
-  wouldRefuse(message: Message, without?: Entry): boolean {
+  /**
+   * Whether it would refuse a publish, because it is full (rule C7).
+   * @param without an entry that is about to leave
+   * @param ahead messages that the same command publishes before it. They count as ready, also what a consumer would take at once, or
+   *   what expires at once (rule K15)
+   */
+  wouldRefuse(message: Message, without?: Entry, ahead?: Ahead): boolean {
     if (!this.#bounds.refusesPublishes) return false;
-    return this.#contents.wouldExceed(this.#settings, message, this.deadLettering.retained, without);
+    return this.#contents.wouldExceed(this.#settings, message, this.deadLettering.retained, without, ahead);
   }
 
   /**

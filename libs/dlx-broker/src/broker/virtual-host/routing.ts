@@ -34,6 +34,13 @@ export interface Routed {
   readonly delays: Delays;
 }
 
+/** Where a message goes at this moment of a command. */
+export interface Planned {
+  readonly queues: readonly Queue[];
+  /** Delayed exchanges that hold the message back. */
+  readonly delays: readonly DelayedMessages[];
+}
+
 type Delays = readonly DelayedMessages[];
 const noDelays: Delays = [];
 
@@ -62,6 +69,19 @@ export class Routing {
   publish(message: Message, exchange: Exchange, now: number): Outcome {
     const queues = this.queuesOf(message, exchange);
     const outcome = this.#publishTo(message, exchange, queues, this.#delays, now);
+    if (exchange.name === '') this.#home.replies.deliver(message);
+    return outcome;
+  }
+
+  /** Finds where a message would go. Nothing is changed. */
+  plan(message: Message, exchange: Exchange): Planned {
+    const queues = [...this.queuesOf(message, exchange)];
+    return { queues, delays: this.#delays };
+  }
+
+  /** Publishes a message to where {@link plan} found, in the same command. */
+  publishPlanned(message: Message, exchange: Exchange, { queues, delays }: Planned, now: number): Outcome {
+    const outcome = this.#publishTo(message, exchange, queues, delays, now);
     if (exchange.name === '') this.#home.replies.deliver(message);
     return outcome;
   }

@@ -9,7 +9,8 @@ import type { openPublisher } from '../client/publisher.js';
 import type { PublisherHost } from '../publisher/publisher.js';
 import type { Pauses } from '../pauses.js';
 import { mayPass } from '../declarations/calls.js';
-import { type Publish, RabbitMqDelivery } from './delivery.js';
+import type { Publish } from './all-published.js';
+import { RabbitMqDelivery } from './delivery.js';
 import type { ConsumerSession } from './session.js';
 
 /** What a consumer gets from its backend. */

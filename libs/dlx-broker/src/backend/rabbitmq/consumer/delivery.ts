@@ -13,6 +13,7 @@ import {
 } from '../client/errors.js';
 import { refused, refusedBy, unsendable } from '../publisher/failures.js';
 import type { PublisherHost } from '../publisher/publisher.js';
+import { allPublished, type Publish } from './all-published.js';
 import { type ConsumerSession, oneSettled } from './session.js';
 
 /** A header of the successor of a message whose headers cannot be decoded: the properties of the message, as bytes. */
@@ -20,9 +21,6 @@ export const rawHeader = 'dlx-raw-properties';
 
 /** The most bytes in this header, because the headers of a message have to fit into one frame. */
 const mostRaw = 65_536;
-
-/** Publishes with a confirm. */
-export type Publish = (publication: Publication, done: Done) => void;
 
 /** What a delivery gets from its consumer. */
 export interface DeliveryHost {
@@ -35,8 +33,8 @@ export interface DeliveryHost {
 export class RabbitMqDelivery implements BackendDelivery {
   readonly message: Message;
   #isSettled = false;
-  /** True while the server has not confirmed the successor that replaces it in one step. */
-  #isReplacing = false;
+  /** True while the server has not confirmed all messages of a commit. */
+  #isCommitting = false;
 
   constructor(
     private readonly delivery: Delivery,
@@ -76,16 +74,31 @@ export class RabbitMqDelivery implements BackendDelivery {
     this.#settle(() => this.session.channel.nack(this.delivery.deliveryTag, { requeue: true }));
   }
 
-  /**
-   * On a dlx-broker the server acks it in the same step. Elsewhere it is acked after the confirm: if the channel has ended by then, the
-   * message is delivered again although it has a successor.
-   */
   replaceBy(publication: Publication, done?: Done): void {
-    if (this.settled || this.#isReplacing) return done?.(new Error('this delivery is settled already'));
-    const successor = this.delivery.isUndecodable ? this.#withRaw(publication) : publication;
+    this.#commit([this.#withRaw(publication)], done);
+  }
+
+  /**
+   * One message on a dlx-broker: the server acks this delivery in the same step. Otherwise it is acked after all confirms: if the channel
+   * has ended by then, the message is delivered again although all of the messages are out.
+   */
+  commit(publications: readonly Publication[], done?: Done): void {
+    this.#commit(
+      publications.map((each) => (each.origin === undefined ? each : this.#withRaw(each))),
+      done,
+    );
+  }
+
+  #commit(publications: readonly Publication[], done: Done | undefined): void {
+    if (this.settled || this.#isCommitting) return done?.(new Error('this delivery is settled already'));
     const { replacing } = this.session;
-    if (replacing !== undefined && publication.mandatory === true) return this.#replaceBy(replacing, successor, done);
-    this.host.publish(successor, (failure) => {
+    const [first] = publications;
+    if (replacing !== undefined && first !== undefined && publications.length === 1) {
+      return this.#replaceBy(replacing, first, done);
+    }
+    this.#isCommitting = true;
+    allPublished(publications, this.host.publish, (failure) => {
+      this.#isCommitting = false;
       if (failure === undefined) this.ack();
       done?.(failure);
     });
@@ -95,16 +108,21 @@ export class RabbitMqDelivery implements BackendDelivery {
   #replaceBy(replacing: ConfirmPublisher, successor: Publication, done: Done | undefined, wasRestored = false): void {
     const { exchange, routingKey, properties, body } = successor;
     const { restore } = this.host;
-    this.#isReplacing = true;
+    this.#isCommitting = true;
     const answered = (failure: ClientError | undefined): void => {
       if (failure instanceof ReturnedError && failure.code === 404 && restore !== undefined && !wasRestored) {
         return restore(exchange, (mayBeThere) => {
           if (mayBeThere && !this.session.isOver) return this.#replaceBy(replacing, successor, done, true);
-          this.#isReplacing = false;
+          this.#isCommitting = false;
           done?.(failureOf(failure, successor));
         });
       }
-      this.#isReplacing = false;
+      this.#isCommitting = false;
+      if (failure instanceof ReturnedError && failure.code === 312 && successor.mandatory !== true) {
+        successor.dropped?.(successor);
+        this.ack();
+        return done?.();
+      }
       const isOver = failure instanceof ChannelClosedError || failure instanceof ConnectionClosedError;
       if (isOver) this.#isSettled = true;
       // Code 541: the disk failed after the server had done both, in its memory.
@@ -117,6 +135,7 @@ export class RabbitMqDelivery implements BackendDelivery {
 
   /** Adds headers that cannot be decoded to the successor, as the bytes of one header. */
   #withRaw(publication: Publication): Publication {
+    if (!this.delivery.isUndecodable) return publication;
     const bytes = UndecodableProperties.sentBytesOf(this.message.own);
     if (bytes === undefined || bytes.length > mostRaw) return publication;
     const headers = new Map<string, Field>(publication.properties.headers).set(rawHeader, { type: 'x', value: bytes });
@@ -124,7 +143,7 @@ export class RabbitMqDelivery implements BackendDelivery {
   }
 
   #settle(how: () => void): void {
-    if (this.settled || this.#isReplacing) return;
+    if (this.settled || this.#isCommitting) return;
     this.#isSettled = true;
     how();
     oneSettled(this.session);
