@@ -10,8 +10,9 @@ import { isReadOnly } from '../../session';
 import { TextFilter } from '../../ui/filters';
 import { count } from '../../ui/format';
 import { Name, PageHead, Tag, visible } from '../../ui/parts';
+import { QueueTable } from '../../ui/queue-table';
 import { Loaded, Notice } from '../../ui/states';
-import { type Column, Pager, Table } from '../../ui/table';
+import type { Column } from '../../ui/table';
 import { useVhosts, VhostChoice } from '../../ui/vhosts';
 import '../queues/queues.css';
 
@@ -47,27 +48,14 @@ export function DeadLetterQueues(props: { vhost: string; queue: string | undefin
       </div>
       <section class={`card ${queues.isOld ? 'is-old' : ''}`} aria-busy={queues.isOld}>
         <Loaded of={queues} what="the dead-letter queues" lines={6}>
-          {(page) =>
-            page.filtered_count === 0 ? (
-              <None isFiltered={name !== ''} />
-            ) : (
-              <>
-                <Table
-                  label="Dead-letter queues"
-                  rows={page.items}
-                  keyOf={({ vhost: of, name: queue }) => JSON.stringify([of, queue])}
-                  columns={columnsOf(vhost === '' && vhosts.length > 1, isReadOnly() ? undefined : redrive)}
-                />
-                <Pager
-                  page={page.page}
-                  pages={page.page_count}
-                  filtered={page.filtered_count}
-                  total={page.total_count}
-                  what={page.total_count === 1 ? 'queue' : 'queues'}
-                />
-              </>
-            )
-          }
+          {(page) => (
+            <QueueTable
+              label="Dead-letter queues"
+              page={page}
+              columns={columnsOf(vhost === '' && vhosts.length > 1, isReadOnly() ? undefined : redrive)}
+              none={<None isFiltered={name !== ''} />}
+            />
+          )}
         </Loaded>
       </section>
       <NotShown />

@@ -66,18 +66,27 @@ function WaitQueues({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom
     <details class="mail-waits">
       <summary>Retries come back from {of.length === 1 ? 'a wait queue' : `${of.length} wait queues`}</summary>
       <p class="muted">A failed message waits there, and returns to the queue that it names.</p>
-      <ul class="mail-others">
-        {of
-          .toSorted((one, other) => (one.delay ?? 0) - (other.delay ?? 0))
-          .map(({ queue }) => (
-            <li key={queue}>
-              <a href={href(['queues', vhost, queue])}>
-                <Name of={queue} />
-              </a>
-            </li>
-          ))}
-      </ul>
+      <QueueLinks vhost={vhost} of={of.toSorted((one, other) => (one.delay ?? 0) - (other.delay ?? 0))} />
     </details>
+  );
+}
+
+const QueueLink = ({ vhost, name }: { vhost: string; name: string }) => (
+  <a href={href(['queues', vhost, name])}>
+    <Name of={name} />
+  </a>
+);
+
+/** Queues one after another, without what they send. */
+function QueueLinks({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom[] }) {
+  return (
+    <ul class="mail-others">
+      {of.map(({ queue }) => (
+        <li key={queue}>
+          <QueueLink vhost={vhost} name={queue} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -105,15 +114,7 @@ function Sources({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom[] 
             {listed.length > 0 ? 'and ' : ''}
             {others.length} {others.every((each) => !each.certain) ? 'that may send some' : 'more'}
           </summary>
-          <ul class="mail-others">
-            {others.map(({ queue }) => (
-              <li key={queue}>
-                <a href={href(['queues', vhost, queue])}>
-                  <Name of={queue} />
-                </a>
-              </li>
-            ))}
-          </ul>
+          <QueueLinks vhost={vhost} of={others} />
         </details>
       )}
     </>
@@ -123,9 +124,7 @@ function Sources({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom[] 
 function From({ vhost, of }: { vhost: string; of: DeadLettersFrom }) {
   return (
     <li>
-      <a href={href(['queues', vhost, of.queue])}>
-        <Name of={of.queue} />
-      </a>
+      <QueueLink vhost={vhost} name={of.queue} />
       {!of.certain && <Sometimes />}
       <span class="mail-reasons">
         {of.reasons.map((reason) => (
@@ -183,9 +182,7 @@ function To({ vhost, of }: { vhost: string; of: DeadLettersTo }) {
         <ul>
           {reaches.map(({ queue, certain }) => (
             <li key={queue}>
-              <a href={href(['queues', vhost, queue])}>
-                <Name of={queue} />
-              </a>
+              <QueueLink vhost={vhost} name={queue} />
               {!certain && <Sometimes />}
             </li>
           ))}

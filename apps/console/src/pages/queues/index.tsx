@@ -1,11 +1,10 @@
 import { loadQueues, type QueueQuery } from '../../api/queues';
-import type { Page as ListPage, QueueRow } from '../../api/types';
 import { useKeptResource } from '../../api/use-resource';
 import { type Address, href } from '../../router';
 import { CheckFilter, TextFilter } from '../../ui/filters';
 import { PageHead } from '../../ui/parts';
+import { QueueTable } from '../../ui/queue-table';
 import { Loaded, Notice } from '../../ui/states';
-import { Pager, Table } from '../../ui/table';
 import { useVhosts, VhostChoice } from '../../ui/vhosts';
 import { columnsOf } from './columns';
 import './queues.css';
@@ -28,7 +27,14 @@ export default function Page({ address }: { address: Address }) {
       </div>
       <section class={`card ${queues.isOld ? 'is-old' : ''}`} aria-busy={queues.isOld}>
         <Loaded of={queues} what="the queues" lines={10}>
-          {(page) => <List page={page} query={query} withVhost={query.vhost === '' && vhosts.length > 1} />}
+          {(page) => (
+            <QueueTable
+              label="Queues"
+              page={page}
+              columns={columnsOf(query.vhost === '' && vhosts.length > 1)}
+              none={<None total={page.total_count} query={query} />}
+            />
+          )}
         </Loaded>
       </section>
     </>
@@ -44,27 +50,6 @@ function queryOf({ query }: Address): QueueQuery {
     sort_reverse: query.get('sort_reverse') === 'true',
     page: Math.max(1, Number.parseInt(query.get('page') ?? '1', 10) || 1),
   };
-}
-
-function List({ page, query, withVhost }: { page: ListPage<QueueRow>; query: QueueQuery; withVhost: boolean }) {
-  if (page.filtered_count === 0) return <None total={page.total_count} query={query} />;
-  return (
-    <>
-      <Table
-        label="Queues"
-        rows={page.items}
-        keyOf={({ vhost, name }) => JSON.stringify([vhost, name])}
-        columns={columnsOf(withVhost)}
-      />
-      <Pager
-        page={page.page}
-        pages={page.page_count}
-        filtered={page.filtered_count}
-        total={page.total_count}
-        what={page.total_count === 1 ? 'queue' : 'queues'}
-      />
-    </>
-  );
 }
 
 function None({ total, query }: { total: number; query: QueueQuery }) {
