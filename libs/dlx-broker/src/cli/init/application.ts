@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, normalize } from 'node:path';
 import type typescript from 'typescript';
 import { Refusal } from '../refusal.js';
+import { kindOf } from './inside.js';
 
 export interface Manifest {
   readonly type?: string;
@@ -82,8 +83,7 @@ function sourceRootOf(folder: string): string {
 /** @returns the text of a file of the application; undefined if there is none, or a folder */
 export function textOf(folder: string, file: string): string | undefined {
   const path = join(folder, file);
-  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile ? readFileSync(path, 'utf8') : undefined;
+  return kindOf(path) === 'file' ? readFileSync(path, 'utf8') : undefined;
 }
 
 function jsonOf<Content>(folder: string, file: string): Content | undefined {

@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.js';
 import { type Application, applicationIn, textOf } from './application.js';
 import { addShutdownHooks } from './edit-main.js';
 import { addToModule } from './edit-module.js';
-import { checkInside } from './inside.js';
+import { checkInside, checkPlace } from './inside.js';
 import { withEsModules } from './jest.js';
 import { handler, test } from './templates.js';
 
@@ -41,17 +41,20 @@ export function init(folder: string, flags: InitFlags, version: string, out: (li
     ...mainSteps(application),
     ...jestSteps(application),
   ];
-  for (const { file, text } of steps) if (text !== undefined) checkInside(folder, file);
+  for (const { file, text } of steps) {
+    if (text === undefined) continue;
+    checkPlace(folder, file);
+    checkInside(folder, file);
+  }
   for (const { does, file, about } of steps) out(`${does}  ${shownText(file)}: ${about}`);
-  const missing = missingPackages(application, version);
-  const install = installOf(application, missing);
-  if (missing.length > 0) out(`${flags.install ? 'runs' : 'then run'}: ${install.join(' ')}`);
+  const installs = installsOf(application, missingPackages(application, version));
+  for (const install of installs) out(`${flags.install ? 'runs' : 'then run'}: ${install.join(' ')}`);
   if (flags.dryRun) {
     out('Nothing was changed.');
     return 0;
   }
   for (const { file, text } of steps) if (text !== undefined) write(join(folder, file), text);
-  const code = missing.length === 0 || !flags.install ? 0 : run(folder, install);
+  const code = flags.install ? runAll(folder, installs) : 0;
   if (code === 0) for (const line of next(application)) out(line);
   return code;
 }
@@ -128,22 +131,43 @@ function jestSteps({ folder, manifest, runner }: Application): Step[] {
   return [{ does: 'changes', file, about: 'jest compiles dlx-broker, which consists of ES modules', text }];
 }
 
-/** The names of packages with the versions to install, development packages last. */
-function missingPackages({ manifest, nest, runner }: Application, version: string): string[] {
-  const all = { ...manifest.dependencies, ...manifest.devDependencies };
-  const wanted: readonly (readonly [string, string | number])[] = [
-    ['dlx-broker', version],
-    ['@nestjs/microservices', nest],
-    ...(runner === undefined ? [] : [['@nestjs/testing', nest] as const]),
-  ];
-  return wanted.filter(([name]) => all[name] === undefined).map(([name, range]) => `${name}@${range}`);
+/** Packages with the versions to install: those that the application runs with, and those of its development. */
+interface Packages {
+  readonly running: readonly string[];
+  readonly developing: readonly string[];
 }
 
-const installOf = ({ packageManager }: Application, packages: readonly string[]): string[] => [
-  packageManager,
-  packageManager === 'npm' ? 'install' : 'add',
-  ...packages,
-];
+function missingPackages({ manifest, nest, runner }: Application, version: string): Packages {
+  const all = { ...manifest.dependencies, ...manifest.devDependencies };
+  const missing = (wanted: readonly (readonly [string, string | number])[]): string[] =>
+    wanted.filter(([name]) => all[name] === undefined).map(([name, range]) => `${name}@${range}`);
+  return {
+    running: missing([
+      ['dlx-broker', version],
+      ['@nestjs/microservices', nest],
+    ]),
+    developing: missing(runner === undefined ? [] : [['@nestjs/testing', nest]]),
+  };
+}
+
+/** The commands of the package manager, word by word. */
+function installsOf({ packageManager }: Application, { running, developing }: Packages): readonly string[][] {
+  const add = [packageManager, packageManager === 'npm' ? 'install' : 'add'];
+  const forDevelopment = packageManager === 'yarn' ? '--dev' : '--save-dev';
+  return [
+    ...(running.length === 0 ? [] : [[...add, ...running]]),
+    ...(developing.length === 0 ? [] : [[...add, forDevelopment, ...developing]]),
+  ];
+}
+
+/** Runs commands until one fails. @returns the exit code of the last one */
+function runAll(folder: string, commands: readonly (readonly string[])[]): number {
+  for (const command of commands) {
+    const code = run(folder, command);
+    if (code !== 0) return code;
+  }
+  return 0;
+}
 
 function run(folder: string, [command, ...parts]: readonly string[]): number {
   // On Windows the package managers are scripts, which only a shell can run. The words have no characters of a shell.

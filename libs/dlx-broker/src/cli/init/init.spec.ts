@@ -85,6 +85,17 @@ export class AppModule {}
   });
 
   it.each([
+    ['npm', 'package-lock.json', 'npm install --save-dev @nestjs/testing@12'],
+    ['pnpm', 'pnpm-lock.yaml', 'pnpm add --save-dev @nestjs/testing@12'],
+    ['yarn', 'yarn.lock', 'yarn add --dev @nestjs/testing@12'],
+  ])('installs the package for tests with %s as a dependency of development', (_, lock, command) => {
+    put('package.json', JSON.stringify({ dependencies, devDependencies: { vitest: '^4.0.0' } }));
+    put(lock, '');
+    run({ dryRun: true });
+    expect(lines.filter((line) => line.startsWith('runs'))).toEqual([`runs: ${command}`]);
+  });
+
+  it.each([
     [
       'lists on one line',
       'imports: [A, B], providers: [C]',
@@ -237,7 +248,13 @@ export class AppModule {}
     expect(read('src/app.module.ts')).toContain("'./orders/orders.handler'");
   });
 
-  it('says which file is a folder', () => {
+  it('says which file is a folder, and which folder is a file', () => {
     expect(() => run({ module: 'src' })).toThrow('there is no file src in');
+    mkdirSync(join(folder, 'src/orders/orders.handler.ts'), { recursive: true });
+    expect(() => run()).toThrow('src/orders/orders.handler.ts is a folder: rename it. Nothing was changed.');
+    rmSync(join(folder, 'src/orders'), { recursive: true });
+    put('src/orders', '');
+    expect(() => run()).toThrow('src/orders is a file, and should be a folder: rename it. Nothing was changed.');
+    expect([read('src/app.module.ts'), read('src/main.ts')]).toEqual([moduleText, mainText]);
   });
 });

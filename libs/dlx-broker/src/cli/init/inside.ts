@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Refusal } from '../refusal.js';
 
@@ -16,6 +16,28 @@ export function checkInside(folder: string, file: string): void {
   throw new Refusal(
     `${file} is ${place}, which is outside of ${folder}: correct --module FILE, sourceRoot of nest-cli.json, or the link. Nothing was changed.`,
   );
+}
+
+/** Checks that a file can be written where it is to be. @throws {Refusal} where a folder has its name, or a file that of its folder */
+export function checkPlace(folder: string, file: string): void {
+  if (kindOf(join(folder, file)) === 'folder')
+    throw new Refusal(`${file} is a folder: rename it. Nothing was changed.`);
+  for (let above = dirname(file); above !== dirname(above); above = dirname(above)) {
+    if (kindOf(join(folder, above)) === 'file') {
+      throw new Refusal(`${above} is a file, and should be a folder: rename it. Nothing was changed.`);
+    }
+  }
+}
+
+/** What a path leads to; undefined if it leads nowhere. */
+export function kindOf(path: string): 'file' | 'folder' | undefined {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
 /** Where a file is, or would be made, when all links are followed. */
