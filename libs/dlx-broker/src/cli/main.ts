@@ -5,6 +5,7 @@ import type { CommandOutput } from './dead-letters/ask.js';
 import type { DefinitionsFlags } from './definitions/index.js';
 import type { InitFlags } from './init/index.js';
 import type { MoveFlags } from './move/index.js';
+import { endWithReader } from './reader-gone.js';
 import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
 import { logLevels } from './values.js';
@@ -244,6 +245,9 @@ function explain(error: unknown): string {
   if (code?.startsWith('ERR_OSSL')) return `the certificate and key of TLS cannot be used: ${message}`;
   return message.split('\n')[0] as string;
 }
+
+// A broker serves its clients also without a reader of its log.
+if (process.argv[2] !== 'serve') endWithReader(process);
 
 try {
   await program.parseAsync();

@@ -4,7 +4,7 @@ import { terminalOf } from './terminal.js';
 /** A process whose user sits at a terminal. */
 const attended = {
   stdin: { isTTY: true },
-  stdout: { isTTY: true, on: () => {} },
+  stdout: { isTTY: true },
   stderr: { isTTY: true },
   env: {},
 } as unknown as NodeJS.Process;

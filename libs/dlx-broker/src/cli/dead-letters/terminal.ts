@@ -6,10 +6,6 @@ import type { Terminal } from './ask.js';
 
 /** The terminal of this process. */
 export function terminalOf({ stdin, stdout, stderr, env }: NodeJS.Process): Terminal {
-  // A reader such as `head` may end before the output does. The write that fails reports it.
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
   const isAnswered = stdin.isTTY === true && stderr.isTTY === true;
   return {
     width: stderr.isTTY === true ? stderr.columns || 80 : undefined,
@@ -18,6 +14,7 @@ export function terminalOf({ stdin, stdout, stderr, env }: NodeJS.Process): Term
     write: (text) =>
       new Promise((resolve, reject) => {
         stdout.write(text, (error) => {
+          if ((error as NodeJS.ErrnoException | null | undefined)?.code === 'EPIPE') return; // this process ends
           if (error) reject(new CtlFailure(exit.unavailable, `Error: the output cannot be written: ${error.message}`));
           else resolve();
         });

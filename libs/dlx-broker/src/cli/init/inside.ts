@@ -30,9 +30,11 @@ export function checkPlace(folder: string, file: string): void {
 }
 
 /** What a path leads to; undefined if it leads nowhere. */
-export function kindOf(path: string): 'file' | 'folder' | undefined {
+export function kindOf(path: string): 'file' | 'folder' | 'other' | undefined {
   try {
-    return statSync(path).isDirectory() ? 'folder' : 'file';
+    const found = statSync(path);
+    if (found.isDirectory()) return 'folder';
+    return found.isFile() ? 'file' : 'other';
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
