@@ -204,7 +204,9 @@ describe('dead-letters', () => {
     const { code, errors } = await run(...words, '--url', url);
     other.close();
     expect(code).toBe(69);
-    expect(errors).toMatch(/is no dlx-broker: it answers 40[45]; name .* A RabbitMQ has no API for dead letters$/);
+    expect(errors).toMatch(
+      /is no dlx-broker: it answers 40[45]; name .* A RabbitMQ has no API for dead letters, and cannot pause a queue$/,
+    );
   });
 
   it('lists the queues of a RabbitMQ, which has no rates and no times of deaths', async () => {

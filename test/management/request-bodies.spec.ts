@@ -84,6 +84,14 @@ const rows: readonly Row[] = [
     to: 1,
   },
   {
+    route: 'PUT /dlx/queues/:vhost/:name/pause',
+    path: '/dlx/queues/%2F/new/pause',
+    body: { reason: 'some text', for: '1h' },
+    status: 204,
+    changed: (harness) => root(harness).queues.get('new')?.pausing.state?.reason,
+    to: 'some text',
+  },
+  {
     route: 'POST /dlx/queues/:vhost/:name/messages/:id/edit',
     path: '/dlx/queues/%2F/new/messages/1/edit',
     body: { headers: {}, to: { exchange: '', routing_key: 'new' } },

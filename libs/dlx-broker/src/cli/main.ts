@@ -5,6 +5,7 @@ import type { CommandOutput } from './dead-letters/ask.js';
 import type { DefinitionsFlags } from './definitions/index.js';
 import type { InitFlags } from './init/index.js';
 import type { MoveFlags } from './move/index.js';
+import { addQueues } from './queues/index.js';
 import { endWithReader } from './reader-gone.js';
 import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
@@ -179,6 +180,9 @@ if (process.argv[2] === 'dead-letters') {
   const output = { ...standardOutput, terminal: terminalOf(process) };
   addDeadLetters(deadLetters, output, (code) => void (process.exitCode = code));
 }
+
+const queues = program.command('queues').description('Pause and resume a queue of a running broker.');
+addQueues(queues, standardOutput, (code) => void (process.exitCode = code));
 
 /** Passes the words of the command line on unread: their grammar and their errors are those of rabbitmqctl. */
 async function ctl(): Promise<void> {

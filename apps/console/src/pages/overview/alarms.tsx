@@ -10,7 +10,7 @@ const kinds: Readonly<Record<string, { readonly title: string; readonly tone: 'w
   stuck_dlx: { title: 'Dead letters not routed', tone: 'bad' },
   memory: { title: 'Memory', tone: 'bad' },
   disk: { title: 'Disk', tone: 'bad' },
-  paused: { title: 'Paused', tone: 'bad' },
+  stalled: { title: 'Stalled', tone: 'bad' },
 };
 
 /** The alarms of the broker and of its dead-letter queues. Nothing if there are none. */

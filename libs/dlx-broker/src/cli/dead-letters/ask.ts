@@ -46,18 +46,18 @@ export interface Terminal {
  */
 export async function ask(
   api: Api,
-  method: 'GET' | 'POST' | 'DELETE',
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
   path: readonly string[],
   missing: string | undefined,
   sent: Sent = {},
 ): Promise<Reply> {
-  const reply = await api.call(method, path, [200, 201, 204, 400, 404, 405, 409], sent);
+  const reply = await api.call(method, path, [200, 201, 204, 400, 404, 405, 409, 501], sent);
   if (reply.status < 400) return reply;
   const reason = reasonOf(reply.body);
   // A RabbitMQ has none of these paths.
   const isKnown = reason !== undefined && reply.status !== 405 && (reply.status !== 404 || missing !== undefined);
   if (!isKnown) {
-    const text = `Error: what is at '${api.address.base}' is no dlx-broker: it answers ${reply.status}; name the HTTP API of one by --url or DLX_BROKER_URL. A RabbitMQ has no API for dead letters`;
+    const text = `Error: what is at '${api.address.base}' is no dlx-broker: it answers ${reply.status}; name the HTTP API of one by --url or DLX_BROKER_URL. A RabbitMQ has no API for dead letters, and cannot pause a queue`;
     throw new CtlFailure(exit.unavailable, text);
   }
   if (reply.status === 404) throw new CtlFailure(exit.data, `Error: there is no ${missing}`);

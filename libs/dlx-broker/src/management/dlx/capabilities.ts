@@ -17,6 +17,8 @@ export interface Capabilities {
   readonly events: boolean;
   /** Deaths are counted by their reason, and the time of a death is known. */
   readonly deaths: boolean;
+  /** Queues can be paused. */
+  readonly pause: boolean;
 }
 
 /** All of it. */
@@ -28,6 +30,7 @@ export const ownCapabilities: Capabilities = {
   redrive: 'chosen',
   events: true,
   deaths: true,
+  pause: true,
 };
 
 export const capabilities: readonly Resource[] = [

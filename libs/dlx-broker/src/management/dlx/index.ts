@@ -8,6 +8,7 @@ import { exports } from './export/export-resource.js';
 import { groups } from './groups.js';
 import { delayed } from './delayed-resource.js';
 import { messages } from './messages.js';
+import { pauses } from './pause/pause-resource.js';
 import { overview } from './overview/overview-resource.js';
 import { queues } from './queues/queues-resource.js';
 import { redrives } from './redrives-resource.js';
@@ -19,6 +20,7 @@ export const dlx: readonly Resource[] = [
   ...delayed,
   ...overview,
   ...queues,
+  ...pauses,
   ...messages,
   ...edits,
   ...exports,

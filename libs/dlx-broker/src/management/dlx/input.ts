@@ -93,7 +93,8 @@ function checkHeader({ name, value = '' }: WantedHeader): void {
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function durationOf(text: string, name: string): number {
+/** Milliseconds of a text such as 90s. @throws Problem 400 */
+export function durationOf(text: string, name: string): number {
   const [, number, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
   if (unit === undefined) throw badRequest(`'${name}' should be a duration such as 90s, 15m, 2h or 7d: '${text}'`);
   return Number(number) * (units[unit] as number);

@@ -37,6 +37,7 @@ export const liveColumns: Columns<LiveQueue> = {
   exclusive: ({ row }) => row['exclusive'] === true,
   auto_delete: ({ row }) => row['auto_delete'] === true,
   state: stateOf,
+  paused: () => null,
   features: ({ queue }) => featuresOf(queue),
   policy: ({ queue, row }) => queue.inForce.policy?.name ?? unknownPolicy(queue, 'user', textAt(row, 'policy')),
   operator_policy: ({ queue, row }) =>

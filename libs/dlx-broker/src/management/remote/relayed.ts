@@ -30,7 +30,7 @@ const relayed: readonly Relayed[] = [
   { path: '/permissions', methods: ['GET'] },
   { path: '/connections', methods: ['GET'] },
   { path: '/connections/:name', methods: ['DELETE'] },
-  { path: '/dlx/*', methods: ['GET', 'POST', 'DELETE'], of: 'dlx-broker' },
+  { path: '/dlx/*', methods: ['GET', 'PUT', 'POST', 'DELETE'], of: 'dlx-broker' },
 ];
 
 const templates = relayed.map((each) => ({ ...each, parts: partsOf(each.path) }));

@@ -104,6 +104,7 @@ describe('the console of an application on RabbitMQ', () => {
       redrive: 'first',
       events: false,
       deaths: false,
+      pause: false,
     });
   });
 
@@ -121,6 +122,12 @@ describe('the console of an application on RabbitMQ', () => {
     const { call } = remoteHarness();
     const refused = await call('GET', '/dlx/queues/%2F/orders/messages');
     expect(refused.status).toBe(501);
+    for (const method of ['PUT', 'DELETE']) {
+      expect(await call(method, '/dlx/queues/%2F/orders/pause')).toMatchObject({
+        status: 501,
+        body: { error: 'not_possible', reason: expect.stringContaining('RabbitMQ cannot pause a queue') },
+      });
+    }
     expect(refused.body).toMatchObject({ error: 'not_possible' });
     for (const path of ['/definitions', '/nodes', '/queues/%2F/a/get', '/users/guest', '/global-parameters']) {
       expect((await call('GET', path)).status).toBe(404);

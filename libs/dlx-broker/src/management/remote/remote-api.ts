@@ -212,7 +212,7 @@ function resourceAt(path: string): RemoteResource | undefined {
 }
 
 function methodsOf(resource: RemoteResource): readonly string[] {
-  const known = (['GET', 'POST', 'DELETE'] as const).filter((name) => resource[name] !== undefined);
+  const known = (['GET', 'PUT', 'POST', 'DELETE'] as const).filter((name) => resource[name] !== undefined);
   return [...(resource.GET === undefined ? [] : ['HEAD']), ...known];
 }
 

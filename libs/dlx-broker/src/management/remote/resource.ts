@@ -24,6 +24,7 @@ export interface RemoteResource {
   readonly path: string;
   /** Also handles HEAD. */
   readonly GET?: RemoteHandler;
+  readonly PUT?: RemoteHandler;
   readonly POST?: RemoteHandler;
   readonly DELETE?: RemoteHandler;
 }

@@ -1,7 +1,7 @@
 import { auditPage } from '../dlx/audit-resource.js';
 import type { Capabilities } from '../dlx/capabilities.js';
 import { isOf } from '../http/auth.js';
-import { notAuthorised, ok } from '../http/reply.js';
+import { notAuthorised, ok, Problem } from '../http/reply.js';
 import { overview } from './overview.js';
 import { queues } from './queues.js';
 import { redrives } from './redrives/redrives-resource.js';
@@ -18,6 +18,7 @@ const showCapabilities: RemoteHandler = async ({ asker }, { snapshots, server })
     redrive: 'first',
     events: false,
     deaths: false,
+    pause: false,
   };
   return ok(rabbitmq);
 };
@@ -28,6 +29,14 @@ const showAudit: RemoteHandler = ({ asker, query }, { audit }) => {
   return auditPage(query, audit);
 };
 
+const noPause: RemoteHandler = () => {
+  throw new Problem(
+    501,
+    'not_possible',
+    'RabbitMQ cannot pause a queue; pause the handlers of each application, or cancel the consumers of the queue',
+  );
+};
+
 /** The paths of dlx-broker, as far as they are possible with RabbitMQ. */
 export const remoteResources: readonly RemoteResource[] = [
   { path: '/dlx/capabilities', GET: showCapabilities },
@@ -35,5 +44,6 @@ export const remoteResources: readonly RemoteResource[] = [
   ...queues,
   ...topology,
   ...redrives,
+  { path: '/dlx/queues/:vhost/:name/pause', PUT: noPause, DELETE: noPause },
   { path: '/dlx/audit', GET: showAudit },
 ];

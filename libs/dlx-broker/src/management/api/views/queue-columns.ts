@@ -5,6 +5,7 @@ import { happened, type Measures } from '../../statistics/measures.js';
 import { deliveredNames, queueSeries } from '../../statistics/series.js';
 import { backingQueueStatus } from './backing-queue-status.js';
 import { consumerColumns, consumersOfQueue } from './consumer-columns.js';
+import { pauseToJson } from '../../dlx/pause/pause-json.js';
 import { effectivePolicy } from './effective-policy.js';
 import { connectionName, peerOf } from './names.js';
 import { timeText } from './times.js';
@@ -39,6 +40,7 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
     consumer_utilisation: capacityOf,
     consumers: ({ consumers }) => consumers.count,
     dlx_lost: ({ counters }) => counters.lost || undefined,
+    dlx_paused: (queue) => pauseToJson(queue) ?? undefined,
     dlx_stalled: ({ stalled }) =>
       stalled && { reason: stalled.reason, since: stalled.since, failures: stalled.failures },
     effective_policy_definition: (queue) => effectivePolicy(queue.home as VirtualHost, queue),

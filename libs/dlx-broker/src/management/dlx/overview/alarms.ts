@@ -8,7 +8,7 @@ import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 
 /** Something that an operator should look at. */
 export interface Alarm {
-  readonly kind: 'growing' | 'loop' | 'stuck_dlx' | 'memory' | 'disk' | 'paused';
+  readonly kind: 'growing' | 'loop' | 'stuck_dlx' | 'memory' | 'disk' | 'stalled';
   readonly vhost: string | null;
   readonly queue: string | null;
   readonly text: string;
@@ -38,7 +38,7 @@ interface Named {
   readonly home: { readonly name: string };
 }
 
-/** The alarms of the whole broker, and the queues that are paused. @param seen names of the virtual hosts of the answer */
+/** The alarms of the whole broker, and the queues that are stalled. @param seen names of the virtual hosts of the answer */
 export function* brokerAlarms(
   { user }: ApiRequest,
   { host, broker }: Management,
@@ -54,7 +54,7 @@ export function* brokerAlarms(
     if (name === 'storage_failed') yield { kind: 'disk', ...whole, text: reason };
   }
   for (const { queue, reason } of broker.stalls) {
-    if (seen.has(queue.home.name)) yield alarmOf('paused', queue, `delivers nothing, and tries again: ${reason}`);
+    if (seen.has(queue.home.name)) yield alarmOf('stalled', queue, `delivers nothing, and tries again: ${reason}`);
   }
 }
 

@@ -118,7 +118,7 @@ function pageOf(query: URLSearchParams): Page {
 function sortIn(query: URLSearchParams, columns: Columns<never>): string | undefined {
   const column = query.get('sort');
   if (column === null || column === '') return undefined;
-  const known = Object.keys(columns).filter((name) => name !== 'features');
+  const known = Object.keys(columns).filter((name) => name !== 'features' && name !== 'paused');
   if (known.includes(column)) return column;
   throw badRequest(`'sort' should be one of ${known.join(', ')}: '${column}'`);
 }

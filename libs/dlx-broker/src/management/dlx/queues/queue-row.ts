@@ -7,6 +7,7 @@ import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { deadSince } from '../../../history/index.js';
 import { isParked } from '../letter-facts.js';
+import { pauseToJson } from '../pause/pause-json.js';
 import { featuresOf } from './features.js';
 
 /** The columns by which a list of queues can be sorted: every one but the letters. */
@@ -53,6 +54,7 @@ export function queueRowColumns(
   return {
     ...({ vhost, name, type, durable, exclusive, auto_delete } as QueueColumns),
     state: (queue) => stateOf(queue, measures),
+    paused: pauseToJson,
     features: featuresOf,
     policy: ({ inForce }) => inForce.policy?.name ?? null,
     operator_policy: ({ inForce }) => inForce.operatorPolicy?.name ?? null,
@@ -79,8 +81,12 @@ export function oldestOf({ head }: Queue): number | undefined {
   return head === undefined ? undefined : deadSince(head);
 }
 
-/** `paused`: the body of its next message cannot be read now. `idle`: not used in the last second. */
-function stateOf({ stalled, lastUse }: Queue, measures: Measures): 'paused' | 'idle' | 'running' {
-  if (stalled !== undefined) return 'paused';
+/**
+ * `paused`: an operator stopped its deliveries. `stalled`: the body of its next message cannot be read now. `idle`: not used in the last
+ * second.
+ */
+function stateOf({ stalled, pausing, lastUse }: Queue, measures: Measures): 'paused' | 'stalled' | 'idle' | 'running' {
+  if (pausing.state !== undefined) return 'paused';
+  if (stalled !== undefined) return 'stalled';
   return measures.idle(lastUse) === undefined ? 'running' : 'idle';
 }

@@ -75,6 +75,7 @@ describe('GET /api/dlx/queues', () => {
       dead_out_rate: 2,
       dead_letters_in: 0,
       oldest: null,
+      paused: null,
       dead_letter_queue: false,
       dead_letter_proven: null,
     });
