@@ -11,7 +11,7 @@ import { toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
 import { declareDying, rejectAll } from '../harnesses/dying.js';
 
-const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
+const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0, edits: true } });
 const directory = await mkdtemp(join(tmpdir(), 'edit-letters-'));
 afterAll(async () => {
   await served.close();

@@ -231,7 +231,7 @@ const ways: Readonly<Record<string, (json: string) => RequestInit>> = {
 
 async function open(bodyLimit: number) {
   const harness = apiHarness();
-  const listener: HttpListener = await listenHttp(harness.host, { port: 0, bodyLimit });
+  const listener: HttpListener = await listenHttp(harness.host, { port: 0, bodyLimit, edits: true });
   const ask = async ({ route, path }: Row, init: RequestInit): Promise<readonly [number, string]> => {
     const response = await fetch(`http://127.0.0.1:${listener.port}/api${path}`, {
       method: route.split(' ')[0] ?? '',

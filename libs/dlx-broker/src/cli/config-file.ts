@@ -10,6 +10,7 @@ export interface Config {
   readonly http?: string;
   readonly httpHosts?: readonly string[];
   readonly console?: boolean;
+  readonly edits?: boolean;
   readonly metrics?: string;
   readonly audit?: string;
   readonly definitions?: string;
@@ -118,6 +119,7 @@ const config = object({
   http: text,
   httpHosts: list(text),
   console: simple('true or false', (value) => typeof value === 'boolean'),
+  edits: simple('true or false', (value) => typeof value === 'boolean'),
   metrics: text,
   audit: text,
   definitions: text,

@@ -35,6 +35,7 @@ program
   .option('--http <HOST:PORT>', 'address of the management API (default: none; RabbitMQ uses port 15672)')
   .option('--http-hosts <NAMES>', 'names of this machine in HTTP requests, separated by commas')
   .option('--no-console', 'serve the HTTP API without the console')
+  .option('--edits', 'let users with the tag editor or administrator edit messages over HTTP (default: no user may)')
   .option('--metrics <HOST:PORT>', 'address for Prometheus, without a login (default: none; RabbitMQ uses port 15692)')
   .option('--audit <FILE>', 'append the actions of operators over HTTP to this file')
   .option('--definitions <FILE>', 'import users, virtual hosts, policies, exchanges, queues and bindings at the start')

@@ -35,6 +35,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
     amqp,
     http,
     httpHosts,
+    edits,
     metrics,
     audit,
     definitions,
@@ -45,7 +46,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
     logLevel,
     memoryLimit,
   } = given;
-  for (const [name, value] of Object.entries({ 'http-hosts': httpHosts, 'no-console': console, audit }))
+  for (const [name, value] of Object.entries({ 'http-hosts': httpHosts, 'no-console': console, edits, audit }))
     if (http === undefined && value !== undefined) throw new Refusal(`--${name} is about the port of --http`);
   if (audit === '') throw new Refusal('--audit must name a file');
   const tls = tlsOf(given);
@@ -60,6 +61,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
           ...parseHostAndPort(http, '--http'),
           hosts: namesOf(httpHosts),
           ...(console !== undefined && { console }),
+          ...(edits === true && { edits }),
           ...(tls && { tls }),
         },
       }),

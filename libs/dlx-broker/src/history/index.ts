@@ -1,5 +1,6 @@
 export * from './attempts.js';
 export * from './dead-since.js';
+export { editHeaders, type EditNote, editsOf, isLockedHeader, withEditNote } from './edited.js';
 export * from './names.js';
 export * from './origin.js';
 export { decodePayload, jsonType, UndecodablePayloadError } from './payload.js';

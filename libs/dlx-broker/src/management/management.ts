@@ -23,10 +23,14 @@ export class Management {
   readonly statistics: Statistics;
   readonly dlx: Dlx;
 
-  /** @param replyLimit the most bytes of a reply */
+  /**
+   * @param replyLimit the most bytes of a reply
+   * @param edits true if messages may be edited
+   */
   constructor(
     readonly host: ManagementHost,
     readonly replyLimit = defaultReplyLimit,
+    readonly edits = false,
   ) {
     this.nodeName = host.nodeName ?? 'rabbit@localhost';
     this.dlx = host.dlx ?? new Dlx(host);

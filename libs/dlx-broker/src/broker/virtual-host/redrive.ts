@@ -25,6 +25,8 @@ export interface RedriveTo {
   readonly origin?: RecordedOrigin | undefined;
   /** A message whose properties and body it gets in place of its own. They were checked as those of a publish. */
   readonly edited?: Message | undefined;
+  /** A queue that gets the message as it was, with these headers, in the same commit. */
+  readonly keep?: { readonly queue: string; readonly headers: FieldTable } | undefined;
   /** Called when it has moved and this is durable, or with the error. */
   readonly settled?: Settled;
 }
@@ -34,6 +36,8 @@ export type RedriveResult =
   | { readonly outcome: 'moved'; readonly queues: readonly string[] }
   /** It is no longer ready in its queue: delivered, expired, dropped, or the queue is gone. */
   | { readonly outcome: 'gone' }
+  /** The queue for the message as it was is missing, full, or a destination of the new one. */
+  | { readonly outcome: 'not_kept' }
   /** No queue would get it. */
   | { readonly outcome: 'unroutable' }
   /** These queues are full and refuse publishes (rule C7), or the disk is. */
@@ -65,10 +69,17 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
         target.wouldRefuse(message, target === queue ? entry : undefined) || journal?.refuses(target, message) === true,
     );
     if (full.length > 0) return { outcome: 'refused', queues: namesOf(full) };
+    const kept = to.keep && readdressed(entry.message, { ...keptAt(to.keep), origin: entry.message.origin });
+    if (kept !== undefined) {
+      const [lot] = vhost.routing.queuesOf(kept, vhost.exchange(''));
+      const hasRoom = lot !== undefined && !targets.includes(lot) && !lot.wouldRefuse(kept) && lot !== queue;
+      if (!hasRoom || journal?.refuses(lot, kept) === true) return { outcome: 'not_kept' };
+    }
     queue.withdraw(entry, now);
     queue.counters.redriven++;
     vhost.counters.redriven++;
     vhost.routing.publish(message, exchange, now);
+    if (kept !== undefined) vhost.routing.publish(kept, vhost.exchange(''), now);
     if (to.settled !== undefined) {
       if (journal !== undefined) scheduler.onDurable(to.settled);
       else to.settled();
@@ -103,6 +114,9 @@ export function readdressed(
   const properties = { ...message.own, headers: visible, expiration: message.expiration };
   return messageOf(exchange, routingKey, properties, message, notesOf(copies, origin));
 }
+
+/** The address of a message that is kept as it was. */
+const keptAt = ({ queue, headers }: NonNullable<RedriveTo['keep']>) => ({ exchange: '', routingKey: queue, headers });
 
 /** A queue that is gone holds none. */
 const isReady = (queue: Queue, entry: Entry): boolean => queue.find(entry.position) === entry;

@@ -1,4 +1,5 @@
 import { product } from '../../broker/index.js';
+import { isOf } from '../http/auth.js';
 import { ok } from '../http/reply.js';
 import type { Resource } from '../http/resource.js';
 
@@ -13,6 +14,8 @@ export interface Capabilities {
   readonly look: boolean;
   /** `chosen`: any messages. `first`: those at the head of a queue. */
   readonly redrive: 'chosen' | 'first';
+  /** This user may edit messages before they are redriven. */
+  readonly edits: boolean;
   /** Counters come as a stream of events. */
   readonly events: boolean;
   /** Deaths are counted by their reason, and the time of a death is known. */
@@ -21,8 +24,8 @@ export interface Capabilities {
   readonly pause: boolean;
 }
 
-/** All of it. */
-export const ownCapabilities: Capabilities = {
+/** All of it, besides edits. */
+export const ownCapabilities: Omit<Capabilities, 'edits'> = {
   product: product.name,
   version: product.version,
   server: null,
@@ -34,5 +37,9 @@ export const ownCapabilities: Capabilities = {
 };
 
 export const capabilities: readonly Resource[] = [
-  { path: '/dlx/capabilities', allows: 'management', GET: () => ok(ownCapabilities) },
+  {
+    path: '/dlx/capabilities',
+    allows: 'management',
+    GET: ({ user }, { edits }) => ok({ ...ownCapabilities, edits: edits && isOf('editor', user) }),
+  },
 ];

@@ -1,5 +1,6 @@
 import type { Broker } from '../../broker/index.js';
 import { AuditLog, type AuditSink } from '../audit/audit-log.js';
+import type { EditRow } from './edit/redrive-edit.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { sharedNames } from './redrives/redrive-order.js';
 import { QueueRedrives } from './redrives/redrives.js';
@@ -36,7 +37,12 @@ export class Dlx {
     this.turns = turns;
     this.graphs = new DeadLetterGraphs(turns);
     this.audit = new AuditLog(() => broker.clock.now(), audit);
-    this.redrives = new QueueRedrives({ clock: broker.clock, ended: (task) => this.#ended(task), log });
+    this.redrives = new QueueRedrives({
+      clock: broker.clock,
+      ended: (task) => this.#ended(task),
+      edited: (task, rows) => this.#edited(task, rows),
+      log,
+    });
     this.streams = new EventStreams(broker, this.redrives, turns);
   }
 
@@ -45,6 +51,23 @@ export class Dlx {
     this.redrives.close();
     this.streams.close();
     await this.#sink?.close();
+  }
+
+  /** Which messages of a redrive were edited. */
+  #edited({ id, order }: QueueRedrive, rows: readonly EditRow[]): void {
+    const { vhost, queue } = sharedNames(order);
+    this.audit.record({
+      user: order.by,
+      from: '',
+      action: 'messages edited',
+      names: { ...(vhost !== undefined && { vhost }), ...(queue !== undefined && { name: queue }) },
+      details: { task: id, edited: rows.length },
+      rows: rows.map(([message, before, after]) => ({
+        id: String(message),
+        payload_sha256_before: before,
+        payload_sha256: after,
+      })),
+    });
   }
 
   #ended({ id, order, state, reason, counts }: QueueRedrive): void {
@@ -58,6 +81,7 @@ export class Dlx {
       details: {
         task: id,
         ...(order.groups === undefined ? { filter: filterToJson(order.filter) } : { groups: order.groups.length }),
+        ...(order.edit && { edit: order.edit.json }),
         moved,
         left,
         gone,

@@ -18,7 +18,7 @@ describe('docs/reference/dlx-api.md', () => {
   let channel: Channel;
 
   beforeEach(() => {
-    rooms = apiHarness();
+    rooms = apiHarness({ edits: true });
     channel = rooms.broker.connect().openChannel(silentOutbox);
     channel.declareExchange('orders', { type: 'topic' });
     declareDying(channel, ['orders.work'], 'orders.dead');

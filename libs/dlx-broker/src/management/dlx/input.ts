@@ -1,5 +1,5 @@
 import type { Cursor } from '../../broker/index.js';
-import { isShortstr, longestShortstr } from '../../message/index.js';
+import { type Address, isShortstr, longestShortstr } from '../../message/index.js';
 import { badRequest, type Problem } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
@@ -172,4 +172,30 @@ export function filterToJson(filter: MessageFilter | undefined): Readonly<Record
     json['headers'] = headers;
   }
   return Object.keys(json).length === 0 ? null : json;
+}
+
+/** @throws Problem 400 */
+export function booleanAt(object: JsonObject, key: string): boolean {
+  const value = object[key] ?? false;
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw badRequest(`'${key}' should be true or false: ${JSON.stringify(value)}`);
+}
+
+/**
+ * The destination; undefined: the origin of each message.
+ * @throws Problem 400
+ */
+export function addressIn(value: unknown): Address | undefined {
+  if (value === undefined || value === null) return undefined;
+  const entries = objectEntries(value, 'to');
+  onlyKnown(entries.keys(), ['exchange', 'routing_key'], "key of 'to'");
+  const [exchange, routingKey] = [entries.get('exchange'), entries.get('routing_key')];
+  if (typeof exchange !== 'string' || typeof routingKey !== 'string') {
+    throw badRequest("'to' should have the texts 'exchange' and 'routing_key'");
+  }
+  // The audit log keeps both names, also those of refused requests.
+  if (!isShortstr(exchange)) throw badRequest(`'to.exchange' is longer than ${longestShortstr} bytes`);
+  if (!isShortstr(routingKey)) throw badRequest(`'to.routing_key' is longer than ${longestShortstr} bytes`);
+  return { exchange, routingKey };
 }

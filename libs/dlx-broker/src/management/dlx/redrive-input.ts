@@ -1,14 +1,13 @@
 import type { User } from '../../broker/index.js';
-import { type Address, isShortstr, longestShortstr } from '../../message/index.js';
 import { type CircuitSettings, defaultCircuit, defaultRate } from '../../redrive/index.js';
 import type { RedriveGroup, RedriveOrder } from './redrives/redrive-order.js';
 import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
-import { filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
+import { addressIn, booleanAt, filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
 
 /** The keys that select messages, of a redrive or of one of its groups. */
 const ofGroup = ['vhost', 'queue', 'filter', 'ids'];
-const keys = [...ofGroup, 'groups', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'dry_run'];
+const keys = [...ofGroup, 'groups', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'edit', 'dry_run'];
 /** The highest rate in messages a second; 0 is no limit. */
 const fastest = 100_000;
 /** The most ids, and the most groups, of a redrive. */
@@ -98,14 +97,6 @@ function within(object: JsonObject, key: string, least: number, most: number): n
   throw badRequest(`'${key}' should be a whole number from ${least} to ${most}: ${JSON.stringify(value)}`);
 }
 
-/** @throws Problem 400 */
-export function booleanAt(object: JsonObject, key: string): boolean {
-  const value = object[key] ?? false;
-  if (value === true || value === 'true') return true;
-  if (value === false || value === 'false') return false;
-  throw badRequest(`'${key}' should be true or false: ${JSON.stringify(value)}`);
-}
-
 function idsIn(value: unknown): readonly number[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw notAn('array', 'ids');
@@ -115,24 +106,6 @@ function idsIn(value: unknown): readonly number[] | undefined {
     if (typeof id === 'string' && /^\d{1,16}$/.test(id)) return Number(id);
     throw badRequest(`${JSON.stringify(id)} is no id of a message: they are texts of digits`);
   });
-}
-
-/**
- * The destination; undefined: the origin of each message.
- * @throws Problem 400
- */
-export function addressIn(value: unknown): Address | undefined {
-  if (value === undefined || value === null) return undefined;
-  const entries = objectEntries(value, 'to');
-  onlyKnown(entries.keys(), ['exchange', 'routing_key'], "key of 'to'");
-  const [exchange, routingKey] = [entries.get('exchange'), entries.get('routing_key')];
-  if (typeof exchange !== 'string' || typeof routingKey !== 'string') {
-    throw badRequest("'to' should have the texts 'exchange' and 'routing_key'");
-  }
-  // The audit log keeps both names, also those of refused requests.
-  if (!isShortstr(exchange)) throw badRequest(`'to.exchange' is longer than ${longestShortstr} bytes`);
-  if (!isShortstr(routingKey)) throw badRequest(`'to.routing_key' is longer than ${longestShortstr} bytes`);
-  return { exchange, routingKey };
 }
 
 /** The circuit; `false` is no circuit. */

@@ -18,6 +18,11 @@ export interface ApiOptions {
   readonly bodyLimit?: number;
   /** The most bytes of a reply. Default 64 MB; a longer reply is refused with 413. */
   readonly replyLimit?: number;
+  /**
+   * Lets users with the tag `editor` or `administrator` edit messages before they are redriven. Default: false, because an edit
+   * replaces what a publisher sent.
+   */
+  readonly edits?: boolean;
   /** Further resources. */
   readonly resources?: readonly Resource[];
   /** False: the port has the API only. Default: the console is at `/`. */
@@ -31,8 +36,8 @@ export type Api = Hono<{ Bindings: Bindings }>;
  * @param files the files of the console; without them there is no console
  */
 export function createApi(host: ManagementHost, options: ApiOptions = {}, files?: ConsoleFiles): Api {
-  const { hosts = [], bodyLimit = 20_000_000, replyLimit = defaultReplyLimit, resources = [] } = options;
-  const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit });
+  const { hosts = [], bodyLimit = 20_000_000, replyLimit = defaultReplyLimit, edits = false, resources = [] } = options;
+  const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit, edits });
   // Paths are not normalised: a name may be `..` or have any percent sign.
   const app: Api = new Hono({ getPath: pathOf });
   protect(app, hosts);

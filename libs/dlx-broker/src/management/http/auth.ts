@@ -2,7 +2,7 @@ import type { Broker, User } from '../../broker/index.js';
 import { notAuthorised, notFound, noVhost } from './reply.js';
 
 /** The tag that a resource requires. */
-export type Audience = 'management' | 'monitor' | 'policymaker' | 'administrator';
+export type Audience = 'management' | 'monitor' | 'policymaker' | 'editor' | 'administrator';
 
 interface Rule {
   readonly tags: readonly string[];
@@ -22,6 +22,11 @@ const audiences: Readonly<Record<Audience, Rule>> = {
     tags: ['policymaker', 'administrator'],
     refusal: 'User not authorised to access object',
     vhostRefusal: 'User not authorised to access object',
+  },
+  /** A tag of our own. It gives no access to the API: a user needs one of the others besides. */
+  editor: {
+    tags: ['editor', 'administrator'],
+    refusal: "an edit of a message needs the tag 'editor' or 'administrator', besides the rights of a redrive",
   },
   administrator: { tags: ['administrator'], refusal: 'Not administrator user' },
 };

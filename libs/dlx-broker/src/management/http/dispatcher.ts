@@ -29,6 +29,8 @@ const smallBody = 65_536;
 export interface DispatcherLimits {
   readonly bodyLimit: number;
   readonly replyLimit: number;
+  /** True if messages may be edited. */
+  readonly edits?: boolean;
 }
 
 /** The user of a request, its address, and its notes for the audit log. */
@@ -50,7 +52,7 @@ export class Dispatcher {
 
   constructor(host: ManagementHost, limits: DispatcherLimits) {
     this.#host = host;
-    this.#management = new Management(host, limits.replyLimit);
+    this.#management = new Management(host, limits.replyLimit, limits.edits);
     this.#login = new Login(host);
     this.#limits = limits;
     this.#bodies = new BodyMemory(bodyLimitsFor(limits.bodyLimit));

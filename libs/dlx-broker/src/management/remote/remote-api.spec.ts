@@ -102,6 +102,7 @@ describe('the console of an application on RabbitMQ', () => {
       server: 'http://127.0.0.1:15672',
       look: false,
       redrive: 'first',
+      edits: false,
       events: false,
       deaths: false,
       pause: false,

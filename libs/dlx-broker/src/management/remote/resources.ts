@@ -16,6 +16,7 @@ const showCapabilities: RemoteHandler = async ({ asker }, { snapshots, server })
     server: server.base,
     look: false,
     redrive: 'first',
+    edits: false,
     events: false,
     deaths: false,
     pause: false,

@@ -266,7 +266,13 @@ describe('redrives by consumers of the application', () => {
 
   it('refuse what needs a look at messages, and mistakes', async () => {
     const { post, orders } = arrange();
-    for (const more of [{ filter: { reason: 'rejected' } }, { ids: ['1'] }, { groups: [] }, { keep_history: true }]) {
+    for (const more of [
+      { filter: { reason: 'rejected' } },
+      { ids: ['1'] },
+      { groups: [] },
+      { keep_history: true },
+      { edit: {} },
+    ]) {
       expect(await post(more)).toMatchObject({ status: 501, body: { error: 'not_possible' } });
     }
     for (const more of [{ limt: 1 }, { limit: 0 }, { to: 'work' }, { to: { exchange: '', routing_key: 'dead' } }]) {

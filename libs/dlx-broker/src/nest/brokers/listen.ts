@@ -72,6 +72,7 @@ export const httpChecks = {
   bodyLimit: readLater,
   replyLimit: readLater,
   console: isFlag,
+  edits: isFlag,
 } satisfies Checks<HttpPortOptions>;
 
 /** Every option of `listen.metrics`, and what it accepts. */
@@ -140,6 +141,12 @@ export const isRemoteListen: Check = (value, origin) => {
   }
   checkAll(listen, remoteListenChecks, origin);
   if (listen['http'] === undefined) throw refused(undefined, `http of ${origin}`, `is missing; ${remedy}`);
+  if ((listen['http'] as HttpPortOptions).edits === true) {
+    throw new DlxConfigurationError(
+      `${origin}: 'edits' is for a broker in this process; RabbitMQ gives no message to edit to a console; ` +
+        'edit in code: letter.redrive(to, { payload })',
+    );
+  }
 };
 
 /** Checks the option `listen`. */

@@ -17,7 +17,10 @@ export interface BodySums {
  * Compares the body of a message with the one that replaces it. Yields wherever it may pause.
  * @throws Problem 400 if the body was JSON and no longer is, 503 if it cannot be read from disk, 409 if it is lost
  */
-export function* checkBodies(message: Message, { body, allowsInvalid }: Edit): Generator<void, BodySums, void> {
+export function* checkBodies(
+  message: Message,
+  { body, allowsInvalid }: Pick<Edit, 'body' | 'allowsInvalid'>,
+): Generator<void, BodySums, void> {
   const old = readable(message);
   const before = yield* sumOf(old);
   if (body === undefined) return { before, after: before };

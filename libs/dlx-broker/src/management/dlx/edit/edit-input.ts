@@ -1,13 +1,21 @@
 import { type Address, type FieldTable, isShortstr, longestShortstr } from '../../../message/index.js';
 import { type PlainProperty, plainPropertyNames, type Properties } from '../../../message/index.js';
-import { bytesOfBase64 } from '../../http/base64.js';
 import type { JsonObject } from '../../http/json-object.js';
 import { badRequest } from '../../http/reply.js';
-import { objectEntries, onlyKnown } from '../input.js';
-import { addressIn, booleanAt } from '../redrive-input.js';
+import { addressIn, booleanAt, objectEntries, onlyKnown } from '../input.js';
+import { payloadIn } from './edit-order.js';
 import { headersOfTyped, longOf, textOf } from './typed-input.js';
 
-const keys = ['payload', 'payload_encoding', 'headers', 'properties', 'to', 'dry_run', 'allow_invalid'];
+const keys = [
+  'payload',
+  'payload_encoding',
+  'headers',
+  'properties',
+  'to',
+  'dry_run',
+  'allow_invalid',
+  'keep_original',
+];
 
 /** The keys without which a request, for example one with an empty body, is no edit. */
 const acting = ['payload', 'headers', 'properties', 'to', 'dry_run'];
@@ -26,6 +34,8 @@ export interface Edit {
   readonly dryRun: boolean;
   /** A body that was JSON may become something else. */
   readonly allowsInvalid: boolean;
+  /** The message as it was goes to the queue `<queue>.edited`. */
+  readonly keepsOriginal: boolean;
 }
 
 /**
@@ -41,26 +51,14 @@ export function editIn(body: JsonObject): Edit {
   }
   const { headers, properties = {} } = body;
   return {
-    body: payloadIn(body),
+    body: payloadIn(body['payload'], body['payload_encoding']),
     headers: headers === undefined ? undefined : headersOfTyped(headers),
     properties: propertiesIn(properties),
     to: addressIn(body['to']),
     dryRun: booleanAt(body, 'dry_run'),
     allowsInvalid: booleanAt(body, 'allow_invalid'),
+    keepsOriginal: booleanAt(body, 'keep_original'),
   };
-}
-
-function payloadIn({ payload, payload_encoding: encoding = 'string' }: JsonObject): Uint8Array | undefined {
-  if (encoding !== 'string' && encoding !== 'base64') throw badRequest("'payload_encoding' should be string or base64");
-  if (payload === undefined) return undefined;
-  if (typeof payload !== 'string') throw badRequest("'payload' should be a text");
-  if (encoding === 'base64') {
-    const bytes = bytesOfBase64(payload);
-    if (bytes === undefined) throw badRequest("'payload' is no base64");
-    return bytes;
-  }
-  if (/\p{Surrogate}/u.test(payload)) throw badRequest("'payload' has half of a surrogate pair: send it as base64");
-  return Buffer.from(payload);
 }
 
 /** The properties that are numbers. All others are short strings. */

@@ -10,7 +10,7 @@ let rooms: ApiHarness;
 let channel: Channel;
 
 function arrange(options: HarnessOptions = {}): void {
-  rooms = apiHarness(options);
+  rooms = apiHarness({ edits: true, ...options });
   channel = rooms.broker.connect().openChannel(silentOutbox);
   channel.declareExchange('orders', { type: 'topic' });
   declareDying(channel, ['work']);
@@ -35,7 +35,11 @@ const entries = async (action: string) => {
   return (body as { items: { number: number; details: Record<string, unknown> }[] }).items;
 };
 const sum = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex');
-const login = (name: string, rights: { read?: string; write?: string } = {}, tags = ['management']): string => {
+const login = (
+  name: string,
+  rights: { read?: string; write?: string } = {},
+  tags = ['management', 'editor'],
+): string => {
   const { access } = rooms.broker;
   access.setUser(name, { tags, passwordHash: access.user('guest')!.passwordHash });
   access.setPermissions(name, '/', { configure: '', read: '.*', write: '.*', ...rights });
@@ -71,13 +75,17 @@ describe('an edit', () => {
       headers: {
         tenant: { type: 'signedint', value: 7 },
         'dlx-redrives': { type: 'signedint', value: 3 },
+        'dlx-edited': { type: 'signedint', value: 1 },
+        'dlx-edited-by': { type: 'longstr', value: 'guest' },
+        'dlx-edited-at': { type: 'timestamp', value: Math.floor(rooms.clock.now() / 1000) },
+        'dlx-original-sha256': { type: 'longstr', value: sum('{"order":1}') },
         'dlx-redriven-from': { type: 'longstr', value: 'dead' },
         'dlx-redriven-by': { type: 'longstr', value: 'guest' },
         'dlx-redriven-task': { type: 'longstr', value: task },
       },
     });
     const [request, done] = await Promise.all([entries('/edit'), entries('message edited')]);
-    expect(request).toMatchObject([{ status: 200, details: { dry_run: false, to: null } }]);
+    expect(request).toMatchObject([{ status: 200, details: { dry_run: false, to: null, keep_original: false } }]);
     expect(done).toEqual([
       {
         number: audit,
@@ -129,30 +137,53 @@ describe('an edit', () => {
     expect(letter.expires_at).toBe(rooms.clock.now() + 5_000);
   });
 
-  it('takes out the headers of deaths, retries and errors, and further addresses, which come back as they were shown', async () => {
-    letDie('x');
+  it('takes out the headers of deaths, retries and errors, which come back as they were shown', async () => {
+    letDie('x', { headers: toFieldTable({ 'dlx-error-class': 'E', 'dlx-redrives': 2, 'x-trace': 't', n: 1 }) });
     const { headers } = (await shown(1, 'dead')) as { headers: Record<string, unknown> };
     expect(Object.keys(headers)).toContain('x-death');
-    const forged = {
-      ...headers,
-      'dlx-redrives': { type: 'signedint', value: 70 },
-      'dlx-attempt': { type: 'signedint', value: 9 },
-      'dlx-first-exchange': { type: 'longstr', value: 'evil' },
-      'dlx-error-class': { type: 'longstr', value: 'E' },
-      'dlx-redriven-by': { type: 'longstr', value: 'ada' },
-      CC: { type: 'array', value: [{ type: 'longstr', value: 'dead' }] },
-      BCC: { type: 'array', value: [{ type: 'longstr', value: 'dead' }] },
-    };
-    expect((await edit({ headers: forged })).body).toMatchObject({ moved: true, destinations: ['work'] });
+    const { 'x-trace': _, ...given } = headers;
+    const changed = { ...given, n: { type: 'signedint', value: 2 } };
+    expect((await edit({ headers: changed })).body).toMatchObject({ moved: true, destinations: ['work'] });
     const moved = (await shown(2, 'work')) as { headers: Record<string, { value: unknown }> };
-    expect(Object.keys(moved.headers).sort()).toEqual(
-      ['at', 'by', 'from', 'task']
-        .map((name) => `dlx-redriven-${name}`)
-        .concat('dlx-redrives')
-        .sort(),
-    );
-    expect([moved.headers['dlx-redrives']!.value, moved.headers['dlx-redriven-by']!.value]).toEqual([1, 'guest']);
-    expect(depths()).toEqual([0, 1]);
+    const own = ['dlx-edited', 'dlx-edited-at', 'dlx-edited-by', 'dlx-original-sha256', 'dlx-redrives'];
+    const redriven = ['at', 'by', 'from', 'task'].map((name) => `dlx-redriven-${name}`);
+    // A locked header that is not given stays.
+    expect(Object.keys(moved.headers).sort()).toEqual([...own, ...redriven, 'n', 'x-trace'].sort());
+    expect([moved.headers['dlx-redrives']!.value, moved.headers['n']!.value]).toEqual([3, 2]);
+  });
+
+  it.each(['dlx-redrives', 'dlx-attempt', 'dlx-first-exchange', 'dlx-edited', 'x-death', 'x-delay', 'CC', 'BCC'])(
+    'refuses another value of a locked header: %s',
+    async (name) => {
+      letDie('x', { headers: toFieldTable({ 'dlx-redrives': 2, n: 1 }) });
+      const { headers } = (await shown(1, 'dead')) as { headers: Record<string, unknown> };
+      const forged = { ...headers, [name]: { type: 'array', value: [{ type: 'longstr', value: 'dead' }] } };
+      const answer = await edit({ headers: forged });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { reason: expect.stringContaining(`header '${name}' is locked`) },
+      });
+      expect(depths()).toEqual([1, 0]);
+    },
+  );
+
+  it('counts edits, and keeps the message as it was if that is asked for', async () => {
+    letDie('one', { headers: toFieldTable({ 'dlx-error-class': 'E' }) });
+    const note = (body: string, count: number) => ({
+      'dlx-edited': { value: count },
+      'dlx-original-sha256': { value: sum(body) },
+    });
+    expect((await edit({ payload: 'two', keep_original: true })).body).toMatchObject({ moved: true });
+    expect(await shown(1, 'dead.edited')).toMatchObject({
+      payload: 'one',
+      deaths: [{ queue: 'work', reason: 'rejected' }],
+      headers: { 'dlx-error-class': { value: 'E' }, 'dlx-redriven-from': { value: 'dead' } },
+      origin: { exchange: 'orders', routing_key: 'order.created', proven: true },
+    });
+    expect(await shown(2, 'work')).toMatchObject({ payload: 'two', headers: note('one', 1) });
+    rejectAll(channel, 'work');
+    expect((await edit({ payload: 'three' }, undefined, 2)).body).toMatchObject({ moved: true });
+    expect(await shown(3, 'work')).toMatchObject({ payload: 'three', headers: note('two', 2) });
   });
 
   it('goes to another address if it says so', async () => {
@@ -220,7 +251,7 @@ describe('the original stays', () => {
     expect(depths()).toEqual([3, 0]);
   });
 
-  it('when it is gone (404), or a consumer has it (409)', async () => {
+  it('when it was never there (404), has left (409), or is with a consumer (409)', async () => {
     letDie('x');
     expect((await edit({ payload: 'y' }, undefined, 2)).status).toBe(404);
     expect((await edit({ payload: 'y' }, undefined, 'x')).status).toBe(400);
@@ -230,13 +261,15 @@ describe('the original stays', () => {
     expect((held.body as { reason: string }).reason).toContain("message 1 of queue 'dead' is with a consumer");
     channel.nack(got.deliveryTag, false, true);
     expect((await edit({ payload: 'y' })).status).toBe(200);
-    expect((await edit({ payload: 'y' })).status).toBe(404);
+    const again = await edit({ payload: 'y' });
+    expect(again.status).toBe(409);
+    expect((again.body as { reason: string }).reason).toContain("message 1 of queue 'dead' has left the queue");
     expect((await rooms.call('POST', `${path(1, 'nowhere')}/edit`, { body: {} })).status).toBe(404);
     expect(depths()).toEqual([0, 1]);
   });
 
   it('when it waits for a delayed retry (409): it is ready again later', async () => {
-    rooms = apiHarness({ rabbitmq: '4' });
+    rooms = apiHarness({ rabbitmq: '4', edits: true });
     channel = rooms.broker.connect().openChannel(silentOutbox);
     channel.declareQueue('work', { durable: true });
     const args = toFieldTable({
@@ -268,7 +301,7 @@ describe('the original stays', () => {
     channel.nack(delivered, false, true);
     expect(await shown(1, 'dead')).toMatchObject({ redelivered: true });
     during = () => void channel.purgeQueue('dead');
-    expect((await edit({ payload: 'y' })).status).toBe(404);
+    expect((await edit({ payload: 'y' })).status).toBe(409);
     expect(depths()).toEqual([0, 0]);
   });
 
@@ -390,6 +423,35 @@ describe('JSON stays JSON', () => {
   });
 });
 
+describe('edits are off', () => {
+  it('by default, at the port, and the answer says how to allow them', async () => {
+    arrange({ edits: false });
+    letDie('x');
+    for (const dry_run of [true, false]) {
+      const answer = await edit({ payload: 'y', dry_run });
+      expect(answer).toMatchObject({ status: 403, body: { error: 'edits_off' } });
+      expect((answer.body as { reason: string }).reason).toContain('serve --edits');
+    }
+    expect(depths()).toEqual([1, 0]);
+    expect((await rooms.call('GET', '/dlx/capabilities')).body).toMatchObject({ edits: false });
+  });
+
+  it.each<[string, string[], boolean]>([
+    ['a user with the rights of a redrive only', ['management'], false],
+    ['a monitoring user', ['monitoring', 'policymaker'], false],
+    ['a user with the tag editor alone, which is no login', ['editor'], false],
+    ['a user with the tag editor besides', ['management', 'editor'], true],
+    ['an administrator', ['administrator'], true],
+  ])('for %s', async (_, tags, may) => {
+    letDie('x');
+    const as = login('ada', {}, tags);
+    expect((await edit({ payload: 'y' }, as)).status).toBe(may ? 200 : 401);
+    expect(depths()).toEqual(may ? [0, 1] : [1, 0]);
+    if (tags[0] === 'editor') return;
+    expect((await rooms.call('GET', '/dlx/capabilities', { as })).body).toMatchObject({ edits: may });
+  });
+});
+
 describe('a user needs the right', () => {
   beforeEach(() => letDie('x'));
 
@@ -436,7 +498,8 @@ describe('a user needs the right', () => {
     expect((await edit({ properties: { user_id: 'guest' } }, as)).status).toBe(400);
     expect((await edit({ payload: 'mine', properties: { user_id: null } }, as, 2)).status).toBe(200);
     expect(
-      (await edit({ properties: { user_id: 'guest' } }, login('eve', {}, ['management', 'impersonator']))).status,
+      (await edit({ properties: { user_id: 'guest' } }, login('eve', {}, ['management', 'editor', 'impersonator'])))
+        .status,
     ).toBe(200);
   });
 });

@@ -1,4 +1,5 @@
 import type { Entry, Queue, Settled } from '../../../broker/index.js';
+import { isShortstr, longestShortstr } from '../../../message/index.js';
 import { RedriveCounts } from '../../../redrive/index.js';
 import { inTurns } from '../../http/turns.js';
 import { badRequest, notAuthorised, notFound, ok, Problem } from '../../http/reply.js';
@@ -8,10 +9,11 @@ import { checkMemory } from '../../statistics/memory-check.js';
 import { onlyKnown } from '../input.js';
 import { positionNamed } from '../named-message.js';
 import { readableQueue } from '../readable-queue.js';
-import { Mover } from '../redrives/mover.js';
+import { lotOfEdited, Mover } from '../redrives/mover.js';
 import { type BodySums, checkBodies } from './bodies.js';
 import { type Edit, editIn } from './edit-input.js';
 import { editedMessage } from './edited-message.js';
+import { checkEdits } from './edit-rights.js';
 import { isHeld } from './held.js';
 
 /**
@@ -19,6 +21,7 @@ import { isHeld } from './held.js';
  * edited message has not reached every queue of its address, the original stays.
  */
 const edit: Handler = async (request, management) => {
+  checkEdits(request, management);
   onlyKnown(request.query.keys(), [], 'parameter');
   const queue = readableQueue(request, management);
   const position = positionNamed(request);
@@ -28,9 +31,16 @@ const edit: Handler = async (request, management) => {
   const given = editIn(body);
   await management.dlx.turns.next();
   const { to, dryRun } = given;
-  request.note({ dry_run: dryRun, to: to ?? null });
+  const { headers, keepsOriginal } = given;
+  request.note({
+    dry_run: dryRun,
+    to: to ?? null,
+    headers: headers && [...headers.keys()],
+    keep_original: keepsOriginal,
+  });
   if (!dryRun) checkMemory(management.host);
   checkTarget(request, management, given);
+  if (keepsOriginal) openLotOfEdited(queue, dryRun, request, management);
   const { message } = await entryAt(position, queue, request, management);
   const sums = await search(request, management, checkBodies(message, given));
   const entry = await entryAt(position, queue, request, management);
@@ -52,10 +62,20 @@ async function replace(entry: Entry, { request, management, queue, given, sums }
   const vhost = management.vhost(request.name('vhost'));
   // Rights may have changed while the body was read.
   vhost.check(user, 'read', 'queue', queue.name);
-  const edited = editedMessage(entry.message, given, user, vhost);
+  const note = { by: user.name, at: management.now(), sha256: sums.before };
+  const edited = editedMessage(entry.message, given, user, vhost, note);
   const task = `edit-${management.dlx.redrives.name()}`;
   const counts = new RedriveCounts();
-  const order = { vhost, queue, user, by: user.name, ...(to && { to }), rate: Infinity, dryRun };
+  const order = {
+    vhost,
+    queue,
+    user,
+    by: user.name,
+    ...(to && { to }),
+    rate: Infinity,
+    dryRun,
+    keepsOriginal: given.keepsOriginal,
+  };
   const { promise: stored, settled } = storing();
   new Mover(order, task, counts, settled).move(entry, management.now(), edited);
   const [left] = counts.leftAt;
@@ -116,17 +136,43 @@ function checkTarget({ user, name }: ApiRequest, management: Management, { to }:
   vhost.checkTopic(user, 'write', exchange, to.routingKey);
 }
 
-/** @throws Problem 404 if the message has left, 409 if a consumer has it */
-async function entryAt(position: number, queue: Queue, request: ApiRequest, management: Management): Promise<Entry> {
+/** @throws Problem 404 if the queue never had the message, 409 with the reason if it is not ready any more */
+export async function entryAt(
+  position: number,
+  queue: Queue,
+  request: ApiRequest,
+  management: Management,
+): Promise<Entry> {
   const entry = queue.deleted ? undefined : queue.find(position);
   if (entry !== undefined) return entry;
-  const vhost = management.vhost(request.name('vhost'));
-  if (!(await search(request, management, isHeld(vhost, queue, position)))) throw notFound();
-  throw new Problem(
-    409,
-    'conflict',
-    `message ${position} of queue '${queue.name}' is with a consumer, or waits for its retry: try again when it is ready`,
-  );
+  if (queue.deleted || position > queue.lastPosition || position === 0) throw notFound();
+  const vhost = management.vhost(queue.home.name);
+  const held = await search(request, management, isHeld(vhost, queue, position));
+  throw leftAlready(position, queue, held);
+}
+
+/** The refusal of an edit of a message that was in the queue. An edit is never a silent no-op. */
+export function leftAlready(position: number, queue: Queue, isHeld: boolean): Problem {
+  const why = isHeld
+    ? 'is with a consumer, or waits for its retry: try again when it is ready'
+    : 'has left the queue: it was consumed, redriven, deleted or dropped, or it expired. Nothing was changed';
+  return new Problem(409, 'conflict', `message ${position} of queue '${queue.name}' ${why}`);
+}
+
+/**
+ * Declares the queue for messages as they were before an edit, with the rights of the user.
+ * @throws Problem 400 if its name would be too long
+ * @throws AmqpError 403 without the right to declare it, or to write to it
+ */
+export function openLotOfEdited(queue: Queue, dryRun: boolean, { user }: ApiRequest, management: Management): void {
+  const name = lotOfEdited(queue);
+  if (!isShortstr(name))
+    throw badRequest(`'keep_original': the name '${name}' is longer than ${longestShortstr} bytes`);
+  const vhost = management.vhost(queue.home.name);
+  vhost.check(user, 'write', 'exchange', '');
+  if (vhost.queues.has(name)) return;
+  if (dryRun) vhost.check(user, 'configure', 'queue', name);
+  else management.as(user, vhost.name, (channel) => void channel.declareQueue(name, { durable: true }));
 }
 
 const search = <T>({ user, signal }: ApiRequest, { dlx }: Management, work: Iterator<void, T, void>): Promise<T> =>

@@ -1,15 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AmqpError, checkEdited, type User, type VirtualHost } from '../../../broker/index.js';
 import { type Field, type FieldTable, type Message, messageOf } from '../../../message/index.js';
-import { retryHeaders } from '../../../history/index.js';
+import { type EditNote, isLockedHeader, withEditNote } from '../../../history/index.js';
 import { badRequest, detailOf } from '../../http/reply.js';
 import type { Edit } from './edit-input.js';
+import { lockedHeader } from './edit-order.js';
 
 /**
  * The message that an edit makes of another one. The redrive removes the headers of deaths, retries and errors from it.
- * @throws Problem 400 if the user could not publish it: too large a body, the user id of another user, an expiration
+ * @param note what the headers say of the edit
+ * @throws Problem 400 for a locked header, and if the user could not publish it: too large a body, the user id of another user, an
+ *   expiration
  */
-export function editedMessage(original: Message, edit: Edit, user: User, { profile }: VirtualHost): Message {
-  const headers = edit.headers === undefined ? ownHeadersOf(original) : withCountOf(original, edit.headers);
+export function editedMessage(
+  original: Message,
+  edit: Edit,
+  user: User,
+  { profile }: VirtualHost,
+  note: EditNote,
+): Message {
+  const own = edit.headers === undefined ? ownHeadersOf(original) : replacedHeaders(original, edit.headers);
+  const headers = withEditNote(own, original, note);
   const properties = { ...original.properties, ...edit.properties, headers };
   const { exchange, routingKey } = original;
   const message = messageOf(exchange, routingKey, properties, edit.body ?? original, undefined);
@@ -23,14 +34,20 @@ export function editedMessage(original: Message, edit: Edit, user: User, { profi
 }
 
 /** The headers of the message itself, without those of its deaths. */
-const ownHeadersOf = ({ own, notes }: Message): FieldTable | undefined =>
+export const ownHeadersOf = ({ own, notes }: Message): FieldTable | undefined =>
   notes === undefined ? own.headers : notes.withDelay(own.headers);
 
-/** Headers with the number of redrives of the original, whatever the edit says. */
-function withCountOf({ own }: Message, edited: FieldTable): FieldTable {
-  const headers = new Map<string, Field>(edited);
-  const redrives = own.headers?.get(retryHeaders.redrives);
-  if (redrives === undefined) headers.delete(retryHeaders.redrives);
-  else headers.set(retryHeaders.redrives, redrives);
+/**
+ * Other headers in place of those of a message. Locked ones stay, and may be given as the message shows them.
+ * @throws Problem 400 for a locked header with another value
+ */
+function replacedHeaders(original: Message, given: FieldTable): FieldTable {
+  const shown = original.properties.headers;
+  const headers = new Map<string, Field>();
+  for (const [name, field] of given) {
+    if (!isLockedHeader(name)) headers.set(name, field);
+    else if (!isDeepStrictEqual(field, shown?.get(name))) throw lockedHeader(name);
+  }
+  for (const [name, field] of ownHeadersOf(original) ?? []) if (isLockedHeader(name)) headers.set(name, field);
   return headers;
 }

@@ -1,4 +1,11 @@
-import { AmqpError, type Entry, openExchange, type Queue, type Settled } from '../../../broker/index.js';
+import {
+  AmqpError,
+  type Entry,
+  openExchange,
+  type Queue,
+  type RedriveTo,
+  type Settled,
+} from '../../../broker/index.js';
 import { type Address, Message } from '../../../message/index.js';
 import { originOf } from '../../../history/index.js';
 import type { Left, RedriveCounts } from '../../../redrive/index.js';
@@ -6,6 +13,9 @@ import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
 
 const noBody = new Uint8Array();
+
+/** The name of the queue that gets messages as they were before an edit. */
+export const lotOfEdited = ({ name }: Queue): string => `${name}.edited`;
 
 /** The most destinations whose dead letters are counted. */
 const mostAfterlives = 50;
@@ -40,14 +50,19 @@ export class Mover {
     // An origin that only headers name is not used: the publisher of the message may have written them.
     if (to === undefined)
       return void counts.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
+    const change = order.edit?.of(entry, order.vhost, now);
+    if (typeof change === 'string') return void counts.leave(change, undefined, position);
+    const shownAs = edited ?? change?.message;
     const { by, queue, keepsHistory = false } = order;
-    const headers = redriven(edited ?? message, { from: queue.name, by, task, keepsHistory }, now);
+    const headers = redriven(shownAs ?? message, { from: queue.name, by, task, keepsHistory }, now);
     const shown = new Message(message.exchange, message.routingKey, { headers }, noBody);
-    const result = this.#try(entry, to, shown, edited);
+    const keep = order.keepsOriginal === true ? this.#kept(message, now) : undefined;
+    const result = this.#try(entry, to, shown, shownAs, keep);
     if (result === 'gone') return void counts.gone++;
     if (typeof result === 'string') return void counts.leave(result, to, position);
     counts.moved++;
     counts.arrived(result);
+    if (change !== undefined && !order.dryRun) order.edit?.moved(position, change);
     return result;
   }
 
@@ -64,11 +79,19 @@ export class Mover {
     }
   }
 
+  /** Where a message goes as it was, with its deaths and errors. */
+  #kept(message: Message, now: number): RedriveTo['keep'] {
+    const { by, queue } = this.order;
+    const headers = redriven(message, { from: queue.name, by, task: this.task, keepsHistory: true }, now);
+    return { queue: lotOfEdited(queue), headers };
+  }
+
   #try(
     entry: Entry,
     { exchange, routingKey }: Address,
     shown: Message,
     edited: Message | undefined,
+    keep: RedriveTo['keep'],
   ): readonly string[] | Left | 'gone' {
     const { vhost, queue, user, dryRun, keepsHistory } = this.order;
     const refusal = refusalOf(() => {
@@ -86,7 +109,7 @@ export class Mover {
       const { headers } = shown.properties;
       const origin = keepsHistory ? entry.message.origin : undefined;
       const { settled } = this;
-      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, edited, settled });
+      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, edited, keep, settled });
       return result.outcome === 'moved' ? result.queues : result.outcome;
     } catch (error) {
       if (!(error instanceof AmqpError)) throw error;

@@ -1,5 +1,6 @@
 import { Batches, Pacing, Redrive, RedriveCounts, WindowCircuit } from '../../../redrive/index.js';
 import type { Clock, Entry, Queue, VirtualHost } from '../../../broker/index.js';
+import type { EditRow } from '../edit/redrive-edit.js';
 import { Unread } from '../payload.js';
 import { GroupRedrive } from './group-redrive.js';
 import { groupsOf, type RedriveOrder } from './redrive-order.js';
@@ -11,6 +12,8 @@ export interface RedriveParts {
   readonly clock: Clock;
   /** Called at the end, and when the circuit stops the redrive. */
   readonly ended?: (task: QueueRedrive) => void;
+  /** Called with messages that were edited, in the turn in which they moved. */
+  readonly edited?: (task: QueueRedrive, rows: readonly EditRow[]) => void;
   /** Called with internal errors. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
@@ -140,10 +143,17 @@ export class QueueRedrive extends Redrive {
     if (circuit !== undefined) this.cameBack(this.#watch.count());
     if (this.state !== 'running') return;
     this.#group.group.vhost.scheduler.batch(() => this.#move(now));
+    this.#noteEdits();
     if (this.#group.isDone && this.#at < this.groups.length - 1) this.#at++;
     if (this.#isFinished) return this.#finish();
     const due = pacing.rate === Infinity ? now : Math.max(now + shortestTick, pacing.next);
     this.#parts.clock.wakeAt(Math.max(due, batches?.next ?? now), this.#tick);
+  }
+
+  /** Recorded at once: a crash while the store works must not leave edited messages without a record (decision 170). */
+  #noteEdits(): void {
+    const rows = this.order.edit?.taken() ?? [];
+    if (rows.length > 0) this.#parts.edited?.(this, rows);
   }
 
   /** Moves one batch of the present group, with one commit of the journal. */
@@ -151,9 +161,11 @@ export class QueueRedrive extends Redrive {
     const { selection, missing } = this.#group;
     let left = Math.min(this.allowed(now), inOneGo.moved, this.#missing, missing);
     let looks = inOneGo.scanned;
+    // An edit may take milliseconds, so the time is looked at after each.
+    const atOnce = this.order.edit === undefined ? 16 : 1;
     while (left > 0 && looks > 0 && !selection.isDone) {
       const before = selection.scanned;
-      const entries = selection.next(Math.min(looks, 256), Math.min(left, 16));
+      const entries = selection.next(Math.min(looks, 256), Math.min(left, atOnce));
       looks -= Math.max(1, selection.scanned - before);
       for (const entry of entries) this.#one(entry, now);
       this.rules.pacing.spend(entries.length);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../broker/index.js';
 import type { Turns } from '../../http/turns.js';
 import { groupsOf, type RedriveOrder } from './redrive-order.js';
 import { type RedriveParts, QueueRedrive } from './queue-redrive.js';
@@ -19,6 +20,28 @@ export class QueueRedrives {
 
   /** @throws RedriveConflictError if the queue is being redriven already, or too many redrives run */
   start(order: RedriveOrder): QueueRedrive {
+    return this.#begin(order, this.parts);
+  }
+
+  /**
+   * As {@link start}, for a few messages: without a circuit, at once, and the promise resolves at its end.
+   * @throws RedriveConflictError
+   */
+  async runNow({ circuit: _circuit, ...order }: RedriveOrder, turns: Turns): Promise<QueueRedrive> {
+    return new Promise((resolve, reject) => {
+      const ended = (task: QueueRedrive): void => {
+        this.parts.ended?.(task);
+        resolve(task);
+      };
+      try {
+        this.#begin(order, { ...this.parts, clock: inTurnsOf(this.parts.clock, turns), ended });
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+  }
+
+  #begin(order: RedriveOrder, parts: RedriveParts): QueueRedrive {
     const running = this.list().filter((task) => !task.isOver);
     for (const { queue } of groupsOf(order)) {
       const same = running.find((task) => task.isOf(queue));
@@ -26,7 +49,7 @@ export class QueueRedrives {
       throw new RedriveConflictError(`queue '${queue.name}' is being redriven already, by redrive '${same.id}'`);
     }
     if (running.length >= most.running) throw new RedriveConflictError(`${most.running} redrives run already`);
-    const task = new QueueRedrive(this.name(), order, this.parts);
+    const task = new QueueRedrive(this.name(), order, parts);
     this.#tasks.set(task.id, task);
     this.#forget();
     return task;
@@ -38,17 +61,17 @@ export class QueueRedrives {
    */
   dryRun(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<QueueRedrive> {
     const { clock, log } = this.parts;
-    const now = (): number => clock.now();
-    const wakeAt = (time: number | undefined, tick: () => void): void => {
-      if (time !== undefined) void turns.next().then(tick);
-    };
     return new Promise((resolve) => {
       const ended = (task: QueueRedrive): void => {
         signal?.removeEventListener('abort', stop);
         resolve(task);
       };
       const stop = (): void => void task.stop('its client is gone');
-      const task = new QueueRedrive(this.name(), { ...order, dryRun: true }, { clock: { now, wakeAt }, ended, log });
+      const task = new QueueRedrive(
+        this.name(),
+        { ...order, dryRun: true },
+        { clock: inTurnsOf(clock, turns), ended, log },
+      );
       signal?.addEventListener('abort', stop);
       if (signal?.aborted === true) stop();
     });
@@ -81,3 +104,11 @@ export class QueueRedrives {
     }
   }
 }
+
+/** The time of a clock, with turns in place of its times to wake. */
+const inTurnsOf = (clock: Clock, turns: Turns): Clock => ({
+  now: () => clock.now(),
+  wakeAt: (time, tick) => {
+    if (time !== undefined) void turns.next().then(tick);
+  },
+});

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../http/json-object.js';
 import { badRequest, noContent, notAuthorised, notFound, ok, Problem } from '../../http/reply.js';
 import { isOf } from '../../http/auth.js';
-import { addressIn, paceIn } from '../../dlx/redrive-input.js';
+import { paceIn } from '../../dlx/redrive-input.js';
+import { addressIn } from '../../dlx/input.js';
 import { shownText, withoutPasswords } from '../../../host/index.js';
 import { getJson } from '../get-json.js';
 import { numberAt } from '../live-queue.js';
@@ -13,7 +14,7 @@ import type { RemoteOrder } from './remote-redrive.js';
 import { conflict, type RemoteTask } from './remote-redrives.js';
 
 /** Keys of a redrive that RabbitMQ cannot do, because it shows no messages before they are taken. */
-const needLook = ['filter', 'ids', 'groups', 'keep_history'];
+const needLook = ['filter', 'ids', 'groups', 'keep_history', 'edit'];
 const keys = ['vhost', 'queue', 'to', 'rate', 'limit', 'circuit', 'dry_run'];
 
 /** What is known before a redrive: the present length of its queue, and the limit of deliveries in it. */
