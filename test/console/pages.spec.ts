@@ -46,6 +46,7 @@ describe('the pages of the console', () => {
       'apply-to': 'queues',
     });
     await house.api('POST', '/dlx/redrives', { vhost: '/', queue: 'orders.dead', dry_run: true });
+    await house.api('PUT', '/dlx/queues/%2F/orders/pause', { reason: '<img src=x onerror=alert(1)>\u202e', for: '1h' });
     await house.api('DELETE', `/dlx/queues/%2F/${hostile}/messages?error=none&dry_run=true`);
   });
 
@@ -74,4 +75,21 @@ describe('the pages of the console', () => {
       expect(await house.violations('all but contrast')).toEqual([]);
     },
   );
+
+  it('pause a queue and resume it', async () => {
+    const { page } = house;
+    const paused = async () =>
+      (await house.api<{ paused: object | null }>('GET', '/dlx/queues/%2F/orders.dead')).paused;
+    await house.open('#/queues/%2F/orders.dead');
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Pause the queue' });
+    await dialog.getByLabel('Reason').fill('a look at it');
+    await dialog.getByLabel('How long').selectOption('1h');
+    await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('a look at it').waitFor();
+    expect(await paused()).toMatchObject({ reason: 'a look at it', by: 'guest', until: expect.any(Number) });
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('a look at it').waitFor({ state: 'detached' });
+    expect(await paused()).toBeNull();
+  });
 });

@@ -16,6 +16,8 @@ export interface Capabilities {
   readonly events: boolean;
   /** Deaths are counted by their reason, and the time of a death is known. */
   readonly deaths: boolean;
+  /** Queues can be paused. */
+  readonly pause: boolean;
 }
 
 /** Undefined until the server has said it. Pages are shown only then. */
@@ -23,6 +25,9 @@ export const capabilities = signal<Capabilities | undefined>(undefined);
 
 /** True if the server shows messages without taking them, false for RabbitMQ. */
 export const canLook = (): boolean => capabilities.value?.look ?? true;
+
+/** True if queues can be paused. A server of an earlier version does not say it, and cannot. */
+export const canPause = (): boolean => capabilities.value?.pause ?? false;
 
 /** True if the server counts deaths by their reason. */
 export const countsDeaths = (): boolean => capabilities.value?.deaths ?? true;

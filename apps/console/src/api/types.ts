@@ -17,6 +17,16 @@ export interface Feature {
   readonly tip: string;
 }
 
+/** Why a queue delivers nothing to its consumers. Times are milliseconds since 1970. */
+export interface QueuePause {
+  readonly reason: string;
+  /** Null: the application itself. */
+  readonly by: string | null;
+  readonly since: number;
+  /** Null: it lasts until it is ended. */
+  readonly until: number | null;
+}
+
 /** A row of `GET /api/dlx/queues`. Rates are per second, null if the server does not count them; `oldest` is milliseconds since 1970. */
 export interface QueueRow {
   readonly vhost: string;
@@ -26,6 +36,8 @@ export interface QueueRow {
   readonly exclusive: boolean;
   readonly auto_delete: boolean;
   readonly state: string;
+  /** Undefined on a server of an earlier version. */
+  readonly paused?: QueuePause | null;
   readonly features: readonly Feature[];
   readonly policy: string | null;
   readonly operator_policy: string | null;

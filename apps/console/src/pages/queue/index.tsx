@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { loadQueue, type QueueDetails } from '../../api/queues';
 import { useResource } from '../../api/use-resource';
 import { type Address, href, navigate } from '../../router';
-import { countsDeaths } from '../../capabilities';
+import { canPause, countsDeaths } from '../../capabilities';
 import { isReadOnly } from '../../session';
 import { Features } from '../../ui/features';
 import { count, rate } from '../../ui/format';
@@ -12,6 +12,7 @@ import { DeadMail } from './dead-mail';
 import { Bindings, Consumers } from './lists';
 import { LiveCharts } from './live-charts';
 import type { LiveView } from './live-series';
+import { PauseBanner, PauseDialog } from './pause';
 import { Publish } from './publish';
 import { Removal } from './removal';
 import { Settings } from './settings';
@@ -78,6 +79,8 @@ function Gone({ vhost, name }: { vhost: string; name: string }) {
 function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; reload: () => void }) {
   const { vhost, name, type, features, dead_letter_queue: isDead } = data;
   const [removal, setRemoval] = useState<'purge' | 'delete'>();
+  const [asksToPause, setAsksToPause] = useState(false);
+  const paused = data.paused ?? undefined;
   const mayChange = !isReadOnly();
   return (
     <>
@@ -100,6 +103,11 @@ function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; r
         </a>
         {mayChange && (
           <>
+            {canPause() && !data.exclusive && (
+              <button type="button" onClick={() => setAsksToPause(true)}>
+                {paused === undefined ? 'Pause' : 'Change the pause'}
+              </button>
+            )}
             <button type="button" class="danger" onClick={() => setRemoval('purge')}>
               Purge
             </button>
@@ -109,6 +117,9 @@ function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; r
           </>
         )}
       </PageHead>
+      {paused !== undefined && (
+        <PauseBanner of={paused} vhost={vhost} name={name} mayChange={mayChange} done={reload} />
+      )}
       <State data={data} />
       <Figures data={data} live={live} />
       <Card title="Ways of dead letters">
@@ -133,6 +144,17 @@ function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; r
           )}
         </div>
       </div>
+      {asksToPause && (
+        <PauseDialog
+          vhost={vhost}
+          name={name}
+          close={() => setAsksToPause(false)}
+          done={() => {
+            setAsksToPause(false);
+            reload();
+          }}
+        />
+      )}
       {removal !== undefined && (
         <Removal
           kind={removal}
@@ -150,12 +172,13 @@ function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; r
   );
 }
 
-function State({ data: { state, messages_dlx } }: { data: QueueDetails }) {
-  if (state !== 'running' && state !== 'idle') {
+function State({ data: { state, paused, messages_dlx } }: { data: QueueDetails }) {
+  const isPaused = paused !== undefined && paused !== null;
+  if (state !== 'running' && state !== 'idle' && !isPaused) {
     return (
       <p class="banner banner-failed">
         The queue is {visible(state)}
-        {state === 'paused' ? ': the body of its next message cannot be read from the disk now.' : '.'}
+        {state === 'stalled' ? ': the body of its next message cannot be read from the disk now.' : '.'}
       </p>
     );
   }

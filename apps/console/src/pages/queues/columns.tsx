@@ -123,7 +123,11 @@ function NameCell({ queue }: { queue: QueueRow }) {
       )}
       {isProven === false && <NotProven />}
       {type !== 'classic' && <Tag>{visible(type)}</Tag>}
-      {state !== 'running' && state !== 'idle' && <span class="tag tag-warn">{visible(state)}</span>}
+      {state !== 'running' && state !== 'idle' && (
+        <span class="tag tag-warn" title={queue.paused?.reason ? visible(queue.paused.reason) : undefined}>
+          {visible(state)}
+        </span>
+      )}
     </span>
   );
 }
