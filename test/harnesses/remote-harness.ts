@@ -12,6 +12,7 @@ export interface RemoteHarness {
   /** The requests that came to the server, in order. */
   readonly asked: ServerRequest[];
   readonly remote: Remote;
+  readonly api: ReturnType<typeof createRemoteApi>;
   /** Replaces the answers of the server, for cases about a server that fails. */
   answer: RemoteServer['send'] | undefined;
   /** @param path below `/api`, as a client would write it */
@@ -74,6 +75,7 @@ export function remoteHarness(options: RemoteHarnessOptions = {}): RemoteHarness
     server,
     asked,
     remote,
+    api,
     call: async (method: string, path: string, call: ApiCall = {}): Promise<Read> => {
       const { body, headers: more = {}, as = 'guest:guest', peer = '127.0.0.1' } = call;
       const headers = {

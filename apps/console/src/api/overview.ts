@@ -42,6 +42,9 @@ export interface Overview {
   /** The first alarms; `more_alarms` is the number of the others. */
   readonly alarms: readonly Alarm[];
   readonly more_alarms?: number;
+  /** Of a RabbitMQ: the first parts of its topology that the engine of the console does not know, such as types of exchanges. */
+  readonly unknown?: readonly string[];
+  readonly more_unknown?: number;
 }
 
 /** Loads the overview of a virtual host, or of all with `''`. */

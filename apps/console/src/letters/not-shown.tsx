@@ -1,4 +1,5 @@
-import { Card } from '../ui/parts';
+import { count } from '../ui/format';
+import { Card, visible } from '../ui/parts';
 import './not-shown.css';
 
 const rows: readonly (readonly [what: string, why: string])[] = [
@@ -16,8 +17,11 @@ const rows: readonly (readonly [what: string, why: string])[] = [
   ],
 ];
 
-/** What the console does not show of a RabbitMQ, and why. */
-export function NotShown() {
+/**
+ * What the console does not show of a RabbitMQ, and why.
+ * @param props.unknown parts of the topology that the console does not know; `more` is the number of the others
+ */
+export function NotShown({ unknown = [], more = 0 }: { unknown?: readonly string[]; more?: number }) {
   return (
     <Card title="What RabbitMQ does not show">
       <dl class="not-shown">
@@ -27,6 +31,21 @@ export function NotShown() {
             <dd>{why}</dd>
           </div>
         ))}
+        {unknown.length > 0 && (
+          <div>
+            <dt>What these parts of the topology do</dt>
+            <dd>
+              They are of a plugin or of a later release. The effective settings and the ways of dead letters are shown
+              without them.
+              <ul>
+                {unknown.map((part) => (
+                  <li key={part}>{visible(part)}</li>
+                ))}
+                {more > 0 && <li class="muted">and {count(more)} more</li>}
+              </ul>
+            </dd>
+          </div>
+        )}
       </dl>
     </Card>
   );

@@ -22,7 +22,7 @@ export { deadLetterSign, oldestOf } from './dlx/queues/queue-row.js';
 export { onlyKnown } from './dlx/input.js';
 export { seenVhosts } from './dlx/seen-vhosts.js';
 export { TextStream } from './dlx/export/text-stream.js';
-export type { RemoteMover, RemoteOrder, StartRedrive } from './remote/redrives/remote-redrive.js';
+export type { Password, RemoteMover, RemoteOrder, StartRedrive } from './remote/redrives/remote-redrive.js';
 export type { RemoteHost } from './remote/host.js';
 export { listenRemote, type RemoteListener, type RemoteOptions } from './remote/listen-remote.js';
 export { serverAt } from './remote/send.js';

@@ -204,7 +204,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.connected.check?.();
     await this.#consume();
     if (this.#closing) return;
-    await this.connected.open();
+    await this.connected.open(this.parts.waitQueues.lots);
     this.#isUp = true;
     this.#health.start();
     this.#report.unseen();

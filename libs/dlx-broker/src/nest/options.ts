@@ -99,8 +99,12 @@ export interface Connected {
   check?(): void;
   /** The application shuts down. @param end resolves when no handler runs any more */
   draining?(end: Promise<void>): void;
-  /** Opens the ports of the options. Idempotent. @throws DlxConfigurationError when a port cannot be opened */
-  open(): Promise<void>;
+  /**
+   * Opens the ports of the options. Idempotent.
+   * @param parkingLots the names of the application's parking lots, to which others may be added later
+   * @throws DlxConfigurationError when a port cannot be opened
+   */
+  open(parkingLots: ReadonlySet<string>): Promise<void>;
   /** The address of the AMQP port, once it is open. */
   amqp(): SocketAddress | undefined;
   /** The address of the management API, once it is open. */

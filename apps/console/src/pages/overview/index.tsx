@@ -79,7 +79,7 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
           <RunningRedrives of={data.redrives} />
         </Card>
       </div>
-      {series === null && <NotShown />}
+      {series === null && <NotShown unknown={data.unknown ?? []} more={data.more_unknown ?? 0} />}
     </>
   );
 }

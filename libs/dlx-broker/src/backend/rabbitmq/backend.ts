@@ -98,11 +98,7 @@ export class RabbitMqBackend implements Backend {
       publish: this.#publish,
       declare: (topology) => this.declare(topology),
       server: () => serverOf(this.state),
-      api: () => {
-        const link = this.#link.current;
-        const place = link && this.#api(link);
-        return place && { ...place, virtualHost: link.address.virtualHost };
-      },
+      api: () => this.#api(),
     });
     this.#link = new Link(options, host, {
       opened: async (link) => {
@@ -128,6 +124,11 @@ export class RabbitMqBackend implements Backend {
     return this.#link.ready;
   }
 
+  /** The virtual host of the connection in use; undefined while there is none. */
+  get virtualHost(): string | undefined {
+    return this.#link.current?.address.virtualHost;
+  }
+
   onState(listener: (state: BackendState) => void): () => void {
     return this.#link.onState(listener);
   }
@@ -139,16 +140,14 @@ export class RabbitMqBackend implements Backend {
 
   /** Available on a dlx-broker with an HTTP API. */
   get browsing(): Browsing | undefined {
-    const link = this.#link.current;
-    const place = link?.server.info.product === 'dlx-broker' ? this.#api(link) : undefined;
-    return place && browsingOver(place, link!.address.virtualHost);
+    const place = this.#link.current?.server.info.product === 'dlx-broker' ? this.#api() : undefined;
+    return place && browsingOver(place, place.virtualHost);
   }
 
   /** Available with option `management`, and on a dlx-broker with an HTTP API. */
   get listing(): Listing | undefined {
-    const link = this.#link.current;
-    const place = link && this.#api(link);
-    return place && listingOver(place, link.address.virtualHost);
+    const place = this.#api();
+    return place && listingOver(place, place.virtualHost);
   }
 
   remedyFor(capability: keyof Capabilities): string | undefined {
@@ -279,9 +278,10 @@ export class RabbitMqBackend implements Backend {
     for (const waiting of this.#waiting) waiting(link);
   }
 
-  #api(link: OpenLink): HttpApi | undefined {
-    const api = apiFor(link, this.options.management);
-    return api && { ...api, signal: this.#ending.signal };
+  #api(): (HttpApi & { readonly virtualHost: string }) | undefined {
+    const link = this.#link.current;
+    const api = link && apiFor(link, this.options.management);
+    return api && { ...api, virtualHost: link.address.virtualHost, signal: this.#ending.signal };
   }
 
   /**

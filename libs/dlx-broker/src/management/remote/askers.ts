@@ -27,7 +27,9 @@ interface Known {
  */
 export class Askers {
   readonly #throttle = new LoginThrottle(() => performance.now());
+  /** The oldest first. All count for the same time. */
   readonly #known = new Map<string, Known>();
+  #sweep: (() => void) | undefined;
 
   constructor(
     readonly server: RemoteServer,
@@ -64,11 +66,37 @@ export class Askers {
   #remember(key: string, known: Known): void {
     this.#known.delete(key);
     this.#known.set(key, known);
+    this.#sweep ??= after(this.clock, trusted, () => this.#forget());
     // A refused password is asked for again: the server may have changed its mind.
     known.asker.catch(() => {
       if (this.#known.get(key) === known) this.#known.delete(key);
     });
     if (this.#known.size > remembered) this.#known.delete(this.#known.keys().next().value as string);
+  }
+
+  /** Forgets the passwords that count no more, also when no request comes. */
+  #forget(): void {
+    this.#sweep = undefined;
+    const now = this.clock.now();
+    for (const [key, { until }] of this.#known) {
+      if (until > now) {
+        this.#sweep = after(this.clock, until - now, () => this.#forget());
+        return;
+      }
+      this.#known.delete(key);
+    }
+  }
+
+  /** Forgets all passwords. */
+  close(): void {
+    this.#sweep?.();
+    this.#sweep = undefined;
+    this.#known.clear();
+  }
+
+  /** The number of passwords that are remembered. */
+  get count(): number {
+    return this.#known.size;
   }
 
   async #checked(claim: Claim, headers: Headers, signal: AbortSignal): Promise<Asker> {

@@ -7,6 +7,9 @@ import { foreignServer, unreachable } from './unreachable.js';
 /** The most bytes of one answer of the server. */
 const mostBytes = 128 * 1024 * 1024;
 
+/** The milliseconds until an answer must be there. A server could send it byte by byte, and never pause for long. */
+const within = 60_000;
+
 /** An answer, read. */
 export interface ReadAnswer {
   readonly status: number;
@@ -41,7 +44,7 @@ export async function ask(
   let status: number;
   let text: string;
   try {
-    const answer = await server.send({ method: 'GET', path: target + search, headers: headersFor(asker) });
+    const answer = await server.send({ method: 'GET', path: target + search, headers: headersFor(asker), within });
     ({ status } = answer);
     text = await textOf(answer.body);
   } catch (error) {

@@ -12,6 +12,11 @@ export interface RemoteHost {
   readonly patterns: Patterns;
   /** Begins a redrive with consumers of this process. */
   readonly startRedrive: StartRedrive;
+  /**
+   * The parking lots of the application, whose names may be any, and the virtual host in which they are. Undefined while the
+   * application has no connection.
+   */
+  readonly parkingLots?: () => { readonly vhost: string; readonly names: ReadonlySet<string> } | undefined;
   /** Stores the audit log. The port closes it. */
   readonly audit?: AuditSink;
   /** Gets a line for the operator. It contains no password. */

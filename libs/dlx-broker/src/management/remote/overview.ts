@@ -39,6 +39,9 @@ const show: RemoteHandler = async ({ asker, query }, { redrives, snapshots }) =>
       .list()
       .filter(({ order, endedAt }) => endedAt === undefined && names.has(order.vhost))
       .map(taskToJson),
+    // What the engine here does not know may change the settings and the ways of dead letters that are shown.
+    unknown: snapshot.mirror.unknown.slice(0, mostOfKind),
+    more_unknown: Math.max(0, snapshot.mirror.unknown.length - mostOfKind),
     alarms: alarms.slice(0, mostOfKind),
     more_alarms: Math.max(0, alarms.length - mostOfKind),
   });

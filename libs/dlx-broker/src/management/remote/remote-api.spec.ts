@@ -119,6 +119,50 @@ describe('the console of an application on RabbitMQ', () => {
     );
   });
 
+  it('names the parts of the topology that the engine here does not know', async () => {
+    const harness = remoteHarness();
+    furnish(harness.server);
+    const { send } = harness.remote.server;
+    const withPlugin: typeof send = async (request) => {
+      harness.answer = undefined; // for this request alone
+      const answered = send(request);
+      harness.answer = withPlugin;
+      const answer = await answered;
+      if (!request.path.startsWith('/api/exchanges')) return answer;
+      const rows = (await new Response(answer.body).json()) as { items: Body[] };
+      rows.items.push({ vhost: '/', name: 'hash', type: 'x-consistent-hash', durable: true, arguments: {} });
+      return { ...answer, body: new Response(JSON.stringify(rows)).body! };
+    };
+    harness.answer = withPlugin;
+    const { body } = await harness.call('GET', '/dlx/overview');
+    expect(body).toMatchObject({ unknown: ["type 'x-consistent-hash' of exchange 'hash'"], more_unknown: 0 });
+  });
+
+  it('lists the parking lots of the application, whatever their names are', async () => {
+    const names = new Set(['lost']);
+    const harness = remoteHarness({ remoteHost: { parkingLots: () => ({ vhost: '/', names }) } });
+    furnish(harness.server);
+    const listed = async () => {
+      const { body } = await harness.call('GET', '/dlx/queues?dead=true');
+      return (body as { items: Body[] }).items.map(({ name }) => name);
+    };
+    expect(await listed()).toEqual(['lost', 'orders.dead', 'orders.parked', 'wait']);
+    names.add('orders'); // a stream parks there
+    harness.server.clock.advance(5_001);
+    expect(await listed()).toEqual(['lost', 'orders', 'orders.dead', 'orders.parked', 'wait']);
+  });
+
+  it('has no metrics, and says where they are', async () => {
+    const { api } = remoteHarness();
+    for (const path of ['/metrics', '/metrics/per-object']) {
+      const answer = await api.fetch(new Request(`http://127.0.0.1:8080${path}`));
+      expect([answer.status, (await answer.json()) as object]).toEqual([
+        501,
+        { error: 'not_possible', reason: expect.stringContaining('registerDlxMetrics()') },
+      ]);
+    }
+  });
+
   it('refuses what RabbitMQ cannot do, and paths that the console does not need', async () => {
     const { call } = remoteHarness();
     const refused = await call('GET', '/dlx/queues/%2F/orders/messages');

@@ -11,7 +11,6 @@ import type { ConsoleFiles } from '../console/console-files.js';
 import { answerConsole } from '../console/console-pages.js';
 import { defaultReplyLimit } from '../management.js';
 import type { Asker } from './asker.js';
-import { Askers } from './askers.js';
 import type { Remote } from './remote.js';
 import { relay } from './relay.js';
 import { relayOf } from './relayed.js';
@@ -34,6 +33,7 @@ export function createRemoteApi(remote: Remote, options: RemoteApiOptions, files
   const desk = new Desk(remote, options);
   protect(app, options.hosts ?? []);
   app.all('/api/*', (c) => desk.enter(c));
+  for (const path of ['/metrics', '/metrics/*']) app.all(path, (c) => desk.answer(c, metricsElsewhere().answer));
   if (files !== undefined && options.console !== false) {
     for (const path of ['/', '/console/*']) app.all(path, (c) => answerConsole(files, c.req.raw, c.req.path));
   }
@@ -50,7 +50,6 @@ interface Visitor {
 
 /** Checks what comes before the answer to a request, and sends it to its handler or to the server. */
 class Desk {
-  readonly #askers: Askers;
   readonly #bodies: BodyMemory;
   readonly #bodyLimit: number;
   readonly #replyLimit: number;
@@ -61,7 +60,6 @@ class Desk {
     readonly remote: Remote,
     { bodyLimit = 20_000_000, replyLimit = defaultReplyLimit }: RemoteApiOptions,
   ) {
-    this.#askers = new Askers(remote.server, remote.host.clock);
     this.#bodyLimit = bodyLimit;
     this.#replyLimit = replyLimit;
     this.#bodies = new BodyMemory(bodyLimitsFor(bodyLimit));
@@ -72,7 +70,7 @@ class Desk {
     if (!knownMethods.includes(method)) return this.answer(c, { status: 501 });
     // A closed socket has no address. It must not count as one of this machine.
     const peer = c.env?.incoming?.socket.remoteAddress ?? 'unknown';
-    const asker = await this.#askers.of(raw.headers, peer, raw.signal);
+    const asker = await this.remote.askers.of(raw.headers, peer, raw.signal);
     const { name } = asker.user;
     c.env?.visit?.entered(name);
     const leave = this.#begin(name);
@@ -224,6 +222,14 @@ function partsIn(path: string): readonly string[] {
     throw badRequest('invalid percent-encoding in the path');
   }
 }
+
+/** A scraper that was pointed at this port should not believe that there are none. */
+const metricsElsewhere = (): Problem =>
+  new Problem(
+    501,
+    'not_possible',
+    'This port has no metrics: those of the server are on its own port for Prometheus (RabbitMQ: plugin rabbitmq_prometheus, 15692), and registerDlxMetrics() puts those of the handlers into a registry of the application',
+  );
 
 const impossible = (): Problem =>
   new Problem(

@@ -5,6 +5,8 @@ export interface ServerRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
+  /** Milliseconds until the whole answer must be there. Default: no limit, because an answer may be a stream. */
+  readonly within?: number | undefined;
   /** Aborted when the answer is not needed any more. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -4,6 +4,7 @@ import { SharedTurns } from '../http/turns.js';
 import { notFound } from '../http/reply.js';
 import type { Capabilities } from '../dlx/capabilities.js';
 import type { Asker } from './asker.js';
+import { Askers } from './askers.js';
 import type { RemoteHost } from './host.js';
 import { ask, refusal } from './get-json.js';
 import type { ServerKind } from './relayed.js';
@@ -19,9 +20,11 @@ export class Remote {
   readonly snapshots: Snapshots;
   readonly audit: AuditLog;
   readonly redrives: RemoteRedrives;
+  readonly askers: Askers;
   #kind: { readonly is: ServerKind; readonly can: Partial<Capabilities>; readonly until: number } | undefined;
 
   constructor(readonly host: RemoteHost) {
+    this.askers = new Askers(host.server, host.clock);
     this.snapshots = new Snapshots(host, this.turns);
     this.audit = new AuditLog(() => host.clock.now(), host.audit);
     this.redrives = new RemoteRedrives(
@@ -65,8 +68,9 @@ export class Remote {
     });
   }
 
-  /** Stops redrives, and waits until the audit log is written. */
+  /** Forgets passwords, stops redrives, and waits until the audit log is written. */
   async close(): Promise<void> {
+    this.askers.close();
     await this.redrives.close();
     await this.host.audit?.close();
   }

@@ -133,6 +133,20 @@ describe('the console of an application refuses', () => {
     expect((await call('GET', '/dlx/capabilities')).body).toMatchObject({ product: 'dlx-broker' });
   });
 
+  it('to remember passwords of users who are gone', async () => {
+    const { call, remote, server } = remoteHarness();
+    expect((await call('GET', '/whoami')).status).toBe(200);
+    server.clock.advance(6_000);
+    expect((await call('GET', '/whoami', { headers: { 'x-forwarded-for': '10.1.2.3' } })).status).toBe(401);
+    await server.call('PUT', '/users/clerk', { body: { password: 'clerk', tags: 'management' } });
+    expect((await call('GET', '/whoami', { as: 'clerk:clerk' })).status).toBe(200);
+    expect(remote.askers.count).toBe(2);
+    server.clock.advance(4_000);
+    expect(remote.askers.count).toBe(1);
+    server.clock.advance(6_000);
+    expect(remote.askers.count).toBe(0);
+  });
+
   it('one client that has gone, and not another one of the same user', async () => {
     const harness = remoteHarness();
     const askers = new Askers(harness.remote.server, harness.server.clock);
@@ -249,6 +263,14 @@ describe('redrives by consumers of the application', () => {
         expect.objectContaining({ action: 'POST /api/dlx/redrives', user: 'guest', status: 201 }),
       ]),
     });
+  });
+
+  it('are remembered without the password', async () => {
+    const { post, remote, orders } = arrange();
+    expect((await post({})).status).toBe(201);
+    expect(orders).toMatchObject([{ password: 'guest' }]);
+    expect(remote.redrives.list()).toMatchObject([{ order: { user: 'guest' } }]);
+    expect(remote.redrives.list()[0]!.order).not.toHaveProperty('password');
   });
 
   it('show no password of the application, whose options may fail with one', async () => {

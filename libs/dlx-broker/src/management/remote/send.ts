@@ -9,6 +9,8 @@ export interface ServerPlace {
   readonly base: string;
   /** Certificates of authorities to trust, in PEM. Default: those that Node trusts. */
   readonly ca?: string | Buffer | readonly (string | Buffer)[] | undefined;
+  /** Ends all requests when it is aborted. Default: none. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The milliseconds until the headers of an answer must be there, and the longest pause in a body that has an end. */
@@ -18,7 +20,7 @@ const patience = 30_000;
 const patienceWithEvents = 120_000;
 
 /** The management API at an address. */
-export function serverAt({ base, ca }: ServerPlace): RemoteServer {
+export function serverAt({ base, ca, signal: ended }: ServerPlace): RemoteServer {
   const { protocol, hostname, port, pathname } = new URL(base);
   const place = {
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -29,21 +31,29 @@ export function serverAt({ base, ca }: ServerPlace): RemoteServer {
   const prefix = pathname.replace(/\/+$/, '');
   return {
     base,
-    async send({ method, path, headers, body, signal }: ServerRequest): Promise<ServerAnswer> {
+    async send({ method, path, headers, body: sent, within, signal }: ServerRequest): Promise<ServerAnswer> {
       const { request } = await (protocol === 'https:' ? import('node:https') : import('node:http'));
       return new Promise((resolve, reject) => {
-        const length = body === undefined ? {} : { 'content-length': String(body.length) };
+        const length = sent === undefined ? {} : { 'content-length': String(sent.length) };
         const asked = request({ ...place, method, path: prefix + path, headers: { ...headers, ...length } });
-        const end = (): void => void asked.destroy(new Error('the client has gone'));
+        let body: IncomingMessage | undefined;
+        const fail = (error: Error): void => void (body ?? asked).destroy(error);
+        const end = (): void => fail(new Error('the client has gone'));
+        const signals = [signal, ended].filter((each) => each !== undefined);
+        const late = (): void => fail(new LateAnswer(`no whole answer within ${within} ms`));
+        const limit = within === undefined ? undefined : setTimeout(late, within).unref();
         asked.setTimeout(patience, () => asked.destroy(new LateAnswer(`no answer within ${patience} ms`)));
         asked.on('error', (error: Error & { readonly errors?: readonly Error[] }) =>
           reject(error.errors?.[0] ?? error),
         );
-        asked.on('close', () => signal?.removeEventListener('abort', end));
-        asked.on('response', (response) => resolve(answerOf(response)));
-        signal?.addEventListener('abort', end);
-        if (signal?.aborted === true) end();
-        else asked.end(body);
+        asked.on('close', () => {
+          clearTimeout(limit);
+          for (const each of signals) each.removeEventListener('abort', end);
+        });
+        asked.on('response', (response) => resolve(answerOf((body = response))));
+        for (const each of signals) each.addEventListener('abort', end);
+        if (signals.some(({ aborted }) => aborted)) end();
+        else asked.end(sent);
       });
     },
   };

@@ -76,7 +76,7 @@ export class Snapshots {
       if (lists.vhosts.some((row) => row['name'] === name)) graphs.set(name, await this.#graphs.of(vhost));
     }
     const byQueue = new Map<Queue, LiveQueue>();
-    const parked = parkingLotsIn(lists.queues);
+    const parked = new Set([...parkingLotsIn(lists.queues), ...this.#parkingLots()]);
     for (const row of lists.queues) {
       const queue = mirrored(row, mirror);
       const graph = queue && graphs.get(queue.home.name);
@@ -84,6 +84,12 @@ export class Snapshots {
     }
     const queues = [...graphs.values()].flatMap((graph) => graph.queues.flatMap((queue) => byQueue.get(queue) ?? []));
     return { version: lists.version, queues, byQueue, mirror, graphs };
+  }
+
+  /** The parking lots of this application, as keys. */
+  #parkingLots(): readonly string[] {
+    const { vhost, names = [] } = this.host.parkingLots?.() ?? {};
+    return [...names].map((name) => placeOf(vhost, name));
   }
 
   #mirrorOf(lists: Parameters<typeof topologyKey>[0]): Promise<Mirror> {

@@ -20,16 +20,22 @@ export async function connectOver(
   const { listen, ...ofBackend } = options;
   const backend = openRabbitMq(ofBackend, reportsTo(log));
   if (listen === undefined) return { ...givenBackend(backend), close: () => backend.close() };
+  const closing = new AbortController();
   let opening: Promise<RemoteListener> | undefined;
   let listener: RemoteListener | undefined;
   return {
     ...givenBackend(backend),
-    open: async () => {
-      listener = await (opening ??= openConsole(options, log));
+    open: async (names) => {
+      const parkingLots = () => {
+        const { virtualHost: vhost } = backend;
+        return vhost === undefined ? undefined : { vhost, names };
+      };
+      listener = await (opening ??= openConsole(options, log, { parkingLots, signal: closing.signal }));
     },
     http: () => addressOf(listener),
     urls: () => listener?.urls,
     close: async () => {
+      closing.abort(); // a request that waits for the server would keep this process alive
       await opening?.then(
         (opened) => opened.close(),
         () => undefined, // it was not opened
@@ -48,8 +54,19 @@ const reportsTo = (log: EventLog): RabbitMqLog => ({
 
 const shown = (text: string): string => shownText(withoutPasswords(text));
 
+/** What the console gets of its application. */
+interface OfApplication {
+  readonly parkingLots: () => { readonly vhost: string; readonly names: ReadonlySet<string> } | undefined;
+  /** Aborted when the application closes. */
+  readonly signal: AbortSignal;
+}
+
 /** Opens the port of the console. It does not wait for the server, which may come later. */
-async function openConsole(options: Readonly<RabbitMqBrokerOptions>, log: EventLog): Promise<RemoteListener> {
+async function openConsole(
+  options: Readonly<RabbitMqBrokerOptions>,
+  log: EventLog,
+  { parkingLots, signal }: OfApplication,
+): Promise<RemoteListener> {
   const { AuditFile, listenRemote, serverAt } = await import('../../management/index.js');
   const { management = '', listen, tls } = options;
   const { http = {}, audit } = listen ?? {};
@@ -61,13 +78,14 @@ async function openConsole(options: Readonly<RabbitMqBrokerOptions>, log: EventL
     };
   const { origin, pathname } = new URL(management); // without the login of the application
   const ca = tls?.ca as Parameters<typeof serverAt>[0]['ca'];
-  const server = serverAt({ base: origin + pathname.replace(/\/+$/, ''), ca });
+  const server = serverAt({ base: origin + pathname.replace(/\/+$/, ''), ca, signal });
   const reports = reportsTo(log);
   const file = audit === undefined ? undefined : await AuditFile.open(audit, reports.fault).catch(refuse('audit'));
   const host = {
     server,
     clock: new SystemClock(),
     patterns: policyPatterns,
+    parkingLots,
     startRedrive: redrivesOver(options, reports),
     notice: (text: string) => log.tell('notice', shownText(text), {}),
     log: reports.fault,
@@ -78,7 +96,7 @@ async function openConsole(options: Readonly<RabbitMqBrokerOptions>, log: EventL
     return refuse('http')(error);
   });
   void listener.trouble().then((trouble) => {
-    if (trouble === undefined) return;
+    if (trouble === undefined || signal.aborted) return;
     const reason = shownText(trouble, 500);
     log.tell('consoleNotReady', `the console cannot show the server yet: ${reason}`, { reason });
   });

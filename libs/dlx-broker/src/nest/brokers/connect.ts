@@ -88,10 +88,10 @@ function occupying(directory: string, connected: Connected): Connected {
       isUp = false;
       drained = end;
     },
-    open: async () => {
+    open: async (parkingLots) => {
       check();
       isUp = true;
-      await connected.open();
+      await connected.open(parkingLots);
     },
     close,
   };

@@ -6,7 +6,7 @@ import {
   type RabbitMqOptions,
 } from '../../backend/index.js';
 import { bracketed, shownText } from '../../host/index.js';
-import type { RemoteMover, RemoteOrder, StartRedrive } from '../../management/index.js';
+import type { Password, RemoteMover, RemoteOrder, StartRedrive } from '../../management/index.js';
 import { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from '../../streams/index.js';
 
 /** The names of the states in the API of the console. */
@@ -35,19 +35,26 @@ class ConnectedRedrive implements RemoteMover {
   #failure: unknown;
   #isPaused = false;
   #isStopped = false;
+  /** The counts when the connection was closed. The connection and its password are forgotten then. */
+  #last: RemoteMover['counts'] | undefined;
+  #watchedUntil: number | undefined;
 
   constructor(
     private readonly options: RabbitMqOptions,
-    private readonly order: RemoteOrder,
+    order: RemoteOrder & Password,
     private readonly log: RabbitMqLog,
   ) {
-    this.ended = this.#run().catch((error: unknown) => {
+    this.ended = this.#run(order).catch((error: unknown) => {
       this.#failure = error;
     });
     void this.ended.then(() => this.#closeLater());
   }
 
   get counts(): RemoteMover['counts'] {
+    return this.#last ?? this.#counts();
+  }
+
+  #counts(): RemoteMover['counts'] {
     const {
       state,
       total,
@@ -66,7 +73,7 @@ class ConnectedRedrive implements RemoteMover {
   }
 
   get watchedUntil(): number | undefined {
-    return this.#task?.watchedUntil?.getTime();
+    return this.#task?.watchedUntil?.getTime() ?? this.#watchedUntil;
   }
 
   pause(): void {
@@ -90,11 +97,10 @@ class ConnectedRedrive implements RemoteMover {
     if (this.#task === undefined) await this.#backend?.close();
     this.#task?.close();
     await this.ended;
-    await this.#backend?.close();
+    await this.#release();
   }
 
-  async #run(): Promise<void> {
-    const { vhost, queue, user, password, to, rate, limit, circuit } = this.order;
+  async #run({ vhost, queue, user, password, to, rate, limit, circuit }: RemoteOrder & Password): Promise<void> {
     const { openRabbitMq } = await loadRabbitMq();
     const { options, log } = this;
     const backend = (this.#backend = openRabbitMq(
@@ -126,8 +132,17 @@ class ConnectedRedrive implements RemoteMover {
   /** The connection stays open as long as messages that come back are counted. */
   #closeLater(): void {
     const wait = Math.max(0, (this.watchedUntil ?? 0) - Date.now());
-    const timer = setTimeout(() => void this.#backend?.close(), wait);
+    const timer = setTimeout(() => void this.#release(), wait);
     timer.unref();
+  }
+
+  /** Closes the connection, and keeps what is shown of the redrive. */
+  async #release(): Promise<void> {
+    this.#watchedUntil = this.watchedUntil;
+    this.#last = this.counts;
+    const backend = this.#backend;
+    this.#task = this.#backend = undefined;
+    await backend?.close();
   }
 }
 

@@ -10,7 +10,7 @@ import type { RawRow } from '../lists.js';
 import { placeOf } from '../mirror.js';
 import type { Remote } from '../remote.js';
 import type { RemoteHandler, RemoteRequest, RemoteResource } from '../resource.js';
-import type { RemoteOrder } from './remote-redrive.js';
+import type { Password, RemoteOrder } from './remote-redrive.js';
 import { conflict, type RemoteTask } from './remote-redrives.js';
 
 /** Keys of a redrive that RabbitMQ cannot do, because it shows no messages before they are taken. */
@@ -39,7 +39,7 @@ async function orderIn(
   body: JsonObject,
   { asker }: RemoteRequest,
   { snapshots, server }: Remote,
-): Promise<{ order: RemoteOrder; isDry: boolean; foreseen: Foreseen }> {
+): Promise<{ order: RemoteOrder & Password; isDry: boolean; foreseen: Foreseen }> {
   for (const key of Object.keys(body)) {
     if (needLook.includes(key)) {
       const why = 'needs a look at messages; RabbitMQ only gives those at the head of a queue';
@@ -57,7 +57,7 @@ async function orderIn(
   const { limit, rate, circuit, isDry } = paceIn(body);
   const to = addressIn(body['to']);
   if (to?.exchange === '' && to.routingKey === queue) throw badRequest("'to' is the queue of the redrive itself");
-  const order: RemoteOrder = {
+  const order: RemoteOrder & Password = {
     vhost,
     queue,
     to,

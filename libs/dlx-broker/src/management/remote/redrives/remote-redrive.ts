@@ -15,7 +15,10 @@ export interface RemoteOrder {
   readonly rate: number;
   readonly circuit: CircuitSettings | undefined;
   readonly user: string;
-  /** The redrive connects as its user, so the server checks the user's rights. */
+}
+
+/** The redrive connects as its user, so the server checks the user's rights. */
+export interface Password {
   readonly password: string;
 }
 
@@ -48,4 +51,4 @@ export interface RemoteMover {
 }
 
 /** Connects to the server as the user of the order, and begins to move messages. It never throws: see `counts`. */
-export type StartRedrive = (order: RemoteOrder) => RemoteMover;
+export type StartRedrive = (order: RemoteOrder & Password) => RemoteMover;

@@ -1,10 +1,10 @@
 import { Problem } from '../../http/reply.js';
-import type { RemoteMover, RemoteOrder, StartRedrive } from './remote-redrive.js';
+import type { Password, RemoteMover, RemoteOrder, StartRedrive } from './remote-redrive.js';
 
 /** The most redrives at a time, and the most ended redrives that are remembered. */
 const most = { running: 20, remembered: 100 };
 
-/** A redrive, its order and its times. */
+/** A redrive, its order and its times. It has no password, because it is remembered after its end. */
 export interface RemoteTask {
   readonly id: string;
   readonly order: RemoteOrder;
@@ -32,7 +32,7 @@ export class RemoteRedrives {
   ) {}
 
   /** @throws Problem 409 if the queue is being redriven already, or too many redrives run */
-  begin(order: RemoteOrder): RemoteTask {
+  begin({ password, ...order }: RemoteOrder & Password): RemoteTask {
     const running = this.list().filter(({ endedAt }) => endedAt === undefined);
     const same = running.find((task) => task.order.vhost === order.vhost && task.order.queue === order.queue);
     if (same !== undefined) {
@@ -41,7 +41,14 @@ export class RemoteRedrives {
     if (running.length >= most.running) throw conflict(`${most.running} redrives run already`);
     const startedAt = this.now();
     const id = `${startedAt.toString(36)}-${++this.#number}`;
-    const task: RemoteTask = { id, order, mover: this.start(order), startedAt, endedAt: undefined, reason: undefined };
+    const task: RemoteTask = {
+      id,
+      order,
+      mover: this.start({ ...order, password }),
+      startedAt,
+      endedAt: undefined,
+      reason: undefined,
+    };
     this.#tasks.set(id, task);
     void task.mover.ended.then(() => {
       task.endedAt = this.now();
