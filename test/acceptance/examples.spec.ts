@@ -12,6 +12,7 @@ const pages = [
   'delayed',
   'redrive',
   'idempotency',
+  'ordered',
   'from-nest-rabbitmq',
   'from-golevelup',
   'from-bullmq',

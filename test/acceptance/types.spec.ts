@@ -180,7 +180,16 @@ it('a handler knows its attempts, and an application what happens', () => {
   expectTypeOf<DlxContext['signal']>().toEqualTypeOf<AbortSignal>();
   expectTypeOf<DlxBroker['events']>().toEqualTypeOf<Observable<OutcomeEvent>>();
   expectTypeOf<OutcomeEvent['kind']>().toEqualTypeOf<
-    'delivered' | 'acked' | 'rejected' | 'retried' | 'parked' | 'dropped' | 'redriven' | 'expired'
+    | 'delivered'
+    | 'acked'
+    | 'rejected'
+    | 'retried'
+    | 'parked'
+    | 'dropped'
+    | 'redriven'
+    | 'expired'
+    | 'stalled'
+    | 'recovered'
   >();
 });
 

@@ -30,7 +30,13 @@ async function scrapes(): Promise<Scrapes> {
   const { broker, clock, meter } = metered({ journal });
   broker.parameters.set('internal_cluster_id', 'rabbitmq-cluster-id-x');
   const handlers = new HandlerMeter(() => clock.now());
-  meter.handlers.add({ broker: 'default', handlers: [handlers.of(orders)], unroutable: 0, state: 'ready' });
+  meter.handlers.add({
+    broker: 'default',
+    handlers: [handlers.of(orders)],
+    ordered: [],
+    unroutable: 0,
+    state: 'ready',
+  });
   traffic(broker);
   const first = await scraped(meter);
   const { channel, deliveries } = listen(broker);

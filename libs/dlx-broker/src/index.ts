@@ -48,6 +48,8 @@ export {
   MaxLength,
   MaxLengthBytes,
   MaxPriority,
+  Ordered,
+  type OrderedOptions,
   Prefetch,
   Queue,
   QueueArguments,

@@ -63,6 +63,11 @@ export interface ConsumeOptions {
   readonly exclusive?: boolean;
   /** Called once when the consumer has ended for good. It does not end with a lost connection. */
   readonly onCancel?: (reason: CancelReason, failure?: Error) => void;
+  /**
+   * Called when the unsettled deliveries have returned to their queue although the consumer did not end: its connection or its
+   * channel was lost, and it begins again. Other consumers may get them.
+   */
+  readonly onInterrupted?: (failure: Error | undefined) => void;
 }
 
 /**

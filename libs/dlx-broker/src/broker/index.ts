@@ -64,6 +64,7 @@ export type { TopicAccess, UserTopicPermissions } from './access/topic-access.js
 export type { Access, AccessKind, Right, UserPermissions } from './access/access.js';
 export { Counters, DeliveryCounters, ExchangeCounters, QueueCounters, TotalCounters } from './counters.js';
 export { countedReasons, type DeadLetterStrategy, deadLetterStrategies, GlobalCounters } from './global-counters.js';
+export { Deque } from './deque.js';
 export { Histogram } from './histogram.js';
 export { type MatchCost, type Matcher, PatternError, type Patterns } from './patterns.js';
 export { PolicyError, type PolicyRequest } from './policy/policy.js';

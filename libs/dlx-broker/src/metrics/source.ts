@@ -34,11 +34,27 @@ export interface HandlerNumbers {
   readonly failed: Histogram;
 }
 
+/** The messages in hand of a queue whose messages are handled in order. */
+export interface OrderedNumbers {
+  /** Class and method of its first handler. */
+  readonly handler: string;
+  readonly queue: string;
+  /** Keys with messages in hand. */
+  readonly lanes: number;
+  /** Messages that wait in hand for another attempt. */
+  readonly held: number;
+  readonly inHand: number;
+  /** The most messages in hand. */
+  readonly window: number;
+}
+
 /** The handlers of one broker of an application, and its connection. */
 export interface MeteredHandlers {
   /** The name of the broker in the application. */
   readonly broker: string;
   readonly handlers: Iterable<HandlerNumbers>;
+  /** Queues of handlers with `@Ordered`. */
+  readonly ordered: Iterable<OrderedNumbers>;
   /** Events that no queue got. */
   readonly unroutable: number;
   /** `connecting`, `ready`, `blocked`, `reconnecting` or `closed`. */

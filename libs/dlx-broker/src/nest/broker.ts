@@ -16,6 +16,8 @@ import type { Handler } from './handler.js';
 import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from './health/index.js';
 import type { Connected, MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events.js';
+import type { OrderedQueue } from './ordered/ordered-queue.js';
+import { refuseUnknownTimeout } from './ordered/time-in-hand.js';
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumers } from './queue-consumers.js';
 import { type Measured, measured } from './measured.js';
@@ -126,6 +128,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const known = this.#booted ? this.#plan().consumers : []; // others follow when they start
     for (const { handlers } of known) for (const planned of handlers) this.#settlement.meter?.of(planned);
     return this.#measured;
+  }
+
+  /** @internal The queues whose messages are handled in order (`@Ordered`). */
+  get ordered(): readonly OrderedQueue[] {
+    return this.#consumers.ordered;
   }
 
   /** Events of all messages. Hot: later subscribers get no earlier events. It completes with the application. */
@@ -307,6 +314,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   async #declare(plan: Plan): Promise<void> {
     const { declare } = this.options;
+    for (const { ordering } of plan.consumers) if (ordering) refuseUnknownTimeout(ordering, this.backend);
     const different = declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
     this.#retryByReject(plan, different);
     const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));

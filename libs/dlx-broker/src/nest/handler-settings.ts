@@ -1,4 +1,4 @@
-import type { Field, FieldTable } from '../message/index.js';
+import { bool, type Field, type FieldTable } from '../message/index.js';
 import type { RetryPolicy } from '../retry/index.js';
 import {
   DlxConfigurationError,
@@ -18,6 +18,7 @@ import type { QueueOptions } from './decorators/queue.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
 import type { Envelope } from './packets/envelope.js';
 import type { Idempotence } from './idempotency/idempotence.js';
+import { type Ordering, readOrdering, refuseUnordered } from './ordered/ordering.js';
 
 export interface NamedExchange extends ExchangeOptions {
   readonly name: string;
@@ -45,6 +46,8 @@ export interface HandlerSettings {
   /** False: no retries, also if the module has a policy. */
   readonly retry: RetryPolicy | false | undefined;
   readonly idempotence: Idempotence | undefined;
+  /** Undefined: the order of messages is not kept. */
+  readonly ordering: Ordering | undefined;
 }
 
 /**
@@ -73,6 +76,12 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     }
   }
   const queue = (single(contributions, 'Queue', handler) ?? {}) as QueueOptions;
+  const prefetch = consumer.get('prefetch')?.value as number | undefined;
+  const ordering = readOrdering(single(contributions, 'Ordered', handler), `@Ordered on ${handler}`);
+  if (ordering !== undefined) {
+    put(args, 'x-single-active-consumer', bool(true), `@Ordered on ${handler}`);
+    refuseUnordered(ordering, { queue, args, prefetch }, `@Ordered on ${handler}`);
+  }
   const consume = readConsume(single(contributions, 'Consume', handler), `@Consume on ${handler}`);
   return {
     queue,
@@ -81,9 +90,10 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     bindings: all(contributions, 'Bind').map((settings) => readBinding(settings, `@Bind on ${handler}`)),
     consume,
     losesFailures: mayLose(contributions, handler),
-    prefetch: consumer.get('prefetch')?.value as number | undefined,
+    prefetch,
     priority: consumer.get('priority')?.value as number | undefined,
     envelope: envelopeOf(queue, consume, handler),
+    ordering,
     idempotence: readIdempotence(single(contributions, 'Idempotent', handler), `@Idempotent on ${handler}`),
     retry: readRetry(single(contributions, 'Retry', handler)?.['policy'], `@Retry on ${handler}`),
   };

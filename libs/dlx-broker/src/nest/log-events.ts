@@ -86,6 +86,17 @@ export const logEvents = {
     fields: ['handler', ...failure],
     says: 'the store of `@Idempotent` did not take an outcome',
   }),
+  waitCut: line({
+    level: 'warn',
+    fields: ['handler', 'delay'],
+    says: 'a wait of `@Ordered` was longer than `holdAtMost`, and was cut to `delay` ms; once for each queue',
+  }),
+  stalled: line({
+    level: 'warn',
+    fields: ['queue', 'handler'],
+    says: 'the window of `@Ordered` is full of messages that wait, and no other key goes on',
+  }),
+  recovered: line({ level: 'log', fields: ['queue', 'handler'], says: 'a queue that was `stalled` goes on' }),
   idempotencyFailed: line({
     level: 'error',
     fields: failure,

@@ -1,4 +1,4 @@
-import type { MeteredHandlers, MeteredSource } from '../metrics/index.js';
+import type { MeteredHandlers, MeteredSource, OrderedNumbers } from '../metrics/index.js';
 import type { Backend } from '../backend/index.js';
 import { HandlerMeter } from './handler-meter.js';
 import type { ConnectedMetrics } from './options.js';
@@ -16,6 +16,7 @@ interface MeasuredBroker {
   readonly name: string;
   readonly backend: Pick<Backend, 'state'>;
   readonly counts: { readonly unroutable: number };
+  readonly ordered: Iterable<OrderedNumbers>;
 }
 
 /** Measures handlers, and the broker if it is in this process, from now on. */
@@ -29,6 +30,9 @@ export function measured(
     broker: broker.name,
     get handlers() {
       return meter.handlers;
+    },
+    get ordered() {
+      return broker.ordered;
     },
     get unroutable() {
       return broker.counts.unroutable;

@@ -6,7 +6,17 @@ import type { ConsumedLetter, SettledLetter } from '../streams/index.js';
 
 /** An event of `DlxBroker.events`: what happened to a message. */
 export interface OutcomeEvent {
-  readonly kind: 'delivered' | 'acked' | 'rejected' | 'retried' | 'parked' | 'dropped' | 'redriven' | 'expired';
+  readonly kind:
+    | 'delivered'
+    | 'acked'
+    | 'rejected'
+    | 'retried'
+    | 'parked'
+    | 'dropped'
+    | 'redriven'
+    | 'expired'
+    | 'stalled'
+    | 'recovered';
   readonly queue: string;
   /** Milliseconds since 1970, by the broker's clock. */
   readonly at: number;
@@ -19,12 +29,14 @@ export interface OutcomeEvent {
   readonly delay?: number;
   /** The new place of the message: the parking lot, or the exchange and routing key of a redrive. */
   readonly to?: string;
+  /** For `stalled` and `recovered` (`@Ordered`): the key with the most messages in hand; absent for messages without a key. */
+  readonly key?: string;
   /** The error of the handler. */
   readonly error?: unknown;
 }
 
 type Kind = OutcomeEvent['kind'];
-type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'error'>;
+type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'key' | 'error'>;
 
 /** Counts of the letters of streams since the start. */
 export interface LetterCounts {

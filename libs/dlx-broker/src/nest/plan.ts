@@ -24,6 +24,8 @@ import {
 import { isPredeclared, isShortstr, longestShortstr } from '../message/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
+import type { QueueOrdering } from './ordered/queue-ordering.js';
+import { planOrdering } from './ordered/plan-ordering.js';
 import type { Envelope } from './packets/envelope.js';
 import { notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
@@ -38,6 +40,8 @@ export interface ConsumerPlan {
   readonly envelope: Envelope | undefined;
   /** How failed messages get to their wait queues. */
   readonly style: RetryStyle;
+  /** Undefined: the order of messages is not kept. */
+  readonly ordering: QueueOrdering | undefined;
 }
 
 export interface Plan {
@@ -67,7 +71,7 @@ export function planHandlers(
   for (const handler of handlers) {
     const queue = queueOf(handler);
     const retry = retryOf(handler, queue, options);
-    parts.push(declarations(handler, queue, options, mentioned, foreign), retry?.topology ?? {});
+    parts.push(declarations(handler, queue, options, mentioned, foreign), retryTopology(handler, retry));
     const sharing = consumers.get(queue);
     if (sharing === undefined) consumers.set(queue, [{ handler, queue, retry }]);
     else sharing.push({ handler, queue, retry });
@@ -95,6 +99,13 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
   return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: notRetryable });
 }
 
+/** What a retry policy declares. A handler that keeps an order needs no wait queues. */
+function retryTopology({ settings }: Handler, retry: RetryPlan | undefined): Partial<Topology> {
+  if (retry === undefined) return {};
+  if (settings.ordering === undefined) return retry.topology;
+  return { queues: retry.topology.queues.filter(({ name }) => name === retry.parkingLot) };
+}
+
 /**
  * The arguments by which a work queue dead-letters rejected messages to its wait queue. An existing queue may have others, because
  * the arguments of a queue cannot change with its policy.
@@ -112,7 +123,8 @@ const deadLetters = ({ queueArguments }: Handler['settings']): boolean => queueA
 
 /** @throws DlxConfigurationError when all policies together need too many queues */
 function delaysOf(consumers: readonly ConsumerPlan[]): readonly number[] {
-  const delays = new Set(consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.delays ?? [])));
+  const waiting = consumers.filter(({ style }) => style !== 'in-hand');
+  const delays = new Set(waiting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.delays ?? [])));
   if (delays.size <= mostWaitQueues) return [...delays];
   throw new DlxConfigurationError(
     `the retry policies of this application need ${delays.size} different delays, each a queue of its own, and ` +
@@ -202,7 +214,10 @@ function consumerOf(queue: string, handlers: readonly PlannedHandler[], options:
   const mayReject = retry !== undefined && asked.declare !== false;
   const style = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
   const envelope = agreed(queue, 'envelope', handlers) ?? options.envelope;
-  return { queue, prefetch, priority: agreed(queue, 'priority', handlers), handlers, envelope, style };
+  const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, envelope };
+  const ordering = planOrdering(queue, handlers, prefetch);
+  if (ordering === undefined) return { ...plan, prefetch, style, ordering };
+  return { ...plan, prefetch: ordering.window, style: 'in-hand', ordering };
 }
 
 function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(

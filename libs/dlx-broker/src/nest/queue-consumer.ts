@@ -8,23 +8,24 @@ import {
   type Consumption,
   ServerError,
 } from '../backend/index.js';
-import { deathsOf } from '../message/index.js';
 import { grantedAttempt } from '../history/index.js';
 import { Requesters } from './requesters.js';
 import type { Attempts } from './attempts.js';
 import { DlxContext, patternOf } from './context.js';
 import type { EventLog } from './event-log.js';
 import { errorFacts, mostCharacters, textOf } from './failure-log.js';
-import { type Handler, type Handling, type Outcome, type PlannedHandler, succeeded } from './handler.js';
-import { decodePayload } from './payload.js';
+import type { Handler, Handling, PlannedHandler } from './handler.js';
+import { payloadOf } from './payload-of.js';
 import type { ConsumerPlan } from './plan.js';
 import { type Packet, packetOf } from './packets/packet.js';
 import { PacketContext } from './packets/packet-context.js';
 import { PacketReplies } from './packets/packet-replies.js';
 import { mayBePacket, PacketSuspicion } from './packets/suspicion.js';
+import { OrderedQueue } from './ordered/ordered-queue.js';
 import { lateValues, Replies } from './replies.js';
 import { handlersFor, handlersOfPacket } from './selection.js';
 import type { Settlement } from './settlement.js';
+import { runShared } from './shared-run.js';
 
 export class UnknownPatternError extends Error {
   override readonly name = 'UnknownPatternError';
@@ -47,6 +48,9 @@ export class QueueConsumer {
   #plan: ConsumerPlan;
   #opensPackets = false;
   #suspicion: PacketSuspicion | undefined;
+  /** The messages in hand of handlers with `@Ordered`; undefined for others. */
+  #ordered: OrderedQueue | undefined;
+  #hasStarted = false;
   readonly #requesters: Requesters;
   readonly #late = lateValues();
 
@@ -69,7 +73,12 @@ export class QueueConsumer {
 
   /** The number of messages that its handlers have in hand. */
   get atWork(): number {
-    return this.#atWork;
+    return this.#ordered?.atWork ?? this.#atWork;
+  }
+
+  /** The messages in hand that keep an order; undefined for other handlers. */
+  get ordered(): OrderedQueue | undefined {
+    return this.#ordered;
   }
 
   serves(handlers: ReadonlySet<Handler>): boolean {
@@ -83,6 +92,10 @@ export class QueueConsumer {
     this.#opensPackets = plan.envelope === 'nest';
     if (plan.envelope !== undefined) this.#suspicion = undefined;
     else this.#suspicion ??= new PacketSuspicion(this.log);
+    const { ordering, queue } = plan;
+    if (ordering === undefined) return;
+    if (this.#ordered !== undefined) this.#ordered.update(ordering);
+    else this.#ordered = new OrderedQueue(queue, ordering, this.backend, this.settlement, this.log);
   }
 
   /**
@@ -93,15 +106,28 @@ export class QueueConsumer {
     const { queue, prefetch, priority } = this.#plan;
     const onCancel = (_reason: CancelReason, failure?: Error): void => {
       this.#consumption = undefined;
+      this.#ordered?.end(failure);
       lost(this, failure);
     };
-    const options = { prefetch, ...(priority !== undefined && { priority }), onCancel };
+    const ordered = this.#ordered;
+    const onInterrupted = ordered && ((failure: Error | undefined): void => ordered.interrupted(failure));
+    const options = {
+      prefetch,
+      ...(priority !== undefined && { priority }),
+      onCancel,
+      ...(onInterrupted !== undefined && { onInterrupted }),
+    };
     const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
     this.#consumption = this.backend.consume(queue, options, take);
-    return this.#consumption.started?.catch((failure: unknown) => {
-      this.#consumption = undefined;
-      throw failure instanceof ServerError ? this.#named(failure) : failure;
-    });
+    const { started } = this.#consumption;
+    this.#hasStarted = started === undefined;
+    return started?.then(
+      () => void (this.#hasStarted = true),
+      (failure: unknown) => {
+        this.#consumption = undefined;
+        throw failure instanceof ServerError ? this.#named(failure) : failure;
+      },
+    );
   }
 
   /** The error with the names of the handlers that do not start. */
@@ -110,18 +136,25 @@ export class QueueConsumer {
     return new ServerError(`${origins}: ${message}`, code, { cause });
   }
 
+  /**
+   * Ends deliveries. Handlers that keep an order start nothing more, and stay the active consumer until {@link close}: the next instance
+   * must not begin while one of them is at work.
+   */
   cancel(): void {
-    this.#consumption?.cancel();
+    this.#ordered?.stop();
+    if (this.#ordered === undefined || !this.#hasStarted) this.#consumption?.cancel();
   }
 
   /** Resolves when no handler runs any more. */
   async idle(): Promise<void> {
+    if (this.#ordered !== undefined) return this.#ordered.idle();
     if (this.#atWork > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Closes the consumer. Unsettled messages return to the queue. @returns how many they were */
+  /** Closes the consumer. Unsettled messages return to the queue. @returns how many of them were at work */
   close(): number {
-    const left = this.#atWork;
+    const left = this.atWork;
+    this.#ordered?.close();
     this.#consumption?.close();
     this.#consumption = undefined;
     return left;
@@ -172,26 +205,27 @@ export class QueueConsumer {
     const [first] = matching;
     if (first === undefined) return this.#refuseUnknown(delivery, context, own, opened);
     if (matching.length === 1) return this.#handle(delivery, context, first, own, opened);
+    if (this.#ordered !== undefined) return this.#inOrder(this.#ordered, delivery, matching, own, opened);
     const spent = matching.find((planned) => isSpent(planned, context));
     if (spent !== undefined) return this.settlement.exhausted(delivery, spent, context.attempt);
     const data = opened === undefined ? this.#payloadFor(delivery, first) : opened.data;
-    const replies = opened?.packet && this.#repliesFor(delivery, opened.packet, undefined, own);
-    let left = matching.length;
-    const handlings = matching.map((planned): Handling => ({ delivery, planned, context, replies, span: undefined }));
-    let worst: readonly [Outcome, Handling] = [succeeded, handlings[0]!];
     this.#atWork++;
-    for (const handling of handlings) {
-      this.attempts.shared(handling, data, (outcome) => {
-        if (rankOf(outcome) > rankOf(worst[0])) {
-          this.settlement.outvoted(...worst);
-          worst = [outcome, handling];
-        } else if (handling !== worst[1]) this.settlement.outvoted(outcome, handling);
-        if (--left > 0) return;
-        if (rankOf(worst[0]) === 0) replies?.complete(doNothing);
-        this.settlement.end(...worst);
-        this.#done();
-      });
-    }
+    this.#share(delivery, context, matching, own, data, opened?.packet, () => this.#done());
+  }
+
+  /** Gives a message to several handlers. @param ended called when all have ended */
+  #share(
+    delivery: BackendDelivery,
+    context: DlxContext,
+    matching: readonly PlannedHandler[],
+    own: AsyncResource,
+    data: unknown,
+    packet: Packet | undefined,
+    ended: () => void,
+  ): void {
+    const replies = packet && this.#repliesFor(delivery, packet, undefined, own);
+    const handlings = matching.map((planned): Handling => ({ delivery, planned, context, replies, span: undefined }));
+    runShared(handlings, data, this.attempts, this.settlement, ended);
   }
 
   #handle(
@@ -201,11 +235,48 @@ export class QueueConsumer {
     own: AsyncResource,
     opened?: Opened,
   ): void {
+    if (this.#ordered !== undefined) return this.#inOrder(this.#ordered, delivery, [planned], own, opened);
     if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
     const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
     const replies = this.#repliesFor(delivery, opened?.packet, planned.handler, own);
     this.#atWork++;
     this.attempts.single({ delivery, planned, context, replies, span: undefined }, data, () => this.#done());
+  }
+
+  /** Puts a message into the lane of its key. The first handler that it matches gives the key. */
+  #inOrder(
+    ordered: OrderedQueue,
+    delivery: BackendDelivery,
+    matching: readonly PlannedHandler[],
+    own: AsyncResource,
+    opened: Opened | undefined,
+  ): void {
+    const planned = matching[0]!;
+    const payload = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
+    const packet = opened?.packet;
+    const handler = matching.length === 1 ? planned.handler : undefined;
+    ordered.take({
+      delivery,
+      planned,
+      payload,
+      own,
+      contextOf: (held) => (packet === undefined ? new DlxContext(held) : new PacketContext(held, packet)),
+      run: (held, context, ended) => {
+        const spent = matching.find((each) => isSpent(each, context));
+        if (spent !== undefined) {
+          this.settlement.exhausted(held, spent, context.attempt);
+          return ended();
+        }
+        if (handler === undefined) return this.#share(held, context, matching, own, payload, packet, ended);
+        const replies = this.#repliesFor(held, packet, handler, own);
+        this.attempts.single({ delivery: held, planned, context, replies, span: undefined }, payload, ended);
+      },
+      fail: (held, context, failure) => {
+        context.capture(failure);
+        const replies = this.#repliesFor(held, packet, handler, own);
+        this.settlement.end({ failed: true, failure }, { delivery: held, planned, context, replies, span: undefined });
+      },
+    });
   }
 
   /** The payload for a handler, which may be a packet that no option announced. */
@@ -267,9 +338,6 @@ export class QueueConsumer {
   }
 }
 
-/** The worst of several outcomes settles a message: a failure, or else a handler that was busy. */
-const rankOf = (outcome: Outcome): number => (outcome.failed ? 2 : outcome.isBusy === true ? 1 : 0);
-
 /**
  * True if the attempts of a message are used up, by its headers. A stream may have granted one more attempt.
  */
@@ -280,21 +348,3 @@ function isSpent({ retry }: PlannedHandler, context: DlxContext): boolean {
 }
 
 const doNothing = (): void => undefined;
-
-/**
- * The payload for a handler. A message that another queue rejected may be undecodable: a handler of dead letters gets its bytes,
- * because a second reject would lose the message.
- */
-function payloadOf(delivery: BackendDelivery): unknown {
-  const { message } = delivery;
-  try {
-    return decodePayload(message);
-  } catch (error) {
-    const { queue } = delivery;
-    const deaths = deathsOf(message);
-    const rejectedElsewhere =
-      deaths.some(({ reason }) => reason === 'rejected') && !deaths.some((death) => death.queue === queue);
-    if (rejectedElsewhere) return Buffer.from(message.body);
-    throw error;
-  }
-}

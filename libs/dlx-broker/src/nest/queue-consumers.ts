@@ -5,6 +5,7 @@ import type { EventLog } from './event-log.js';
 import { errorFacts, textOf } from './failure-log.js';
 import type { Handler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
+import type { OrderedQueue } from './ordered/ordered-queue.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { Settlement } from './settlement.js';
 import { within } from './within.js';
@@ -43,6 +44,11 @@ export class QueueConsumers {
     const all = [...this.#running.values()];
     const ended = all.filter(({ running }) => !running).map(({ queue }) => queue);
     return { count: all.length, ended, handling: all.reduce((sum, { atWork }) => sum + atWork, 0) };
+  }
+
+  /** The queues whose messages are handled in order. */
+  get ordered(): readonly OrderedQueue[] {
+    return [...this.#running.values()].flatMap(({ ordered }) => ordered ?? []);
   }
 
   /**

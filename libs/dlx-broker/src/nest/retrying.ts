@@ -10,6 +10,7 @@ import {
   type RetryOutcome,
   type WaitQueues,
   type RetryPlan,
+  waitOf,
 } from '../retry/index.js';
 import { type BackendDelivery } from '../backend/index.js';
 
@@ -47,7 +48,7 @@ export class Retrying {
   /** Sends the delivery to its queue after a delay, as the same attempt. */
   postpone(delivery: BackendDelivery, delay: number, done: Republished): void {
     const attempt = attemptOf(delivery.message, delivery.queue);
-    retryIn(delivery, this.waitQueues.nearest(delay), this.waitQueues, { attempt, isPostponed: true }, done);
+    retryIn(delivery, waitOf(delivery, delay, this.waitQueues), this.waitQueues, { attempt, isPostponed: true }, done);
   }
 
   /** Retries after the delay of a RetryLater, without a policy. A message without room for the number of its attempt is parked. */
@@ -59,7 +60,7 @@ export class Retrying {
   ): RetryOutcome {
     const { queue } = delivery;
     const attempt = attemptOf(delivery.message, queue);
-    const delay = asked === 0 ? 0 : this.waitQueues.nearest(asked);
+    const delay = asked === 0 ? 0 : waitOf(delivery, asked, this.waitQueues);
     const failed = { queue, attempt, headers };
     retryInOrPark(delivery, delay, lotOf(queue), this.waitQueues, failed, done);
     return { kind: 'retried', delay, attempt };

@@ -23,8 +23,9 @@ export function describeHandler(
       ? []
       : [`dead letters to '${String(exchange)}'${key === undefined ? '' : ` '${String(key)}'`}`];
   const waits = retry?.delays.map((delay) => waitQueueName(delay, retry.waitQueueType)).join(', ') || 'wait queues';
-  const how = style === 'reject' ? 'rejected into' : 'republished to';
-  const retries = retry && [`${retry.attempts} attempts, ${how} ${waits}, then '${retry.parkingLot}'`];
+  const how =
+    style === 'in-hand' ? 'waiting in hand' : `${style === 'reject' ? 'rejected into' : 'republished to'} ${waits}`;
+  const retries = retry && [`${retry.attempts} attempts, ${how}, then '${retry.parkingLot}'`];
   return [`${handler.origin} consumes '${queue}'${keys === '' ? '' : ` (${keys})`}`, ...dead, ...(retries ?? [])].join(
     '; ',
   );

@@ -56,6 +56,11 @@ export interface Schedule {
    * @throws DlxConfigurationError when a function of the user returns no duration
    */
   before(retry: number, error: unknown, random: () => number): number;
+  /**
+   * The longest wait that is possible before a retry, in milliseconds.
+   * @returns undefined for a function of the user, which may return any wait
+   */
+  longest(retry: number): number | undefined;
 }
 
 const backoffOptions: readonly string[] = [
@@ -103,16 +108,14 @@ function functionSchedule(waitBefore: BackoffFunction, origin: string): Schedule
       const delay = parseDuration(notAPromise(waitBefore(retry + 1, error), where), where);
       return delay === 0 ? 0 : nearestStep(delay, longestDuration);
     },
+    longest: () => undefined,
   };
 }
 
 function listSchedule(waits: readonly number[], retries: number, origin: string): Schedule {
   const used = waits.slice(0, Math.max(0, retries));
-  return {
-    exact: bounded(new Set(used), origin),
-    drawn: false,
-    before: (retry) => waits[Math.min(retry, waits.length) - 1] as number,
-  };
+  const before = (retry: number): number => waits[Math.min(retry, waits.length) - 1] as number;
+  return { exact: bounded(new Set(used), origin), drawn: false, before, longest: before };
 }
 
 function ruleSchedule(backoff: Backoff, retries: number, origin: string): Schedule {
@@ -134,7 +137,7 @@ function ruleSchedule(backoff: Backoff, retries: number, origin: string): Schedu
     exact.add(within(last, retry, origin));
     if (jitter === 'none' && exact.size > mostWaitQueues) break;
   }
-  if (jitter === 'none') return { exact: bounded(exact, origin), drawn: false, before: base };
+  if (jitter === 'none') return { exact: bounded(exact, origin), drawn: false, before: base, longest: base };
   const least = jitter === 'equal' ? 0.5 : 0;
   return {
     exact: [],
@@ -143,6 +146,7 @@ function ruleSchedule(backoff: Backoff, retries: number, origin: string): Schedu
       const whole = base(retry);
       return nearestStep(Math.max(1, whole * (least + (1 - least) * random())), whole);
     },
+    longest: base,
   };
 }
 

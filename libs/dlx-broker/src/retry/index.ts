@@ -1,6 +1,7 @@
 export { decideRetry, type ParkedFor } from './decision.js';
 export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
 export { type ErrorTests } from './error-tests.js';
+export { InHandDelivery, type Holder } from './in-hand-delivery.js';
 export { isNotRetryable } from './not-retryable.js';
 export { NotedFailure } from './noted-failure.js';
 export { planRetry, type RetryPlan, type RetryPolicy } from './policy.js';
@@ -16,6 +17,7 @@ export {
   type RetryOutcome,
   UnknownOriginError,
   UnprovenOriginError,
+  waitOf,
 } from './republish.js';
 export { isUnsendable, type LeftOut } from './shorter-headers.js';
 export { describeRetry, rejectArgumentNames, rejectArguments, type RetryStyle, styleOf } from './style.js';

@@ -70,6 +70,12 @@ export interface RetryPlan {
    * @throws RangeError for any other attempt; DlxConfigurationError when the user's function answers no duration
    */
   delayBefore(attempt: number, error?: unknown): number;
+  /**
+   * The longest wait that is possible before an attempt, in milliseconds.
+   * @param attempt 2 (the first retry) up to `attempts`
+   * @returns undefined when a function of the user returns the waits
+   */
+  longestBefore(attempt: number): number | undefined;
 }
 
 const defaultBackoff: BackoffSetting = { type: 'exponential', delay: '1s', max: '1h' };
@@ -127,6 +133,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
       const retry = attempt - 1 - immediate;
       return retry < 1 ? 0 : waits.before(retry, error, random);
     },
+    longestBefore: (attempt) => (attempt - 1 - immediate < 1 ? 0 : waits.longest(attempt - 1 - immediate)),
   };
 }
 

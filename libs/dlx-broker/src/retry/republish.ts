@@ -17,6 +17,7 @@ import type { RetryPlan } from './policy.js';
 import { type BackendDelivery, type Done, type Publication } from '../backend/index.js';
 import { shown } from '../options/index.js';
 
+import { InHandDelivery } from './in-hand-delivery.js';
 import { forParking, forRetry, isUnsendable, type LeftOut, replaceShortened } from './shorter-headers.js';
 import type { WaitQueues } from './wait-queues.js';
 
@@ -98,7 +99,7 @@ export function retryOrPark(
   const { error, headers, asked } = failure;
   const attempt = attemptOf(message, plan.queue);
   const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: failingSince(message, plan.queue) };
-  const decision = decideRetry(plan, failed, (delay) => waitQueues.nearest(delay));
+  const decision = decideRetry(plan, failed, (delay) => waitOf(delivery, delay, waitQueues));
   if (decision.kind === 'park') {
     const all = decision.why === 'policy' ? withFault(headers, decision.fault) : headers;
     park(delivery, plan.parkingLot, waitQueues, { queue: plan.queue, attempt, headers: all }, done);
@@ -196,8 +197,13 @@ function successorOf(
   return republication(message, to, headersForRetry(message, progress, headers), recordOf(message, queue));
 }
 
+/** The wait in place of the one that was asked for: the nearest that has a wait queue, or the one that a delivery in hand allows. */
+export const waitOf = (delivery: BackendDelivery, delay: number, waitQueues: WaitQueues): number =>
+  delivery instanceof InHandDelivery ? delivery.waitOf(delay) : waitQueues.nearest(delay);
+
 /**
- * Sends a delivery to a work queue after a delay. The wait queue of that delay is declared if it may not exist.
+ * Sends a delivery to a work queue after a delay. The wait queue of that delay is declared if it may not exist. A delivery that waits
+ * in hand stays unsettled instead.
  * @param delay whole milliseconds; 0 is at once, to the back of the queue
  */
 export function retryIn(
@@ -210,6 +216,10 @@ export function retryIn(
   const { queue = delivery.queue } = options;
   const to = { exchange: delay === 0 ? '' : waitQueueName(delay, waitQueues.type), routingKey: queue };
   const successor = successorOf(delivery, to, options, waitQueues.now(), false);
+  if (delivery instanceof InHandDelivery) {
+    delivery.hold(delay, successor);
+    return done?.();
+  }
   const finished: Republished = (failure, leftOut) => {
     if (failure !== undefined) waitQueues.forget(delay);
     done?.(failure, leftOut);

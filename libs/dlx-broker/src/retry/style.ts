@@ -5,9 +5,10 @@ import { waitQueueName } from './wait-queue-names.js';
 
 /**
  * How a failed message gets to its wait queue. `reject`: its queue dead-letters it there; the policy can have one delay only.
- * `republish`: the consumer publishes it there and then acks it; the policy can have any delays.
+ * `republish`: the consumer publishes it there and then acks it; the policy can have any delays. `in-hand`: there is no wait queue; the
+ * consumer keeps the message unsettled until the next attempt (`@Ordered`).
  */
-export type RetryStyle = 'reject' | 'republish';
+export type RetryStyle = 'reject' | 'republish' | 'in-hand';
 
 /** The arguments that {@link rejectArguments} sets. An existing queue may have other values. */
 export const rejectArgumentNames: readonly string[] = [
@@ -43,6 +44,8 @@ export function describeRetry(plan: RetryPlan, style: RetryStyle): string {
   const { queue, attempts, delays, parkingLot, waitQueueType } = plan;
   const waits =
     delays.map((delay) => waitQueueName(delay, waitQueueType)).join(', ') || 'wait queues as they are needed';
-  const how = style === 'reject' ? `rejects into ${waits}` : `republishes to ${waits}`;
+  const how = { reject: `rejects into ${waits}`, republish: `republishes to ${waits}`, 'in-hand': 'waits in hand' }[
+    style
+  ];
   return `  ${queue}: ${attempts} attempts, ${how}, then ${parkingLot}`;
 }

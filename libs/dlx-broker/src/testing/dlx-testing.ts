@@ -76,6 +76,7 @@ export class DlxTesting {
   readonly #timeout: number;
   readonly #logger: LoggerService | undefined;
   readonly #timeline: Timeline;
+  readonly #brokers = new Set<DlxBroker>();
   #app: INestMicroservice | undefined;
 
   /** Builds and starts an application; see {@link start}. */
@@ -146,11 +147,14 @@ export class DlxTesting {
   }
 
   /**
-   * Records the outcomes of messages for {@link timeline} and expectations. `start` and `startModule` call it.
+   * Records the outcomes of messages for {@link timeline} and expectations, and knows which messages of `@Ordered` handlers wait in
+   * hand, for {@link settled} and {@link advance}. `start` and `startModule` call it.
    * @param name of the broker, if the application has several
    */
   watch(app: Pick<INestMicroservice, 'get'>, name = 'default'): void {
-    this.#timeline.watch(app.get<DlxBroker>(getDlxBrokerToken(name), { strict: false }).events);
+    const broker = app.get<DlxBroker>(getDlxBrokerToken(name), { strict: false });
+    this.#brokers.add(broker);
+    this.#timeline.watch(broker.events);
   }
 
   /** The events so far, one line each. */
@@ -211,7 +215,7 @@ export class DlxTesting {
   }
 
   /**
-   * Waits until the handlers have settled all their messages.
+   * Waits until the handlers have settled all their messages, except those that wait in hand for another attempt (`@Ordered`).
    * @throws UnsettledError naming the queues, when that takes longer than the timeout of the test
    */
   async settled({ except = [] }: SettledOptions = {}): Promise<void> {
@@ -236,15 +240,26 @@ export class DlxTesting {
     this.#timeline.end();
     await this.#app?.close();
     this.#app = undefined;
+    this.#brokers.clear();
     await this.backend.close();
   }
 
   #inHand(except: readonly string[]): (readonly [name: string, count: number])[] {
     const busy: (readonly [string, number])[] = [];
     for (const vhost of this.broker.virtualHosts.values()) {
-      for (const [name, { unacked }] of vhost.queues)
-        if (unacked > 0 && !except.includes(name)) busy.push([name, unacked]);
+      for (const [name, { unacked }] of vhost.queues) {
+        const count = unacked - this.#waitingOf(name);
+        if (count > 0 && !except.includes(name)) busy.push([name, count]);
+      }
     }
     return busy;
+  }
+
+  /** The messages of a queue that wait in hand, for another attempt or behind one that does (`@Ordered`). */
+  #waitingOf(queue: string): number {
+    let count = 0;
+    for (const { ordered } of this.#brokers)
+      for (const each of ordered) if (each.queue === queue) count += each.waiting;
+    return count;
   }
 }

@@ -1,5 +1,5 @@
 import { labelled, type Metric, type Series } from '../family.js';
-import type { HandlerNumbers, MeteredHandlers } from '../source.js';
+import type { HandlerNumbers, MeteredHandlers, OrderedNumbers } from '../source.js';
 
 type All = readonly MeteredHandlers[];
 
@@ -19,6 +19,12 @@ const perHandler = (
       for (const each of handlers) yield { labels: [broker, each.handler, each.queue], value: read(each) };
   });
 
+const perOrdered = (name: string, help: string, read: (of: OrderedNumbers) => number): Metric<All> =>
+  labelled(name, 'gauge', labels, help, function* (all): Generator<Series, void, void> {
+    for (const { broker, ordered } of all)
+      for (const each of ordered) yield { labels: [broker, each.handler, each.queue], value: read(each) };
+  });
+
 /** The handlers of an application, on the broker of the process or on a RabbitMQ. */
 export const handlerFamilies: readonly Metric<All>[] = [
   perHandler('dlx_handler_attempts_total', 'counter', 'Runs of a handler', ({ attempts }) => attempts),
@@ -32,6 +38,10 @@ export const handlerFamilies: readonly Metric<All>[] = [
   ),
   perHandler('dlx_handler_dropped_total', 'counter', 'Messages that a handler dropped', ({ dropped }) => dropped),
   perHandler('dlx_handlers_in_flight', 'gauge', 'Runs that have not ended', ({ inFlight }) => inFlight),
+  perOrdered('dlx_ordered_lanes', '@Ordered: keys with messages in hand', ({ lanes }) => lanes),
+  perOrdered('dlx_ordered_held', '@Ordered: messages that wait in hand for another attempt', ({ held }) => held),
+  perOrdered('dlx_ordered_in_hand', '@Ordered: messages in hand', ({ inHand }) => inHand),
+  perOrdered('dlx_ordered_window', '@Ordered: the most messages in hand', ({ window }) => window),
   labelled(
     'dlx_handler_duration_seconds',
     'histogram',

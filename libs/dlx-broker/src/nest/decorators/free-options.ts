@@ -54,6 +54,7 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
   Consume: { queue: isText, exchange: readLater, routingKey: readLater, envelope: isEnvelope, broker: isText },
   QueueArguments: { arguments: isTable },
   Retry: { policy: readLater },
+  Ordered: { key: isFunction, window: readLater, holdAtMost: readLater },
   Idempotent: { key: isFunction, ttl: readLater, lease: readLater, store: readLater },
 };
 
@@ -67,5 +68,6 @@ export const remedies: Readonly<Record<string, string>> = {
   MaxLength: "write { overflow: 'reject-publish' } behind the number",
   MaxLengthBytes: "write { overflow: 'reject-publish' } behind the number",
   Quorum: 'write { deliveryLimit: 5 }, or nothing',
+  Ordered: 'write { key: (order) => order.id }',
   Idempotent: "write { key: (order) => order.id, ttl: '24h' }, or nothing for the message id",
 };

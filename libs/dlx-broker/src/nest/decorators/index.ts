@@ -3,6 +3,7 @@ export * from './consume.js';
 export * from './dead-letter.js';
 export * from './exchange.js';
 export * from './idempotent.js';
+export * from './ordered.js';
 export * from './queue.js';
 export * from './queue-arguments.js';
 export * from './retry.js';

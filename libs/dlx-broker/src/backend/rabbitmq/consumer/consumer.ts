@@ -143,6 +143,7 @@ export class RabbitMqConsumer implements Consumption {
     this.#session = undefined;
     this.#tag = undefined;
     if (this.#stage === 'cancelled') this.#leave();
+    if (hadBegun) this.#interrupted(failure);
     if (this.#stage !== 'running') return;
     if (failure instanceof UnsendableError && this.host.connection() !== undefined) return this.#noChannel(failure);
     if (!(failure instanceof ChannelClosedError)) return; // it begins again on the next connection
@@ -152,6 +153,14 @@ export class RabbitMqConsumer implements Consumption {
     const text = `queue '${this.queue}' cannot be consumed: ${failure.text}${hint}`;
     const cause = new ServerError(text, failure.code, { cause: failure });
     this.#fail(failure.code === 404 && this.#settle === undefined ? 'deleted' : 'refused', cause);
+  }
+
+  #interrupted(failure: Error | undefined): void {
+    try {
+      this.options.onInterrupted?.(failure);
+    } catch (error) {
+      this.host.fault(error);
+    }
   }
 
   /** The server allows no further channel. After a reconnect others may become free. */

@@ -1,0 +1,23 @@
+import { notAPromise } from '../../options/index.js';
+import type { DlxContext } from '../context.js';
+import type { PlannedHandler } from '../handler.js';
+
+/** The key of a message as text; undefined for a message without an order. */
+export type LaneKey = string | undefined;
+
+/**
+ * Asks the function of a handler for the key of a message.
+ * @throws what the function threw; TypeError or DlxConfigurationError for an answer that is no key
+ */
+export function keyOf({ handler }: PlannedHandler, payload: unknown, context: DlxContext): LaneKey {
+  const { ordering } = handler.settings;
+  const answer: unknown = notAPromise(ordering?.key(payload, context), `@Ordered on ${handler.origin}: key`);
+  if (answer === null) return undefined;
+  if (typeof answer === 'string') return answer;
+  if (typeof answer === 'number' && Number.isFinite(answer)) return String(answer);
+  const what =
+    typeof answer === 'number' ? String(answer) : typeof answer === 'object' ? 'an object' : `a ${typeof answer}`;
+  throw new TypeError(
+    `@Ordered on ${handler.origin}: the key of a message is a text or a number, or null for no order, but this one is ${what}`,
+  );
+}

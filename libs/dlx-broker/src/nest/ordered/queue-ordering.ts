@@ -1,0 +1,13 @@
+/** How a queue keeps the order of its messages. */
+export interface QueueOrdering {
+  /** Class and method of the first handler, for the log. */
+  readonly handler: string;
+  /** The most messages in hand. */
+  readonly window: number;
+  /** The most handlers at work. */
+  readonly atWork: number;
+  /** The longest wait before another attempt, in milliseconds. */
+  readonly holdAtMost: number;
+  /** The longest time that the attempts of a message take by its policy, in milliseconds. */
+  readonly timeInHand: number;
+}
