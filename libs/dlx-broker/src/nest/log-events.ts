@@ -86,6 +86,11 @@ export const logEvents = {
     fields: ['handler', ...failure],
     says: 'the store of `@Idempotent` did not take an outcome',
   }),
+  orderAtRisk: line({
+    level: 'warn',
+    fields: ['handler', 'queue'],
+    says: 'settings beside `@Ordered` may drop messages, or let two instances work at once',
+  }),
   waitCut: line({
     level: 'warn',
     fields: ['handler', 'delay'],

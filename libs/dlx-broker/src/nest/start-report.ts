@@ -5,6 +5,7 @@ import type { EventLog } from './event-log.js';
 import type { HandlerSource } from './handler-source.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { defaultBrokerName, type ResolvedOptions } from './options.js';
+import { orderWarnings } from './ordered/order-warnings.js';
 import type { ConsumerPlan, Plan } from './plan.js';
 import type { DlxServer } from './server.js';
 import {
@@ -59,6 +60,7 @@ export class StartReport {
     if (options.logHandlers) log.tell('handlerStarted', describeHandler(planned, consumer, topology), place);
     const warning = lossWarning(planned, topology, backend);
     if (warning !== undefined) log.tell('failuresLost', warning, place);
+    for (const risk of orderWarnings(planned, options.declare)) log.tell('orderAtRisk', risk, place);
   }
 
   /** Warns of methods that look like handlers, and that no server can make handlers. */

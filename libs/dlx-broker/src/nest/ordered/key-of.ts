@@ -15,8 +15,7 @@ export function keyOf({ handler }: PlannedHandler, payload: unknown, context: Dl
   if (answer === null) return undefined;
   if (typeof answer === 'string') return answer;
   if (typeof answer === 'number' && Number.isFinite(answer)) return String(answer);
-  const what =
-    typeof answer === 'number' ? String(answer) : typeof answer === 'object' ? 'an object' : `a ${typeof answer}`;
+  const what = typeof answer === 'object' ? 'an object' : typeof answer === 'boolean' ? 'a boolean' : String(answer);
   throw new TypeError(
     `@Ordered on ${handler.origin}: the key of a message is a text or a number, or null for no order, but this one is ${what}`,
   );
