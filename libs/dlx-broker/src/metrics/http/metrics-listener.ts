@@ -31,8 +31,15 @@ const mostPages = 4;
 /** The characters that are written at once. */
 const pieceSize = 65_536;
 
-/** A client has to read a piece within so many milliseconds. */
-const slowest = 30_000;
+/** The milliseconds in which a client has to read. Without a login, slow readers could take all pages for themselves. */
+export interface ReadingLimits {
+  /** The longest pause between two pieces. */
+  readonly piece: number;
+  /** A whole page. */
+  readonly page: number;
+}
+
+const defaultReading: ReadingLimits = { piece: 30_000, page: 60_000 };
 
 /** The port for metrics: only the pages, without a login, as in RabbitMQ. */
 export class MetricsListener {
@@ -44,6 +51,7 @@ export class MetricsListener {
     readonly meter: Meter,
     readonly options: MetricsOptions = {},
     log: (error: unknown) => void = () => undefined,
+    private readonly reading: ReadingLimits = defaultReading,
   ) {
     this.#log = log;
     this.#server = createServer(limits, (request, response) => {
@@ -61,6 +69,11 @@ export class MetricsListener {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** The pages that are being read. */
+  get pages(): number {
+    return this.#pages;
   }
 
   /** `http://127.0.0.1:15692/metrics` */
@@ -88,9 +101,11 @@ export class MetricsListener {
     response.setHeader('cache-control', 'no-store');
     if (request.method === 'HEAD') return void response.end();
     this.#pages++;
+    const limit = setTimeout(() => response.destroy(), this.reading.page).unref();
     try {
-      await send(await pageOf(this.meter, asked), response);
+      await send(await pageOf(this.meter, asked), response, this.reading.piece);
     } finally {
+      clearTimeout(limit);
       this.#pages--;
     }
   }
@@ -133,13 +148,17 @@ function refuse(response: ServerResponse, { answer: { status, body, headers } }:
 }
 
 /** Writes a page piece by piece: the next piece is made when the client has taken the last one, in turns of the event loop. */
-async function send(work: Generator<string | undefined, void, void>, response: ServerResponse): Promise<void> {
+async function send(
+  work: Generator<string | undefined, void, void>,
+  response: ServerResponse,
+  slowest: number,
+): Promise<void> {
   let text = '';
   let began = eventLoop.now();
   for (const part of work) {
     text += part ?? '';
     if (text.length >= pieceSize) {
-      if (!response.write(text)) await drained(response);
+      if (!response.write(text)) await drained(response, slowest);
       text = '';
     }
     if (eventLoop.now() - began < longestTurn) continue;
@@ -151,7 +170,7 @@ async function send(work: Generator<string | undefined, void, void>, response: S
 }
 
 /** Resolves when the client has read, or is gone. A client that does not read is disconnected. */
-function drained(response: ServerResponse): Promise<void> {
+function drained(response: ServerResponse, slowest: number): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
