@@ -34,6 +34,7 @@ async function scrapes(): Promise<Scrapes> {
     broker: 'default',
     handlers: [handlers.of(orders)],
     ordered: [],
+    letters: { retried: 0, parked: 0, redriven: 0 },
     unroutable: 0,
     state: 'ready',
   });

@@ -7,7 +7,9 @@ import {
   DlxBroker,
   DlxBrokerModule,
   DlxClient,
+  DeadLetters,
   Drop,
+  Redrives,
   embedded,
   Retry,
   sharedBroker,
@@ -15,7 +17,7 @@ import {
 } from 'dlx-broker';
 import { registerDlxMetrics } from 'dlx-broker/metrics';
 import { type OpenMetricsContentType, Registry } from 'prom-client';
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, mergeMap } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HandlerMeter } from '../../libs/dlx-broker/src/nest/handler-meter.js';
 import { openBroker } from '../../libs/dlx-broker/src/open-broker.js';
@@ -91,6 +93,23 @@ describe('the registry of an application', () => {
     expect(valueOf(page, 'dlx_dead_letter_messages', { vhost: '/', queue: 'orders.dead' })).toBe(1);
     expect(page.samples.find(({ name }) => name === 'rabbitmq_identity_info')?.value).toBe(1);
     expect(page.types.get('rabbitmq_identity_info')).toBe('untyped');
+  });
+
+  it('has the letters that streams and redrives retried, parked and redrove', async () => {
+    const { app, broker, client } = await start();
+    const registry = new Registry();
+    registerDlxMetrics(registry, broker);
+    const counted = async (outcome: string) =>
+      valueOf(await read(registry), 'dlx_letters_total', { broker: 'default', outcome });
+    expect(await counted('redriven')).toBe(0);
+    for (const wish of ['die', 'die', 'die']) await emit(client, 'order.created', { wish });
+    await vi.waitFor(() => expect(broker.counts.rejected).toBe(3), { timeout: 8_000 });
+    const letters = app.get(DeadLetters);
+    const parking = letters.run('orders.dead', (all) => all.pipe(mergeMap((letter) => letter.park('orders.lot'))));
+    await vi.waitFor(() => expect(broker.counts.parked).toBe(3), { timeout: 8_000 });
+    parking.unsubscribe();
+    await app.get(Redrives).start({ from: 'orders.lot', to: 'orders.dead' }).ended;
+    expect(await Promise.all(['parked', 'redriven', 'retried'].map(counted))).toEqual([3, 3, 0]);
   });
 
   it('has the same numbers as the port of the application', async () => {

@@ -3,6 +3,7 @@ export { metricsResources } from './http/resources.js';
 export { MetricsListener, type MetricsOptions } from './http/metrics-listener.js';
 export type {
   HandlerNumbers,
+  LetterNumbers,
   MeteredBroker,
   MeteredHandlers,
   MeteredJournal,

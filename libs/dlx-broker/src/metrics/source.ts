@@ -48,6 +48,13 @@ export interface OrderedNumbers {
   readonly window: number;
 }
 
+/** The letters of streams and redrives of an application since the start. */
+export interface LetterNumbers {
+  readonly retried: number;
+  readonly parked: number;
+  readonly redriven: number;
+}
+
 /** The handlers of one broker of an application, and its connection. */
 export interface MeteredHandlers {
   /** The name of the broker in the application. */
@@ -55,6 +62,7 @@ export interface MeteredHandlers {
   readonly handlers: Iterable<HandlerNumbers>;
   /** Queues of handlers with `@Ordered`. */
   readonly ordered: Iterable<OrderedNumbers>;
+  readonly letters: LetterNumbers;
   /** Events that no queue got. */
   readonly unroutable: number;
   /** `connecting`, `ready`, `blocked`, `reconnecting` or `closed`. */

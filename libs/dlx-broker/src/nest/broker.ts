@@ -124,7 +124,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** @internal Measures handlers and broker from now on, for {@link registerDlxMetrics}. */
   measure(): Measured {
     if (this.#measured !== undefined) return this.#measured;
-    this.#measured = measured(this, this.connected.metrics, this.#settlement);
+    this.#measured = measured(this, this.connected.metrics, this.#settlement, this.parts.events.letters);
     const known = this.#booted ? this.#plan().consumers : []; // others follow when they start
     for (const { handlers } of known) for (const planned of handlers) this.#settlement.meter?.of(planned);
     return this.#measured;

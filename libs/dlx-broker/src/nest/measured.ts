@@ -1,4 +1,4 @@
-import type { MeteredHandlers, MeteredSource, OrderedNumbers } from '../metrics/index.js';
+import type { LetterNumbers, MeteredHandlers, MeteredSource, OrderedNumbers } from '../metrics/index.js';
 import type { Backend } from '../backend/index.js';
 import { HandlerMeter } from './handler-meter.js';
 import type { ConnectedMetrics } from './options.js';
@@ -24,10 +24,12 @@ export function measured(
   broker: MeasuredBroker,
   connected: ConnectedMetrics | undefined,
   settlement: Pick<Settlement, 'meter'>,
+  letters: LetterNumbers,
 ): Measured {
   const meter = (settlement.meter = new HandlerMeter());
   const handlers: MeteredHandlers = {
     broker: broker.name,
+    letters,
     get handlers() {
       return meter.handlers;
     },

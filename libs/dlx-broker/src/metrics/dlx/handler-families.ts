@@ -5,6 +5,8 @@ type All = readonly MeteredHandlers[];
 
 const labels = ['broker', 'handler', 'queue'];
 
+const outcomes = ['retried', 'parked', 'redriven'] as const;
+
 /** The states of a connection to a broker. */
 const states = ['connecting', 'ready', 'blocked', 'reconnecting', 'closed'];
 
@@ -55,6 +57,16 @@ export const handlerFamilies: readonly Metric<All>[] = [
         }
       }
     },
+  ),
+  labelled(
+    'dlx_letters_total',
+    'counter',
+    ['broker', 'outcome'],
+    'Dead letters that streams and redrives of the application retried, parked or redrove',
+    (all) =>
+      all.flatMap(({ broker, letters }) =>
+        outcomes.map((outcome) => ({ labels: [broker, outcome], value: letters[outcome] })),
+      ),
   ),
   labelled('dlx_client_unroutable_total', 'counter', ['broker'], 'Events that no queue got', (all) =>
     all.map(({ broker, unroutable }) => ({ labels: [broker], value: unroutable })),
