@@ -9,6 +9,7 @@ const pages = [
   'ttl',
   'limits',
   'retry',
+  'error-history',
   'delayed',
   'redrive',
   'idempotency',

@@ -417,7 +417,7 @@ describe('a disk that cannot be read for a while', () => {
     found.disk.readError = fault;
     expect(taken.every(({ message }, index) => bodyOf(ids(5)[index]!).equals(message.body as Buffer))).toBe(true);
     listen(found.broker).channel.declareQueue('later', { durable: true });
-    for (const delivery of taken) redrive(delivery, 'later');
+    for (const delivery of taken) redrive(delivery, 0, 'later');
     await backend.close();
     expect(queueOf(found).length).toBe(0);
     const again = await restarted(found);

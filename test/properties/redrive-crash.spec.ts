@@ -80,7 +80,7 @@ class RedrivesUnderCrashes {
       const entry = there[pick % Math.max(1, there.length)];
       if (entry === undefined) return;
       const { message } = entry;
-      const headers = headersForRedrive(message);
+      const headers = headersForRedrive(message, 0);
       // Every other one is edited: another body, or the same one under other properties.
       const body = pick % 4 === 1 ? new Uint8Array(5) : message;
       const edited = pick % 2 === 1 ? messageOf('', '', { ...message.own, appId: 'e' }, body, undefined) : undefined;

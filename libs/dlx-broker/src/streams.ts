@@ -20,6 +20,7 @@ export {
 
 // Letters
 export type { ConsumedLetter, DecodedLetter, Letter, RetriedLetter } from './streams/index.js';
+export type { ErrorEntry } from './history/index.js';
 export type { DeathReason } from './message/index.js';
 export { NotedFailure } from './retry/index.js';
 

@@ -1,10 +1,25 @@
 export * from './attempts.js';
+export { cutTo } from './cut.js';
+export { dateAt } from './date-at.js';
 export * from './dead-since.js';
 export { editHeaders, type EditNote, editsOf, isLockedHeader, withEditNote } from './edited.js';
+export {
+  addEntry,
+  defaultErrors,
+  type ErrorEntry,
+  type ErrorHistory,
+  mostErrorMessage,
+  mostErrors,
+  readHistory,
+  writeHistory,
+} from './error-entries.js';
+export { errorKind, fingerprintIn, fingerprintOf, isFingerprint, longestFingerprint } from './fingerprint.js';
+export { notedEntry } from './noted-entry.js';
+export { fitting, type LeftOutOfHistory } from './fit.js';
 export * from './names.js';
 export * from './origin.js';
 export { decodePayload, jsonType, UndecodablePayloadError } from './payload.js';
-export { headersForRedrive, headersForRetry, type RetryProgress } from './republished.js';
+export { headersForRedrive, headersForRetry, type RetryProgress, type SuccessorHeaders } from './republished.js';
 export {
   addTraceContext,
   isTraceparent,

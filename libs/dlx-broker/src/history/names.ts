@@ -13,6 +13,18 @@ export const retryHeaders = {
   parked: 'dlx-parked',
   /** How often it was redriven to its origin. */
   redrives: 'dlx-redrives',
+  /** How often it was held for an unavailable dependency while the circuit was closed. */
+  holds: 'dlx-holds',
+  /** Groups similar failures, on a message that was parked or rejected. */
+  fingerprint: 'dlx-fingerprint',
+} as const;
+
+/** The errors of earlier attempts. They stay at a redrive. */
+export const historyHeaders = {
+  /** An array of tables, the latest first. */
+  errors: 'dlx-errors',
+  /** How many entries were left out between the latest and the first. */
+  omitted: 'dlx-errors-omitted',
 } as const;
 
 /** The error of a handler: its class, its message, its stack. */

@@ -1,6 +1,9 @@
 import { type Address, bool, type Field, type FieldTable, int32, int64, longstr } from '../message/index.js';
 import { type Message, stripDeaths } from '../message/index.js';
 import { failingSince, redrivesOf } from './attempts.js';
+import { addRedrive, readHistory, writeHistory } from './error-entries.js';
+import { fingerprintAmong, isFingerprint } from './fingerprint.js';
+import { fit, type LeftOutOfHistory } from './fit.js';
 import { errorHeaders, retryHeaders } from './names.js';
 import { addressOf } from './origin.js';
 
@@ -16,8 +19,17 @@ export interface RetryProgress {
   /** The time of its failure, in milliseconds since 1970; undefined if it did not fail, but is handled later. */
   readonly failedAt: number | undefined;
   readonly isParked: boolean;
+  /** Of a parked message. Default: the one it has, or else calculated from its error. */
+  readonly fingerprint?: string | undefined;
   /** Where it was published at first. Default: {@link addressOf}. */
   readonly from?: Address;
+}
+
+/** The headers of a successor. */
+export interface SuccessorHeaders {
+  readonly headers: FieldTable;
+  /** What was left out, because the headers would have been too large. */
+  readonly leftOut: LeftOutOfHistory | undefined;
 }
 
 /**
@@ -27,9 +39,9 @@ export interface RetryProgress {
  */
 export function headersForRetry(
   message: Message,
-  { queue, attempt, failedAt, isParked, from = addressOf(message) }: RetryProgress,
+  { queue, attempt, failedAt, isParked, fingerprint, from = addressOf(message) }: RetryProgress,
   added: FieldTable | undefined,
-): FieldTable {
+): SuccessorHeaders {
   const { exchange, routingKey } = from;
   const headers = withoutTraces(message);
   headers.delete(errorHeaders.policy);
@@ -43,15 +55,39 @@ export function headersForRetry(
   if (since !== undefined) headers.set(retryHeaders.since, int64(Math.floor(Math.min(since, failedAt ?? since))));
   if (isParked) headers.set(retryHeaders.parked, bool(true));
   else headers.delete(retryHeaders.parked);
-  return headers;
+  const written = isParked ? (fingerprint ?? fingerprintOfParked(message, headers, queue, added)) : undefined;
+  if (written === undefined) headers.delete(retryHeaders.fingerprint);
+  else headers.set(retryHeaders.fingerprint, longstr(written));
+  return { headers, leftOut: fit(headers) };
 }
 
-/** The headers of a redriven message: of its failures only the number of redrives is left. */
-export function headersForRedrive(message: Message): FieldTable {
+/** A message that failed again has another fingerprint. */
+function fingerprintOfParked(
+  { own }: Message,
+  headers: FieldTable,
+  queue: string,
+  added: FieldTable | undefined,
+): string | undefined {
+  const written = own.headers?.get(retryHeaders.fingerprint)?.value;
+  if (added?.has(errorHeaders.class) !== true && isFingerprint(written)) return written;
+  return fingerprintAmong(headers, queue);
+}
+
+/**
+ * The headers of a redriven message: of its failures only the number of redrives is left, and the history of its errors, with an entry
+ * of the redrive.
+ * @param now milliseconds since 1970
+ */
+export function headersForRedrive(message: Message, now: number): FieldTable {
   const headers = withoutTraces(message);
+  const redrives = redrivesOf(message) + 1;
+  const history = readHistory(headers);
   for (const name of Object.values(retryHeaders)) headers.delete(name);
   for (const name of headers.keys()) if (name.startsWith(errorPrefix)) headers.delete(name);
-  return headers.set(retryHeaders.redrives, int32(redrivesOf(message) + 1));
+  writeHistory(headers, addRedrive(history, redrives, now));
+  headers.set(retryHeaders.redrives, int32(redrives));
+  fit(headers);
+  return headers;
 }
 
 function withoutTraces(message: Message): Map<string, Field> {

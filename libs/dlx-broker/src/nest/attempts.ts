@@ -70,13 +70,15 @@ export class Attempts {
   }
 
   /** Calls a handler. Every rejection of its promise is handled here: an unhandled one would end the process. */
-  #attempt({ planned, context }: Handling, data: unknown, replies: Replies | undefined, end: End): void {
+  #attempt(handling: Handling, data: unknown, replies: Replies | undefined, end: End): void {
+    const { planned, context } = handling;
     let begun = false;
     let ended = false;
     context.plan(planned, planned.retry && this.settlement);
     const hooks = this.processing(context, (processed) => {
       if (begun) return processed(); // its hook failed before, or called it twice
       begun = true;
+      handling.begunAt = this.settlement.notes.begin();
       const measured = this.settlement.meter?.begin(planned);
       const finish = (outcome: Outcome): void => {
         if (ended) return; // a stream of another library may end twice, and a handler may end after its time limit

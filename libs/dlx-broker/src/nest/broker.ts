@@ -174,8 +174,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** The topology as text, see {@link topology}. */
   describeTopology(): string {
     const { topology, consumers } = this.#plan();
-    const retries = consumers.flatMap(({ handlers, style }) =>
-      handlers.flatMap(({ retry }) => (retry === undefined ? [] : describeRetry(retry, style))),
+    const retries = consumers.flatMap(({ handlers, style, styleReason }) =>
+      handlers.flatMap(({ retry }) => (retry === undefined ? [] : describeRetry(retry, style, styleReason))),
     );
     return [describeTopology(topology), `retries: ${retries.length}`, ...retries].join('\n');
   }
@@ -354,6 +354,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   #plan(): Plan {
     const handlers = [...this.source.ofModule(), ...this.source.ofServer(this.server)];
-    return planHandlers(handlers, this.options, this.source.features());
+    return planHandlers(handlers, this.options, this.source.features(), this.backend.rejectsWithHeaders);
   }
 }

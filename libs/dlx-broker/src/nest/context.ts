@@ -2,11 +2,13 @@ import { type BackendDelivery } from '../backend/index.js';
 import { type Address, fromFieldTable, type Message, type Plain, type Properties } from '../message/index.js';
 import {
   attemptOf,
+  type ErrorEntry,
   failingSince,
   isQueueItself,
   type NotedError,
   notedErrorOf,
   publishedTo,
+  readHistory,
   traceContextIn,
   withTraceContext,
 } from '../history/index.js';
@@ -42,6 +44,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #headers: Readonly<Record<string, Plain>> | undefined;
   #properties: Properties | undefined;
   #deaths: readonly XDeath[] | undefined;
+  #errors: readonly ErrorEntry[] | undefined;
   #failed = false;
   #failure: unknown;
   #hooked = false;
@@ -119,6 +122,14 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   /** The error of the previous attempt, from the headers of the message. */
   get lastError(): NotedError | undefined {
     return notedErrorOf(this.message);
+  }
+
+  /**
+   * The errors of earlier attempts, the latest first, from the headers of the message (option `errorHistory`). Entries between the first
+   * and the latest ones may be missing.
+   */
+  get errors(): readonly ErrorEntry[] {
+    return (this.#errors ??= readHistory(this.message.own.headers).errors);
   }
 
   /** The time of the first failure since the message was published or redriven; undefined if it never failed. */

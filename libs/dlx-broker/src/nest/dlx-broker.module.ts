@@ -193,7 +193,7 @@ function coreModule(
       provide: deadLetters,
       inject: [given, connected, waitRooms, events, tracing],
       useFactory: (
-        { logging }: DlxBrokerOptions,
+        options: DlxBrokerOptions,
         { backend }: Connected,
         waitQueues: WaitQueues,
         events: OutcomeEvents,
@@ -201,8 +201,9 @@ function coreModule(
       ) =>
         new DeadLetters(backend, {
           waitQueues,
+          errorHistory: resolveOptions(options, name).errorHistory,
           ...tracing,
-          ...reportsOf(name, logging),
+          ...reportsOf(name, options.logging),
           settled: (...letter) => events.ofLetter(...letter),
           unanswered: () => events.letters.unanswered++,
         }),

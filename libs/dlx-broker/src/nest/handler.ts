@@ -34,6 +34,8 @@ export interface Handling {
   readonly replies: Replies | undefined;
   /** The span of the attempt; undefined without tracing. */
   span: SafeProcess | undefined;
+  /** When the handler began, in milliseconds since 1970; undefined if errors have no history. */
+  begunAt?: number | undefined;
 }
 
 /**

@@ -39,6 +39,11 @@ export const logEvents = {
     fields: ['handler', 'queue', 'attempts', 'leftOut'],
     says: 'a message goes on without headers about its failure, which had no room',
   }),
+  fingerprintFailed: line({
+    level: 'warn',
+    fields: failure,
+    says: 'the function of option `fingerprint` failed; once',
+  }),
   unsettled: line({
     level: 'warn',
     fields: ['handler', 'queue', 'attempts', ...failure],

@@ -10,6 +10,7 @@ import { embeddedChecks } from './brokers/embedded.js';
 import { rabbitmqChecks } from './brokers/rabbitmq.js';
 import type { BrokerChoice } from './brokers/made.js';
 import { checkAll, type Checks, isFlag, isText } from './check-options.js';
+import { errorsKept, type FingerprintFunction } from './error-history/options.js';
 import type { LogFailures } from './failure-log.js';
 import { resolveHealth, type ResolvedHealth } from './health/options.js';
 import type { LoggingOptions } from './logging.js';
@@ -45,6 +46,8 @@ export interface ResolvedOptions {
   readonly prefetch: number;
   readonly drainTimeout: number;
   readonly errorHeaders: Required<ErrorHeaderOptions> | undefined;
+  readonly errorHistory: number;
+  readonly fingerprint: FingerprintFunction | undefined;
   readonly retry: RetryPolicy | undefined;
   readonly queueRetry: Readonly<Record<string, RetryPolicy | false | undefined>>;
   readonly random: () => number;
@@ -167,6 +170,8 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     prefetch: options.prefetch ?? 100,
     drainTimeout: parseDuration(options.drainTimeout ?? '10s', origin('drainTimeout')),
     errorHeaders: errorHeaders(options.errorHeaders ?? true, origin('errorHeaders')),
+    errorHistory: errorsKept(options.errorHistory, options.errorHeaders !== false),
+    fingerprint: options.fingerprint,
     retry: options.retry,
     queueRetry: options.queueRetry ?? {},
     random: options.random ?? Math.random,

@@ -42,6 +42,8 @@ export interface ConsumerPlan {
   readonly style: RetryStyle;
   /** Undefined: the order of messages is not kept. */
   readonly ordering: QueueOrdering | undefined;
+  /** Why it republishes although its policy could reject. */
+  readonly styleReason?: string;
 }
 
 export interface Plan {
@@ -55,12 +57,14 @@ export interface Plan {
 
 /**
  * Makes the topology and the consumers of all handlers. It calls no broker.
+ * @param rejectsWithHeaders see {@link Backend.rejectsWithHeaders}
  * @throws DlxConfigurationError naming handlers, decorators and values
  */
 export function planHandlers(
   handlers: readonly Handler[],
   options: ResolvedOptions,
   features: readonly Required<Contributions>[] = [],
+  rejectsWithHeaders = true,
 ): Plan {
   refuseDuplicateHandlers(handlers);
   const own = [options.topology, ...features];
@@ -76,7 +80,7 @@ export function planHandlers(
     if (sharing === undefined) consumers.set(queue, [{ handler, queue, retry }]);
     else sharing.push({ handler, queue, retry });
   }
-  const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options));
+  const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options, rejectsWithHeaders));
   for (const consumer of planned) parts.push(retryArguments(consumer));
   const collected = collectTopology({ parts, mentioned, foreign });
   refuseDroppingCycles(collected, new Set(consumers.keys()));
@@ -207,16 +211,26 @@ function queueDeclaration({ settings, origin }: Handler, name: string): QueueDec
   return { name, durable, exclusive, autoDelete, arguments: settings.queueArguments, origin };
 }
 
-function consumerOf(queue: string, handlers: readonly PlannedHandler[], options: ResolvedOptions): ConsumerPlan {
+/** A reject of AMQP has no headers, so the errors of the attempts would be lost. */
+const noHistory = "a reject could not carry the errors of option 'errorHistory'";
+
+function consumerOf(
+  queue: string,
+  handlers: readonly PlannedHandler[],
+  options: ResolvedOptions,
+  rejectsWithHeaders: boolean,
+): ConsumerPlan {
   const prefetch = agreed(queue, 'prefetch', handlers) ?? options.prefetch;
   const [{ handler, retry }] = handlers as readonly [PlannedHandler];
   const { queue: asked, queueArguments } = handler.settings;
   const mayReject = retry !== undefined && asked.declare !== false;
-  const style = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
+  const possible = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
+  const isKept = possible === 'reject' && !rejectsWithHeaders && options.errorHistory > 0;
+  const [style, reason] = isKept ? (['republish', { styleReason: noHistory }] as const) : ([possible, {}] as const);
   const envelope = agreed(queue, 'envelope', handlers) ?? options.envelope;
   const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, envelope };
   const ordering = planOrdering(queue, handlers, prefetch);
-  if (ordering === undefined) return { ...plan, prefetch, style, ordering };
+  if (ordering === undefined) return { ...plan, prefetch, style, ordering, ...reason };
   return { ...plan, prefetch: ordering.window, style: 'in-hand', ordering };
 }
 

@@ -240,7 +240,9 @@ export class QueueConsumer {
     const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
     const replies = this.#repliesFor(delivery, opened?.packet, planned.handler, own);
     this.#atWork++;
-    this.attempts.single({ delivery, planned, context, replies, span: undefined }, data, () => this.#done());
+    this.attempts.single({ delivery, planned, context, replies, span: undefined, begunAt: undefined }, data, () =>
+      this.#done(),
+    );
   }
 
   /** Puts a message into the lane of its key. The first handler that it matches gives the key. */

@@ -35,12 +35,13 @@ export class Retrying {
   }
 
   /** Sends the delivery to the parking lot of its policy, or of its queue. */
-  park(delivery: BackendDelivery, plan: RetryPlan | undefined, { headers }: Failure, decided: Decided): void {
+  park(delivery: BackendDelivery, plan: RetryPlan | undefined, failure: Failure, decided: Decided): void {
+    const { headers, fingerprint } = failure;
     const queue = plan?.queue ?? delivery.queue;
     const lot = plan?.parkingLot ?? lotOf(queue);
     const attempt = attemptOf(delivery.message, queue);
     together(decided, (done) => {
-      park(delivery, lot, this.waitQueues, { queue, attempt, headers }, done);
+      park(delivery, lot, this.waitQueues, { queue, attempt, headers, fingerprint: fingerprint?.() }, done);
       return { kind: 'parked', queue: lot, attempt, why: 'asked' };
     });
   }
@@ -55,13 +56,13 @@ export class Retrying {
   #later(
     delivery: BackendDelivery,
     { delay: asked }: RetryLater,
-    { headers }: Failure,
+    { headers, fingerprint }: Failure,
     done: Republished,
   ): RetryOutcome {
     const { queue } = delivery;
     const attempt = attemptOf(delivery.message, queue);
     const delay = asked === 0 ? 0 : waitOf(delivery, asked, this.waitQueues);
-    const failed = { queue, attempt, headers };
+    const failed = { queue, attempt, headers, fingerprint };
     retryInOrPark(delivery, delay, lotOf(queue), this.waitQueues, failed, done);
     return { kind: 'retried', delay, attempt };
   }

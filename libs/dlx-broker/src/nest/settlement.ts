@@ -1,13 +1,13 @@
 import { AsyncResource } from 'node:async_hooks';
-import { attemptOf } from '../history/index.js';
-import type { RetryOutcome, WaitQueues } from '../retry/index.js';
+import { attemptOf, fitting } from '../history/index.js';
+import type { Failure, RetryOutcome, WaitQueues } from '../retry/index.js';
 import { type Backend, type BackendDelivery } from '../backend/index.js';
-import { emptyTable, type FieldTable } from '../message/index.js';
+import { type FieldTable } from '../message/index.js';
 import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
 import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
-import { failureHeaders } from './failure.js';
+import { FailureNotes, type NotedAttempt } from './error-history/failure-notes.js';
 import type { EventLog } from './event-log.js';
 import { FailureLog, textOf } from './failure-log.js';
 import type { HandlerMeter } from './handler-meter.js';
@@ -52,6 +52,10 @@ interface Failed extends Taken {
   readonly error: unknown;
   /** The result of Nest's filters, for the client of a request. */
   readonly filtered: unknown;
+  /** The context of the handler; undefined if no handler was called. */
+  readonly context?: DlxContext;
+  /** When the handler began, in milliseconds since 1970. */
+  readonly begunAt?: number | undefined;
   /** True if the message was refused before a handler got it. */
   readonly isUnhandled?: true;
 }
@@ -100,6 +104,8 @@ export class Settlement {
   readonly #retrying: Retrying;
   readonly #denials: Denials;
   readonly #log: FailureLog;
+  /** The headers that describe failures. */
+  readonly notes: FailureNotes;
   /** Undefined without tracing. */
   readonly #traces: TracedOutcomes | undefined;
   #unhooked = false;
@@ -108,7 +114,7 @@ export class Settlement {
     private readonly backend: Backend,
     waitQueues: WaitQueues,
     readonly events: OutcomeEvents,
-    private readonly options: ResolvedOptions,
+    options: ResolvedOptions,
     private readonly lines: EventLog,
     tracing: SafeTracing | undefined,
   ) {
@@ -116,11 +122,12 @@ export class Settlement {
     this.timers = new DeliveryTimers(backend.clock);
     this.#retrying = new Retrying(waitQueues);
     this.#denials = new Denials(lines);
+    this.notes = new FailureNotes(options, backend.clock, lines);
     this.#log = new FailureLog(lines, options.logFailures);
   }
 
   settle(outcome: Outcome, handling: Handling): void {
-    const { delivery, planned, context, replies, span } = handling;
+    const { delivery, planned, context, replies, span, begunAt } = handling;
     if (context.isSettled) {
       this.counts.byHand++;
       if (outcome.failed) replies?.error(outcome.failure, doNothing);
@@ -138,7 +145,7 @@ export class Settlement {
     }
     this.#checkHook(context, planned);
     const filtered = outcome.failure;
-    this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered, span });
+    this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered, span, context, begunAt });
   }
 
   /** Ends the span of one of several handlers, if the outcome of another one settles the message. */
@@ -204,11 +211,13 @@ export class Settlement {
   }
 
   /** Dead-letters a message, with the reason in the headers if the backend can add them. */
-  reject(delivery: BackendDelivery, error: unknown, span?: SafeProcess): void {
+  reject(delivery: BackendDelivery, error: unknown, span?: SafeProcess, failed?: Failed): void {
     if (delivery.settled) return span?.end('requeued', errorOf(error));
     this.counts.rejected++;
     const since = this.#traces?.now() ?? 0;
-    delivery.reject(this.backend.rejectsWithHeaders ? this.#headers({ error, span }) : undefined);
+    delivery.reject(
+      this.backend.rejectsWithHeaders ? this.#ofRejected(failed ?? { delivery, error }, span) : undefined,
+    );
     this.#traces?.rejected({ delivery, error, span }, since);
     this.events.tell('rejected', delivery, { error });
   }
@@ -249,13 +258,13 @@ export class Settlement {
     if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#park(failed);
     if (this.meter !== undefined) this.meter.of(planned).rejected++;
     this.#log.last(failed, attemptBy(failed), 'rejected', error);
-    this.#answer(failed, () => this.reject(delivery, error, failed.span));
+    this.#answer(failed, () => this.reject(delivery, error, failed.span, failed));
   }
 
   #park(failed: Failed, pause = shortestPause): void {
     const { delivery, planned, error } = failed;
     const decided = this.#decided(failed, pause, (next) => this.#park(failed, next));
-    this.#retrying.park(delivery, planned.retry, { error, headers: this.#headers(failed) }, decided);
+    this.#retrying.park(delivery, planned.retry, { error, ...this.#noted(failed) }, decided);
   }
 
   /** Warns once if the hook is missing: dead letters then have `Internal server error` in place of the error. */
@@ -273,8 +282,8 @@ export class Settlement {
     const again = (next: number): void => this.#retry(failed, next);
     try {
       const byReject = this.rejecting.has(delivery.queue);
-      const headers = this.#headers(failed);
-      this.#retrying.decide(delivery, planned.retry, { error, headers, byReject }, this.#decided(failed, pause, again));
+      const failure = { error, ...this.#noted(failed), byReject };
+      this.#retrying.decide(delivery, planned.retry, failure, this.#decided(failed, pause, again));
     } catch (fault) {
       this.#tryLater(failed, fault, pause, again);
     }
@@ -330,9 +339,14 @@ export class Settlement {
     });
   }
 
-  #headers({ error, span }: Pick<Failed, 'error' | 'span'>): FieldTable {
-    const { errorHeaders } = this.options;
-    return withSpan(errorHeaders === undefined ? emptyTable : failureHeaders(error, errorHeaders), span);
+  /** The headers of a failure, and the fingerprint of a message that is parked. */
+  #noted(failed: Failed): Pick<Failure, 'headers' | 'fingerprint'> {
+    const headers = withSpan(this.notes.headers(failed), failed.span);
+    return { headers, fingerprint: () => this.notes.fingerprint(failed) };
+  }
+
+  #ofRejected(failed: NotedAttempt, span: SafeProcess | undefined): FieldTable {
+    return fitting(failed.delivery.message.own.headers, withSpan(this.notes.ofRejected(failed), span));
   }
 
   /** Sends the error to the client of a request, and then settles the message. */

@@ -1,6 +1,7 @@
 import { optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
 import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
 import { tracingMethods } from '../tracing/index.js';
+import { isErrorHistory } from './error-history/options.js';
 import { anEnvelope } from './packets/envelope.js';
 import { areHealthOptions } from './health/options.js';
 import { areLoggingOptions } from './logging.js';
@@ -48,6 +49,8 @@ export const transportChecks = {
   prefetch: (value, origin) => whole(0, 65_535).read(value, origin),
   drainTimeout: isDuration,
   errorHeaders: areErrorHeaders,
+  errorHistory: isErrorHistory,
+  fingerprint: isFunction,
   retry: isPolicy,
   queueRetry: arePolicies,
   random: isFunction,

@@ -1,6 +1,7 @@
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { ClusterOptions, TopologyOption } from '../topology/index.js';
 import type { DlxTracing } from '../tracing/index.js';
+import type { FingerprintFunction } from './error-history/options.js';
 import type { LogFailures } from './failure-log.js';
 import type { HealthOptions } from './health/options.js';
 import type { LoggingOptions } from './logging.js';
@@ -25,6 +26,16 @@ export interface TransportOptions {
   readonly drainTimeout?: number | string;
   /** Which headers of a rejected message describe its failure. */
   readonly errorHeaders?: boolean | ErrorHeaderOptions;
+  /**
+   * How many errors of earlier attempts a message keeps in its header `dlx-errors`: the first, and the last ones. 2 to 100; 0 keeps
+   * none. On a RabbitMQ, handlers with a fixed delay then republish in place of rejecting. Default 10; with `errorHeaders: false` 0.
+   */
+  readonly errorHistory?: number;
+  /**
+   * Returns the fingerprint of a failure, by which dead letters are grouped: 1 to 128 characters. Default: calculated from the handler,
+   * the class of the error, and its message without numbers.
+   */
+  readonly fingerprint?: FingerprintFunction;
   /**
    * Which failures of handlers are logged: `all` (the default) is a warning for each attempt that is followed by another
    * one, and an error with its stack for the last; `last` leaves the warnings out, `none` both.
@@ -57,7 +68,7 @@ export interface TransportOptions {
   readonly health?: HealthOptions;
   /**
    * Measures the handlers and, in this process, the broker: for the option `listen.metrics`, which implies it, and for
-   * `registerDlxMetrics`. Default false: then nothing is measured, and no clock is read.
+   * `registerDlxMetrics`. Default false: then nothing is measured.
    */
   readonly metrics?: boolean;
   /** Whether the log shows each handler at start, with its queue, bindings, dead-letter exchange and retries. Default true. */

@@ -9,6 +9,7 @@ import { park, redrive, retryIn, retryOrPark, UnknownOriginError } from './repub
 import { WaitQueues } from './wait-queues.js';
 import { addressOf, attemptOf, originOf, redrivesOf, workQueueOf } from '../history/index.js';
 
+const now = 1_700_000_000_000;
 const body = new TextEncoder().encode('{"id":1}');
 const plan = planRetry(
   { attempts: 3, backoff: { type: 'exponential', delay: '1s' } },
@@ -144,7 +145,7 @@ describe('a failed delivery', () => {
     const { delivery } = deliver(order(), 'orders', refusal);
     retryOrPark(delivery, plan, failure, waitQueues(), (failed) => failures.push(failed));
     park(delivery, 'lot', waitQueues(), {}, (failed) => failures.push(failed));
-    redrive(delivery, 'orders', (failed) => failures.push(failed));
+    redrive(delivery, now, 'orders', (failed) => failures.push(failed));
     expect(failures).toEqual([refusal, refusal, refusal]); // ack, reject and requeue are unreachable in this delivery
   });
 });
@@ -186,11 +187,11 @@ describe('a redriven message', () => {
   it('goes to where it was published at first, as new but for the number of redrives (rule H8)', () => {
     const dead = died(died(died(order(), 'orders', 'rejected'), 'second', 'expired'), 'orders', 'rejected');
     const { delivery, successors } = deliver(dead, 'orders.dead');
-    redrive(delivery);
+    redrive(delivery, now);
     expect(successors[0]).toMatchObject({ exchange: 'shop', routingKey: 'order.created', mandatory: true });
     expect([...successors[0]!.properties.headers!]).toEqual([['dlx-redrives', int32(1)]]);
     const again = deliver(died(arrived(successors[0]!), 'orders', 'rejected'), 'orders.dead');
-    redrive(again.delivery, { exchange: 'repair', routingKey: 'k' });
+    redrive(again.delivery, now, { exchange: 'repair', routingKey: 'k' });
     expect(again.successors[0]).toMatchObject({ exchange: 'repair', routingKey: 'k' });
     expect(redrivesOf(arrived(again.successors[0]!))).toBe(2);
   });
@@ -205,7 +206,7 @@ describe('a redriven message', () => {
     expect(originOf(message)).toEqual({ exchange: 'shop', routingKey: 'order.created' });
     expect(workQueueOf(message)).toBe('orders');
     const { delivery, successors } = deliver(message, 'orders.parked');
-    redrive(delivery);
+    redrive(delivery, now);
     expect(successors[0]).toMatchObject({ exchange: 'shop', routingKey: 'order.created' });
     expect([...successors[0]!.properties.headers!.keys()]).toEqual(['dlx-redrives']);
   });
@@ -213,7 +214,7 @@ describe('a redriven message', () => {
   it('without any trace of an origin needs a target', () => {
     const { delivery, successors } = deliver(order(), 'orders.dead');
     let failed: unknown;
-    redrive(delivery, undefined, (reason) => (failed = reason));
+    redrive(delivery, now, undefined, (reason) => (failed = reason));
     expect(failed).toBeInstanceOf(UnknownOriginError);
     expect(successors).toEqual([]);
     expect(addressOf(order())).toMatchObject({ exchange: 'shop', routingKey: 'order.created' });

@@ -3,6 +3,7 @@ import {
   attemptOf,
   errorHeaders,
   failingSince,
+  fitting,
   headersForRedrive,
   headersForRetry,
   isQueueItself,
@@ -32,6 +33,8 @@ export interface Failure {
   readonly error: unknown;
   /** The headers that describe the error: `dlx-error-class`, `dlx-error-message`, `dlx-error-stack`. */
   readonly headers: FieldTable;
+  /** Makes the fingerprint of a message that is parked. Default: calculated from its error. */
+  readonly fingerprint?: (() => string) | undefined;
   /** True when the queue dead-letters rejected messages into the wait queue of its policy. */
   readonly byReject?: boolean;
   /** The wait that the handler asked for, in milliseconds. */
@@ -96,13 +99,14 @@ export function retryOrPark(
   done?: Republished,
 ): RetryOutcome {
   const { message } = delivery;
-  const { error, headers, asked } = failure;
+  const { error, headers, fingerprint, asked } = failure;
   const attempt = attemptOf(message, plan.queue);
   const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: failingSince(message, plan.queue) };
   const decision = decideRetry(plan, failed, (delay) => waitOf(delivery, delay, waitQueues));
   if (decision.kind === 'park') {
     const all = decision.why === 'policy' ? withFault(headers, decision.fault) : headers;
-    park(delivery, plan.parkingLot, waitQueues, { queue: plan.queue, attempt, headers: all }, done);
+    const options = { queue: plan.queue, attempt, headers: all, fingerprint: fingerprint?.() };
+    park(delivery, plan.parkingLot, waitQueues, options, done);
     return { ...decision, kind: 'parked', queue: plan.parkingLot, attempt };
   }
   const { delay } = decision;
@@ -110,7 +114,7 @@ export function retryOrPark(
   const byReject = failure.byReject === true && delay === plan.only && delivery.isUndecodable !== true;
   if (byReject) rejectInto(delivery, delay, waitQueues, headers, done);
   else {
-    const failed = { queue: plan.queue, attempt, headers };
+    const failed = { queue: plan.queue, attempt, headers, fingerprint };
     retryInOrPark(delivery, delay, plan.parkingLot, waitQueues, failed, done);
   }
   return { kind: 'retried', delay, attempt };
@@ -126,15 +130,17 @@ export function retryInOrPark(
   delay: number,
   parkingLot: string,
   waitQueues: WaitQueues,
-  failed: { readonly queue: string; readonly attempt: number; readonly headers: FieldTable },
+  failed: Pick<Failure, 'headers' | 'fingerprint'> & { readonly queue: string; readonly attempt: number },
   done?: Republished,
 ): void {
+  const { queue, headers, fingerprint } = failed;
   const ended: Republished = (failure, leftOut) => {
     if (!isUnsendable(failure) || delivery.settled) return done?.(failure, leftOut);
     const parked = { kind: 'parked', queue: parkingLot, attempt: failed.attempt, why: 'headers' } as const;
-    park(delivery, parkingLot, waitQueues, failed, (lost, without) => done?.(lost, without, parked));
+    const options = { queue, attempt: failed.attempt, headers, fingerprint: fingerprint?.() };
+    park(delivery, parkingLot, waitQueues, options, (lost, without) => done?.(lost, without, parked));
   };
-  retryIn(delivery, delay, waitQueues, { ...failed, attempt: failed.attempt + 1 }, ended);
+  retryIn(delivery, delay, waitQueues, { queue, headers, attempt: failed.attempt + 1 }, ended);
 }
 
 /** Adds the error of the policy to the headers, which have the error of the attempt. */
@@ -163,7 +169,7 @@ function rejectInto(
   done: Done | undefined,
 ): void {
   const reject = (): void => {
-    delivery.reject(headers); // a backend that cannot add headers leaves them out
+    delivery.reject(fitting(delivery.message.own.headers, headers)); // a backend that cannot add headers leaves them out
     done?.();
   };
   whenReady(waitQueues.wait(delay), reject, done);
@@ -177,8 +183,16 @@ export interface RepublishOptions {
   readonly attempt?: number;
   /** Further headers. */
   readonly headers?: FieldTable;
+  /** The fingerprint of a parked message. Default: calculated from its error. */
+  readonly fingerprint?: string | undefined;
   /** True if the message did not fail: it comes later, as the same attempt. */
   readonly isPostponed?: boolean;
+}
+
+/** A message that follows a delivery, and what its headers lack. */
+interface Successor {
+  readonly successor: Publication;
+  readonly leftOut: LeftOut | undefined;
 }
 
 /** The message that follows a delivery: the next attempt, or the parked message. */
@@ -188,13 +202,14 @@ function successorOf(
   options: RepublishOptions,
   now: number,
   isParked: boolean,
-): Publication {
+): Successor {
   const { message } = delivery;
-  const { queue = delivery.queue, headers, isPostponed = false } = options;
+  const { queue = delivery.queue, fingerprint, isPostponed = false } = options;
   const { attempt = attemptsMade(delivery, queue) + (isParked ? 0 : 1) } = options;
   const failedAt = isPostponed ? undefined : now;
-  const progress = { queue, attempt, failedAt, isParked, from: firstAddressOf(delivery) };
-  return republication(message, to, headersForRetry(message, progress, headers), recordOf(message, queue));
+  const progress = { queue, attempt, failedAt, isParked, fingerprint, from: firstAddressOf(delivery) };
+  const { headers, leftOut } = headersForRetry(message, progress, options.headers);
+  return { successor: republication(message, to, headers, recordOf(message, queue)), leftOut };
 }
 
 /** The wait in place of the one that was asked for: the nearest that has a wait queue, or the one that a delivery in hand allows. */
@@ -215,17 +230,17 @@ export function retryIn(
 ): void {
   const { queue = delivery.queue } = options;
   const to = { exchange: delay === 0 ? '' : waitQueueName(delay, waitQueues.type), routingKey: queue };
-  const successor = successorOf(delivery, to, options, waitQueues.now(), false);
+  const { successor, leftOut } = successorOf(delivery, to, options, waitQueues.now(), false);
   if (delivery instanceof InHandDelivery) {
     delivery.hold(delay, successor);
-    return done?.();
+    return done?.(undefined, leftOut);
   }
   const finished: Republished = (failure, leftOut) => {
     if (failure !== undefined) waitQueues.forget(delay);
     done?.(failure, leftOut);
   };
   const ready = delay === 0 ? undefined : waitQueues.wait(delay);
-  whenReady(ready, () => replaceShortened(delivery, successor, forRetry, finished), finished);
+  whenReady(ready, () => replaceShortened(delivery, successor, forRetry, finished, leftOut), finished);
 }
 
 /**
@@ -240,8 +255,8 @@ export function park(
   done?: Republished,
 ): void {
   const to = { exchange: '', routingKey: parkingLot };
-  const successor = successorOf(delivery, to, options, waitQueues.now(), true);
-  whenReady(waitQueues.lot(parkingLot), () => replaceShortened(delivery, successor, forParking, done), done);
+  const { successor, leftOut } = successorOf(delivery, to, options, waitQueues.now(), true);
+  whenReady(waitQueues.lot(parkingLot), () => replaceShortened(delivery, successor, forParking, done, leftOut), done);
 }
 
 /** Runs `then` after a declaration; in the same call stack if there is none to wait for. */
@@ -253,14 +268,15 @@ function whenReady(ready: Promise<void> | undefined, then: () => void, failed: D
 /**
  * Publishes a delivery to its origin, as a new message: no deaths, attempt 1. If several queues are bound there, each gets the
  * message; name a queue in `to` to avoid that.
+ * @param now milliseconds since 1970
  * @param to a queue's name, or an exchange and a routing key. Default: the origin. Without an origin, or with one that only
  *   headers name, `done` gets an UnknownOriginError or an UnprovenOriginError
  */
-export function redrive(delivery: BackendDelivery, to?: Address | string, done?: Done): void {
+export function redrive(delivery: BackendDelivery, now: number, to?: Address | string, done?: Done): void {
   const { message } = delivery;
   const address = redriveAddress(delivery, to);
   if (address instanceof Error) return done?.(address);
-  delivery.replaceBy(republication(message, address, headersForRedrive(message)), done);
+  delivery.replaceBy(republication(message, address, headersForRedrive(message, now)), done);
 }
 
 /** The target of a redrive of this message, or the error that refuses it. */

@@ -1,8 +1,9 @@
-import { errorHeaders, retryHeaders, traceHeaders } from '../history/index.js';
+import { errorHeaders, historyHeaders, type LeftOutOfHistory, retryHeaders, traceHeaders } from '../history/index.js';
 import { type BackendDelivery, type Publication, ServerError } from '../backend/index.js';
 
 /** What was left out of the headers of a successor: with it they would be larger than a frame of the server. */
-export type LeftOut = 'the texts of its error' | 'its error and its origin' | 'all headers about its attempts';
+export type LeftOut =
+  LeftOutOfHistory | 'the texts of its error' | 'its error and its origin' | 'all headers about its attempts';
 
 interface Shorter {
   readonly leftOut: LeftOut;
@@ -11,7 +12,7 @@ interface Shorter {
 
 const texts: Shorter = {
   leftOut: 'the texts of its error',
-  names: [errorHeaders.stack, errorHeaders.message, errorHeaders.policy],
+  names: [errorHeaders.stack, errorHeaders.message, errorHeaders.policy, ...Object.values(historyHeaders)],
 };
 const origin: Shorter = {
   leftOut: 'its error and its origin',
@@ -20,7 +21,12 @@ const origin: Shorter = {
 /** Nothing is left to be counted, so this is for a message that is handled no more. */
 const everything: Shorter = {
   leftOut: 'all headers about its attempts',
-  names: [...Object.values(errorHeaders), ...Object.values(retryHeaders), traceHeaders.attempt],
+  names: [
+    ...Object.values(errorHeaders),
+    ...Object.values(historyHeaders),
+    ...Object.values(retryHeaders),
+    traceHeaders.attempt,
+  ],
 };
 
 /** A message that is retried keeps the number of its attempt. */

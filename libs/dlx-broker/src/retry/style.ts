@@ -39,13 +39,14 @@ export function rejectArguments({ only, queue, waitQueueType }: RetryPlan, args:
   return all.set('x-dead-letter-strategy', longstr('at-least-once')).set('x-overflow', longstr('reject-publish')); // rule M1
 }
 
-/** A plan as one line of the log. */
-export function describeRetry(plan: RetryPlan, style: RetryStyle): string {
+/** A plan as one line of the log. @param why it is republished, if it could be rejected */
+export function describeRetry(plan: RetryPlan, style: RetryStyle, why?: string): string {
   const { queue, attempts, delays, parkingLot, waitQueueType } = plan;
   const waits =
     delays.map((delay) => waitQueueName(delay, waitQueueType)).join(', ') || 'wait queues as they are needed';
   const how = { reject: `rejects into ${waits}`, republish: `republishes to ${waits}`, 'in-hand': 'waits in hand' }[
     style
   ];
-  return `  ${queue}: ${attempts} attempts, ${how}, then ${parkingLot}`;
+  const reason = why === undefined ? '' : ` (${why})`;
+  return `  ${queue}: ${attempts} attempts, ${how}${reason}, then ${parkingLot}`;
 }

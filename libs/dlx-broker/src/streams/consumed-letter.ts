@@ -1,5 +1,6 @@
 import { park, redrive, retryIn, type WaitQueues } from '../retry/index.js';
-import type { Address } from '../message/index.js';
+import { deadSince, notedEntry } from '../history/index.js';
+import type { Address, FieldTable } from '../message/index.js';
 
 import type { Backend, BackendDelivery, Done } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../options/index.js';
@@ -22,6 +23,8 @@ export interface SettledLetter {
 export interface LetterHost {
   readonly waitQueues: WaitQueues;
   readonly clock: Backend['clock'];
+  /** How many errors a letter keeps that is retried or parked. */
+  readonly errorHistory: number;
   /** True once the stream has ended and returned its unsettled letters. */
   closed(): boolean;
   left(): void;
@@ -115,7 +118,9 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
       what.to = typeof target === 'string' ? `/${target}` : `${target.exchange}/${target.routingKey}`;
       return undefined;
     };
-    return this.#replace('redrive', what as SettledLetter, check, (done) => redrive(this.#delivery, to, done));
+    return this.#replace('redrive', what as SettledLetter, check, (done) =>
+      redrive(this.#delivery, this.clock.now(), to, done),
+    );
   }
 
   /**
@@ -125,7 +130,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
    */
   retryIn(delay: number | string): Promise<void> {
     const { waitQueues } = this.#host;
-    const options = { queue: this.workQueue, attempt: this.failures + 1 };
+    const options = { queue: this.workQueue, attempt: this.failures + 1, ...this.#noted() };
     const what = { kind: 'retried', delay: 0 };
     const wait = () => {
       const read = parseDuration(delay, 'retryIn');
@@ -146,7 +151,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
       if (queue !== this.queue) return this.#host.waitQueues.lot(queue);
       throw new DlxConfigurationError(`park: the letter lies in '${queue}' already`);
     };
-    const options = { queue: this.workQueue, attempt: this.failures };
+    const options = { queue: this.workQueue, attempt: this.failures, ...this.#noted() };
     const what = { kind: 'parked', to: queue } as const;
     const act = (done: Done): void => park(this.#delivery, queue, this.#host.waitQueues, options, done);
     return this.#replace('park', what, lot, act);
@@ -160,6 +165,14 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
     if (this.#left || this.#state === 'settled' || this.#host.closed()) return;
     this.#left = true;
     this.#host.left();
+  }
+
+  /** Its history with the error that its headers name. */
+  #noted(): { readonly headers?: FieldTable } {
+    const { clock, errorHistory } = this.#host;
+    const at = deadSince(this.message) ?? clock.now();
+    const headers = notedEntry(this.message, this.failures, at, errorHistory);
+    return headers === undefined ? {} : { headers };
   }
 
   #settle(how: 'ack' | 'reject' | 'requeue'): void {

@@ -9,6 +9,7 @@ import {
   takeUntil,
   type ObservableInput,
 } from 'rxjs';
+import { defaultErrors } from '../history/index.js';
 import { HomeContext } from '../host/index.js';
 import { WaitQueues } from '../retry/index.js';
 import { type Backend } from '../backend/index.js';
@@ -28,6 +29,8 @@ export interface DeadLettersOptions {
   readonly waitQueues?: WaitQueues;
   /** Spans of letters that are retried, parked and redriven. Default: none. */
   readonly tracing?: SafeTracing;
+  /** How many errors a letter keeps that is retried or parked; 0 adds none. Default 10. */
+  readonly errorHistory?: number;
   /** Called for each letter that was settled. */
   readonly settled?: (letter: ConsumedLetter, what: SettledLetter) => void;
   /** Called for every function of the application inside an operator that did not answer in time. */
@@ -78,6 +81,7 @@ export class DeadLetters {
   readonly #closed = new ReplaySubject<void>(1);
   readonly #unanswered: NonNullable<DeadLettersOptions['unanswered']>;
   readonly #home = new HomeContext();
+  readonly #errorHistory: number;
   /** @internal */
   readonly tracing: SafeTracing | undefined;
 
@@ -93,6 +97,7 @@ export class DeadLetters {
     this.#settled = options.settled ?? doNothing;
     this.#unanswered = options.unanswered ?? doNothing;
     this.tracing = options.tracing;
+    this.#errorHistory = options.errorHistory ?? defaultErrors;
   }
 
   /**
@@ -119,6 +124,7 @@ export class DeadLetters {
       settled: this.#settled,
       unanswered: this.#unanswered,
       tracing: this.tracing,
+      errorHistory: this.#errorHistory,
     };
     const [backend, waitQueues, home] = [this.#backend, this.#waitQueues, this.#home];
     const one = (queue: string): Observable<ConsumedLetter<T>> =>

@@ -18,6 +18,8 @@ export interface LetterListener {
   settled(letter: ConsumedLetter, what: SettledLetter): void;
   unanswered(error: CallbackTimeoutError): void;
   readonly tracing: SafeTracing | undefined;
+  /** How many errors a letter keeps that is retried or parked. */
+  readonly errorHistory: number;
 }
 
 /** One consumer of a stream, and how many of its letters were left. */
@@ -81,6 +83,7 @@ export class LetterStream<T> {
     return {
       waitQueues: this.waitQueues,
       clock: this.backend.clock,
+      errorHistory: this.listener.errorHistory,
       closed: () => this.#closed,
       left: () => this.#leave(consumer),
       finished: (wasLeft) => {

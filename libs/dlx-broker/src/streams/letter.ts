@@ -10,10 +10,13 @@ import {
   addressOf,
   claimedOriginOf,
   decodePayload,
+  type ErrorEntry,
   failingSince,
   failuresOf,
+  fingerprintIn,
   type NotedError,
   notedErrorOf,
+  readHistory,
   recordedAddressOf,
   redrivesOf,
   UndecodablePayloadError,
@@ -117,6 +120,16 @@ export class Letter<T = unknown> {
   /** The error of its handler, by the headers `dlx-error-class` and `dlx-error-message`. */
   get error(): NotedError | undefined {
     return notedErrorOf(this.message);
+  }
+
+  /** The errors of its attempts, the latest first, by the header `dlx-errors`. Entries between the first and the latest ones may be missing. */
+  get errors(): readonly ErrorEntry[] {
+    return readHistory(this.message.own.headers).errors;
+  }
+
+  /** The fingerprint of its error, by which similar failures are grouped; undefined without an error. */
+  get fingerprint(): string | undefined {
+    return fingerprintIn(this.message);
   }
 
   /** How often it was sent back to its origin. */

@@ -35,7 +35,7 @@ function arrange() {
     vhost.redrive(queue(from), entry!, {
       exchange: '',
       routingKey: 'work',
-      headers: headersForRedrive(entry!.message),
+      headers: headersForRedrive(entry!.message, 0),
       ...to,
     });
   return { ...listener, broker, clock, vhost, view, declare, publish, kill, queue, entries, bodies, redrive };

@@ -9,6 +9,7 @@ export interface FilterFlags {
   readonly routingKey?: string;
   readonly header?: readonly string[];
   readonly error?: string;
+  readonly fingerprint?: string;
   readonly text?: string;
   readonly olderThan?: string;
   readonly youngerThan?: string;
@@ -22,6 +23,7 @@ const names = {
   exchange: 'exchange',
   routingKey: 'routing_key',
   error: 'error',
+  fingerprint: 'fingerprint',
   text: 'text',
   olderThan: 'older_than',
   youngerThan: 'younger_than',

@@ -43,7 +43,7 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
     withFilters(withVhost(command('list', 'List what lies in a queue of dead letters, without taking it out.'))),
   )
     .argument('[QUEUE]', 'without it: the queues that get dead letters, of all virtual hosts or of --vhost')
-    .option('--by <WHAT>', 'count instead, by reason, error, queue, first-queue, exchange or routing-key')
+    .option('--by <WHAT>', 'count instead, by reason, error, fingerprint, queue, first-queue, exchange or routing-key')
     .option('--limit <NUMBER>', 'at most so many messages or queues, up to 500 (default: 50 messages, 500 queues)')
     .action((queue: string | undefined, flags: ListFlags) =>
       act('list', flags, (api) => list(queue, flags, api, output)),

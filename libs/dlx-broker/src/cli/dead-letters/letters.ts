@@ -10,6 +10,10 @@ interface Letter {
   readonly origin: { readonly exchange: string; readonly routing_key: string; readonly proven?: boolean } | null;
   readonly redrives?: number;
   readonly error: { readonly class?: string; readonly message?: string } | null;
+  /** Absent in the answers of earlier versions, as are the errors. */
+  readonly fingerprint?: string | null;
+  readonly errors?: readonly PastError[];
+  readonly errors_omitted?: number;
   readonly deaths: readonly Death[];
   readonly properties: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, { readonly value?: unknown }>>;
@@ -25,6 +29,17 @@ interface Death {
   readonly exchange: string;
   readonly routing_keys: readonly string[];
   readonly time: number | null;
+}
+
+interface PastError {
+  readonly attempt: number;
+  readonly at: number;
+  readonly name: string;
+  readonly message: string;
+  readonly handler?: string;
+  readonly host?: string;
+  readonly took?: number;
+  readonly redrive?: number;
 }
 
 interface Page {
@@ -73,7 +88,7 @@ export function letterText(body: unknown): string {
   ]);
   const properties = Object.entries(letter.properties).map(([name, value]) => [name, JSON.stringify(value)]);
   const headers = Object.entries(letter.headers)
-    .filter(([name]) => !isOfDeaths(name))
+    .filter(([name]) => !isShownElsewhere(name))
     .map(([name, field]) => [name, JSON.stringify(field.value ?? field)]);
   const facts = [
     ['id', letter.id],
@@ -81,6 +96,7 @@ export function letterText(body: unknown): string {
     ...(letter.error === null
       ? []
       : [['error', [letter.error.class, letter.error.message].filter((part) => part !== undefined).join(': ')]]),
+    ...(letter.fingerprint ? [['fingerprint', letter.fingerprint]] : []),
     ...(letter.redrives ? [['redriven', String(letter.redrives)]] : []),
   ];
   return [
@@ -88,6 +104,7 @@ export function letterText(body: unknown): string {
     deaths.length === 0
       ? ''
       : section('deaths, the newest first', prettyColumns(['reason', 'count', 'queue', 'by', 'time', 'after'], deaths)),
+    errorsText(letter),
     section('properties', prettyColumns(undefined, properties)),
     section('headers', prettyColumns(undefined, headers)),
     section(`body (${letter.payload_bytes} bytes, ${letter.payload_encoding})`, shownLines(letter.payload)),
@@ -96,11 +113,29 @@ export function letterText(body: unknown): string {
     .join('\n\n');
 }
 
+function errorsText({ errors = [], errors_omitted: omitted = 0 }: Letter): string {
+  if (errors.length === 0) return '';
+  const rows = errors.map((error) => [
+    error.redrive === undefined ? String(error.attempt) : '',
+    when(error.at),
+    error.redrive === undefined ? oneLine(`${error.name}: ${error.message}`, 80) : `redriven (${error.redrive})`,
+    error.handler ?? '',
+    error.host ?? '',
+    error.took === undefined ? '' : duration(error.took),
+  ]);
+  const more = omitted === 0 ? '' : `, ${omitted} before the last left out`;
+  return section(
+    `errors, the newest first${more}`,
+    prettyColumns(['attempt', 'time', 'error', 'handler', 'host', 'took'], rows),
+  );
+}
+
 /** How long after the death before it. */
 const waited = ({ time }: Death, before: Death | undefined): string =>
   time === null || before === undefined || before.time === null ? '' : duration(time - before.time);
 
-/** They are shown as deaths. */
-const isOfDeaths = (name: string): boolean => name === 'x-death' || name.startsWith('x-first-death-');
+/** They are shown as deaths and as errors. */
+const isShownElsewhere = (name: string): boolean =>
+  name === 'x-death' || name === 'dlx-errors' || name.startsWith('x-first-death-');
 
 const section = (title: string, text: string): string => (text === '' ? '' : `${title}\n\n${text}`);

@@ -1,11 +1,11 @@
 import { type Field, fromField, type Message } from '../../message/index.js';
-import { recordedAddressOf, workQueueOf } from '../../history/index.js';
+import { fingerprintIn, recordedAddressOf, workQueueOf } from '../../history/index.js';
 import { bodyOf, Unread } from './payload.js';
 import { diedIn, failedOf, reasonOf, timeOf } from './letter-facts.js';
 
 /**
- * Selects messages of a queue: those that match every part of the filter. An empty reason, queue or error selects
- * messages without one; an empty exchange is the default exchange.
+ * Selects messages of a queue: those that match every part of the filter. An empty reason, queue, error or fingerprint
+ * selects messages without one; an empty exchange is the default exchange.
  */
 export interface MessageFilter {
   /** The reason of the latest death. */
@@ -19,6 +19,8 @@ export interface MessageFilter {
   readonly routingKey?: string;
   /** The class of an error, or its kind as the groups show it. */
   readonly error?: string;
+  /** The fingerprint of its error. */
+  readonly fingerprint?: string;
   /** The headers that a message must have: with a value, or with any value. */
   readonly headers?: readonly WantedHeader[];
   /** A text in the first {@link searchedBytes} of the body, case-sensitive. */
@@ -50,6 +52,7 @@ const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefin
   ({ firstQueue }) => whenSaid(firstQueue, (wanted) => (message) => (workQueueOf(message) ?? '') === wanted),
   ({ exchange }) => whenSaid(exchange, (wanted) => (message) => recordedAddressOf(message).exchange === wanted),
   ({ routingKey }) => whenSaid(routingKey, (wanted) => (message) => recordedAddressOf(message).routingKey === wanted),
+  ({ fingerprint }) => whenSaid(fingerprint, (wanted) => (message) => (fingerprintIn(message) ?? '') === wanted),
   ({ olderThan }) => whenSaid(olderThan, (age) => (message, now) => ageOf(message, now, -Infinity) > age),
   ({ youngerThan }) => whenSaid(youngerThan, (age) => (message, now) => ageOf(message, now, Infinity) < age),
   ({ text }, unread) => whenSaid(text, (wanted) => containsText(wanted, unread)),

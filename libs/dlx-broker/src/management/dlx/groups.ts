@@ -1,6 +1,6 @@
 import type { Entry } from '../../broker/index.js';
 import { type Message } from '../../message/index.js';
-import { recordedAddressOf, workQueueOf } from '../../history/index.js';
+import { fingerprintIn, recordedAddressOf, workQueueOf } from '../../history/index.js';
 import { ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
 import { matcherOf } from './filter.js';
@@ -17,6 +17,7 @@ import { inTurns } from '../http/turns.js';
 const groupings = {
   reason: reasonOf,
   error: (message) => errorOf(message)?.kind,
+  fingerprint: fingerprintIn,
   queue: diedIn,
   'first-queue': workQueueOf,
   exchange: (message) => recordedAddressOf(message).exchange,

@@ -13,6 +13,7 @@ export const filterNames = {
   exchange: 'exchange',
   routing_key: 'routingKey',
   error: 'error',
+  fingerprint: 'fingerprint',
   text: 'text',
   older_than: 'olderThan',
   younger_than: 'youngerThan',

@@ -1,11 +1,5 @@
 import { deathsOf, type Message, textAt } from '../../message/index.js';
-import { dateAt, deadSince, errorHeaders, retryHeaders } from '../../history/index.js';
-
-/** The most characters of an error message that count for its kind. */
-const longestKind = 200;
-
-/** The parts of a message that differ between failures of the same kind: identifiers first, then all other numbers. */
-const varying = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0x[0-9a-f]+|\d+/gi;
+import { dateAt, deadSince, errorHeaders, errorKind, retryHeaders } from '../../history/index.js';
 
 /** The error of a handler, as the headers of a message describe it. */
 export interface LetterError {
@@ -29,8 +23,7 @@ export function errorOf(message: Message): LetterError | undefined {
   const name = textAt(headers, errorHeaders.class);
   if (name === undefined) return undefined;
   const said = textAt(headers, errorHeaders.message);
-  const kind = said ? `${name}: ${said.slice(0, longestKind).replace(varying, '#')}` : name;
-  return { class: name, message: said, kind };
+  return { class: name, message: said, kind: errorKind(name, said) };
 }
 
 /** The reason of the latest death of a message; undefined if it never died. */

@@ -1,6 +1,6 @@
 import type { Entry } from '../../broker/index.js';
-import { deathsOf, emptyTable, firstDeathOf, plainProperties } from '../../message/index.js';
-import { originOf, redrivesOf } from '../../history/index.js';
+import { deathsOf, emptyTable, firstDeathOf, type Message, plainProperties } from '../../message/index.js';
+import { fingerprintIn, originOf, readHistory, redrivesOf } from '../../history/index.js';
 import { errorOf } from './letter-facts.js';
 import { type PayloadEncoding, payloadOf } from './payload.js';
 import { typedTable } from './typed-field.js';
@@ -12,13 +12,16 @@ export interface Shown {
   readonly truncate: number;
   /** The most characters of each header. */
   readonly longestHeader: number;
+  /** True: with the history of its errors. */
+  readonly errors?: boolean;
 }
 
 /** The id of a message: its position in its queue, which stays the same between pages. */
 export const idOf = ({ position }: Entry): string => String(position);
 
 /** A waiting message as JSON; times are milliseconds since 1970. */
-export function messageToJson(entry: Entry, { encoding, truncate, longestHeader }: Shown): Record<string, unknown> {
+export function messageToJson(entry: Entry, shown: Shown): Record<string, unknown> {
+  const { encoding, truncate, longestHeader } = shown;
   const { message, returns, failures, deadline } = entry;
   const { properties, exchange, routingKey } = message;
   const headers = properties.headers ?? emptyTable;
@@ -37,6 +40,8 @@ export function messageToJson(entry: Entry, { encoding, truncate, longestHeader 
     expires_at: deadline === 0 ? null : deadline,
     redrives: redrivesOf(message),
     error: errorOf(message) ?? null,
+    fingerprint: fingerprintIn(message) ?? null,
+    ...(shown.errors === true && errorsToJson(message)),
     first_death: firstDeathOf(message) ?? null,
     deaths: deathsOf(message).map((death) => ({
       reason: death.reason,
@@ -51,4 +56,10 @@ export function messageToJson(entry: Entry, { encoding, truncate, longestHeader 
     headers: typedTable(headers, longestHeader),
     ...payloadOf(message, encoding, truncate),
   };
+}
+
+/** The errors of the attempts, the latest first. */
+function errorsToJson({ own }: Message): object {
+  const { errors, omitted } = readHistory(own.headers);
+  return { errors: errors.map((error) => ({ ...error, at: error.at.getTime() })), errors_omitted: omitted };
 }

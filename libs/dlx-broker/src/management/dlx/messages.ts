@@ -64,7 +64,7 @@ const browse: Handler = async (request, management) => {
 const show: Handler = (request, management) => {
   onlyKnown(request.query.keys(), shownParameters, 'parameter');
   const entry = entryNamed(request, readableQueue(request, management));
-  return ok(messageToJson(entry, shownIn(request.query, Infinity, Infinity)));
+  return ok(messageToJson(entry, { ...shownIn(request.query, Infinity, Infinity), errors: true }));
 };
 
 function shownIn(query: URLSearchParams, truncate: number, longest: number): Shown {

@@ -69,10 +69,10 @@ function* lineOf(entry: Entry, encoding: Shown['encoding']): Generator<string, v
   const { message } = entry;
   const body = message.size > longestInOneStep ? longBodyOf(message) : undefined;
   if (body === undefined) {
-    yield `${JSON.stringify(messageToJson(entry, { encoding, truncate: Infinity, longestHeader: Infinity }))}\n`;
+    yield `${JSON.stringify(messageToJson(entry, { encoding, truncate: Infinity, longestHeader: Infinity, errors: true }))}\n`;
     return;
   }
-  const about = messageToJson(entry, { encoding: 'base64', truncate: 0, longestHeader: Infinity });
+  const about = messageToJson(entry, { encoding: 'base64', truncate: 0, longestHeader: Infinity, errors: true });
   const { payload: _, ...rest } = about;
   yield `${JSON.stringify({ ...rest, payload_truncated: false }).slice(0, -1)},"payload":"`;
   for (let from = 0; from < body.length; from += pieceOfBody) {

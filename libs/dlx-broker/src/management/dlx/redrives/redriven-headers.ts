@@ -23,7 +23,7 @@ export interface RedriveNote {
 
 /** The headers of a redriven message, with its source, its user and its time. */
 export function redriven(message: Message, { from, by, task, keepsHistory }: RedriveNote, now: number): FieldTable {
-  const headers = new Map<string, Field>(keepsHistory ? message.properties.headers : headersForRedrive(message));
+  const headers = new Map<string, Field>(keepsHistory ? message.properties.headers : headersForRedrive(message, now));
   if (keepsHistory) for (const name of ['CC', 'BCC']) headers.delete(name); // `CC` and `BCC` would be further addresses
   headers.set(redrivenHeaders.from, longstr(from));
   headers.set(redrivenHeaders.at, timestamp(Math.floor(now / 1000)));
