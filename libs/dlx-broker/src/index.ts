@@ -22,6 +22,7 @@ export {
   DlxServer,
   type HealthResult,
   type OutcomeEvent,
+  type QueueControl,
 } from './nest/index.js';
 
 // Where the broker is

@@ -141,6 +141,31 @@ export interface Deaths {
   onDeath(listener: (death: BackendDeath) => void): () => void;
 }
 
+/** Why a queue delivers nothing to its consumers. Times are milliseconds since 1970. */
+export interface QueuePause {
+  /** Empty for none. */
+  readonly reason: string;
+  /** The user who paused it; undefined is the application of the broker. */
+  readonly by: string | undefined;
+  readonly since: number;
+  /** When the pause ends by itself; undefined while it lasts until it is ended. */
+  readonly until: number | undefined;
+}
+
+/** Stops the deliveries of a queue to all its consumers, in all processes. */
+export interface QueuePausing {
+  /**
+   * Pauses a queue; resolves when that is stored. A pause of a paused queue replaces its reason and its end.
+   * @param request the reason, up to 500 characters, and the milliseconds after which the pause ends by itself, up to 365 days
+   * @throws TopologyError when there is no such queue
+   */
+  pause(queue: string, request?: { readonly reason?: string; readonly for?: number }): Promise<void>;
+  /** Ends the pause, if there is one. @throws TopologyError when there is no such queue */
+  resume(queue: string): Promise<void>;
+  /** The pause of a queue; undefined while it is not paused. @throws TopologyError when there is no such queue */
+  pauseOf(queue: string): Promise<QueuePause | undefined>;
+}
+
 /** What only some servers can do. Reach a member by `need(backend, 'browsing')`, which explains its absence. */
 export interface Capabilities {
   readonly browsing?: Browsing;
@@ -148,6 +173,7 @@ export interface Capabilities {
   /** Exact delays: the broker has exchanges of the type `x-delayed-message`. Absent where wait queues are used instead. */
   readonly delayed?: DelayedPublishing;
   readonly deaths?: Deaths;
+  readonly pausing?: QueuePausing;
 }
 
 /**

@@ -22,6 +22,7 @@ describe('what a server lacks', () => {
     ['browsing', 'RabbitMQ 3.10.8 cannot show the messages that wait in a queue: AMQP 0-9-1'],
     ['listing', 'RabbitMQ 3.10.8 cannot list its queues: AMQP 0-9-1'],
     ['delayed', 'RabbitMQ 3.10.8 cannot take back delayed messages: it holds'],
+    ['pausing', 'RabbitMQ 3.10.8 cannot pause a queue: it delivers'],
     ['deaths', 'RabbitMQ 3.10.8 cannot report deaths of messages: a server'],
   ])('%s: the error names the server, what it cannot do, why, and a remedy', (capability, start) => {
     const failure = failureOf(plain(), capability);
@@ -46,7 +47,7 @@ describe('what a server lacks', () => {
 
   it('the embedded backend has everything, and is ready at once and for ever', async () => {
     const { backend } = harness();
-    for (const capability of ['browsing', 'listing', 'delayed', 'deaths'] as const) {
+    for (const capability of ['browsing', 'listing', 'delayed', 'deaths', 'pausing'] as const) {
       expect(need(backend, capability)).toBe(backend[capability]);
     }
     const server = { product: 'embedded', version: '3.10' };

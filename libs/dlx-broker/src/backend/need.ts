@@ -35,6 +35,11 @@ const capabilities: Readonly<Record<Capability, Row>> = {
     why: 'a server tells a client of no death in its queues',
     remedy: 'consume the queue to which the dead letters go',
   },
+  pausing: {
+    what: 'pause a queue',
+    why: 'it delivers to every consumer that has room',
+    remedy: "pause the handlers in each application, or use embedded() or 'dlx-broker serve'",
+  },
 };
 
 /**

@@ -20,6 +20,7 @@ import type { OrderedQueue } from './ordered/ordered-queue.js';
 import { refuseUnknownTimeout } from './ordered/time-in-hand.js';
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumers } from './queue-consumers.js';
+import { QueueControl } from './queue-control.js';
 import { type Measured, measured } from './measured.js';
 import type { DlxServer } from './server.js';
 import { StartReport } from './start-report.js';
@@ -164,6 +165,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
    */
   async isAlive<const Key extends string>(key: Key): Promise<HealthResult<Key>> {
     return liveness(key, await this.health());
+  }
+
+  /** One queue of the broker, to pause and resume it. Nothing is asked or declared yet. */
+  queue(name: string): QueueControl {
+    return new QueueControl(name, this.backend);
   }
 
   /** The topology of the handlers known so far, declared or not. Reading it declares nothing. */

@@ -24,6 +24,7 @@ export type { OutcomeEvent } from './outcome-events.js';
 export * from './outcomes.js';
 
 export * from './payload.js';
+export { type PauseOptions, QueueControl } from './queue-control.js';
 export * from './record-builder.js';
 export { DlxServer, getDlxTransportId } from './server.js';
 export type { HandlerCounts } from './settlement.js';

@@ -22,11 +22,13 @@ import type {
   Done,
   Listing,
   Publication,
+  QueuePausing,
   QueueStatus,
   ReplyChannel,
 } from '../backend.js';
 import { EmbeddedDelivery, type EmbeddedConsumer } from './delivery.js';
 import { browsingOn, deathsOn, listingOn } from './capabilities.js';
+import { pausingOn } from './pausing.js';
 import { EmbeddedDelayed } from './delayed.js';
 import { declareEmbedded } from './topology.js';
 import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
@@ -58,6 +60,7 @@ export class EmbeddedBackend implements Backend {
   readonly delayed: DelayedPublishing = new EmbeddedDelayed(this, () => this.#connected());
   readonly browsing: Browsing = browsingOn(() => this.#connected());
   readonly listing: Listing = listingOn(() => this.#connected());
+  readonly pausing: QueuePausing;
   readonly deaths: Deaths = deathsOn(() => this.#connected());
   readonly state: BackendState;
   readonly #options: EmbeddedOptions;
@@ -75,6 +78,7 @@ export class EmbeddedBackend implements Backend {
     options: EmbeddedOptions = {},
   ) {
     this.#options = options;
+    this.pausing = pausingOn(broker, () => this.#connected());
     this.state = { kind: 'ready', server: { product: 'embedded', version: profileName(broker) } };
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../broker/index.js';
-import { after, HomeContext, type HttpApi, policyPatterns } from '../../host/index.js';
+import { after, HomeContext, policyPatterns } from '../../host/index.js';
 import type { Message } from '../../message/index.js';
 import type { Topology } from '../../topology/index.js';
 import type {
@@ -13,17 +13,19 @@ import type {
   Done,
   Listing,
   Publication,
+  QueuePausing,
   QueueStatus,
   ReplyChannel,
 } from '../backend.js';
 import { ConnectionLostError, OverloadedError, ServerError, TopologyError } from '../errors.js';
 import { type BackendState, type ServerInfo, serverOf } from '../state.js';
 import { browsingOver, listingOver } from './browsing.js';
+import { pausingOver } from './pausing.js';
 import type { QueueDeclared } from './client/api.js';
 import type { openPublisher } from './client/publisher.js';
 import { RabbitMqConsumer } from './consumer/consumer.js';
 import { RabbitMqDelayed } from './delayed.js';
-import { apiFor, managementApi } from './management-url.js';
+import { HttpAccess } from './http-access.js';
 import { Link, type LinkHost, type OpenLink } from './link.js';
 import type { ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
@@ -32,7 +34,7 @@ import { RabbitMqReplies } from './replies.js';
 import { Calls, mayPass, textOf, triedAgain } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
-import { existingIn, type ManagementPlace } from './declarations/existing.js';
+import { existingIn } from './declarations/existing.js';
 import { asBackendError, remedyOn, whyNot } from './explained.js';
 import { Policies } from './declarations/policy-check.js';
 import { Restoring } from './declarations/restoring.js';
@@ -65,8 +67,7 @@ export class RabbitMqBackend implements Backend {
   /** Callbacks that wait for a connection. */
   readonly #waiting = new Set<(link: OpenLink | undefined) => void>();
   readonly #home = new HomeContext();
-  /** Aborted by {@link close}: calls of the management API would keep the process alive. */
-  readonly #ending = new AbortController();
+  readonly #http: HttpAccess;
   #endKeepAlive: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
@@ -75,6 +76,7 @@ export class RabbitMqBackend implements Backend {
     private readonly host: RabbitMqHost,
   ) {
     const { clock, random, fault } = host;
+    this.#http = new HttpAccess(options.management);
     this.#desired = new DesiredTopology(clock, () => this.#pauses(), host.warn);
     const restoring = new Restoring(clock, () => this.#pauses(), this.#desired);
     this.#restore = (exchange, then) => restoring.restore(exchange, this.#link.current?.connection, then);
@@ -98,7 +100,7 @@ export class RabbitMqBackend implements Backend {
       publish: this.#publish,
       declare: (topology) => this.declare(topology),
       server: () => serverOf(this.state),
-      api: () => this.#api(),
+      api: () => this.#http.over(this.#link.current, 'any', (api, virtualHost) => ({ ...api, virtualHost })),
     });
     this.#link = new Link(options, host, {
       opened: async (link) => {
@@ -140,14 +142,17 @@ export class RabbitMqBackend implements Backend {
 
   /** Available on a dlx-broker with an HTTP API. */
   get browsing(): Browsing | undefined {
-    const place = this.#link.current?.server.info.product === 'dlx-broker' ? this.#api() : undefined;
-    return place && browsingOver(place, place.virtualHost);
+    return this.#http.over(this.#link.current, 'own', browsingOver);
   }
 
   /** Available with option `management`, and on a dlx-broker with an HTTP API. */
   get listing(): Listing | undefined {
-    const place = this.#api();
-    return place && listingOver(place, place.virtualHost);
+    return this.#http.over(this.#link.current, 'any', listingOver);
+  }
+
+  /** Available on a dlx-broker with an HTTP API. */
+  get pausing(): QueuePausing | undefined {
+    return this.#http.over(this.#link.current, 'own', pausingOver);
   }
 
   remedyFor(capability: keyof Capabilities): string | undefined {
@@ -168,7 +173,7 @@ export class RabbitMqBackend implements Backend {
   async declare(topology: Topology): Promise<ReadonlySet<string>> {
     const limit = this.clock.now() + this.options.declareTimeout;
     const { different, ...declared } = await this.#insist(limit, async (calls, link) => {
-      const place = this.#managed(link);
+      const place = this.#http.managed(link);
       if (place !== undefined) await this.#policies.put(place);
       const management = place && existingIn(place, this.host.warn);
       const knows = (type: string): boolean => type === 'x-delayed-message' && link.server.isExact;
@@ -176,17 +181,9 @@ export class RabbitMqBackend implements Backend {
     });
     this.#desired.add(declared);
     const link = this.#link.current;
-    const place = link && this.#managed(link);
+    const place = link && this.#http.managed(link);
     if (place !== undefined) await this.#policies.look(place, topology.queues);
     return different;
-  }
-
-  /** The management API of option `management`. */
-  #managed(link: OpenLink): ManagementPlace | undefined {
-    const { management } = this.options;
-    const { virtualHost } = link.address;
-    if (management === undefined) return undefined;
-    return { ...managementApi(management, link.credentials), virtualHost, signal: this.#ending.signal };
   }
 
   publish(publication: Publication, done?: Done): void {
@@ -256,7 +253,7 @@ export class RabbitMqBackend implements Backend {
     for (const consumer of this.#consumers) consumer.cancel();
     const isUp = this.#link.current !== undefined;
     await this.#publisher.close(isUp ? this.options.closeTimeout : 0);
-    this.#ending.abort();
+    this.#http.end();
     for (const consumer of this.#consumers) consumer.close();
     for (const replies of this.#replies) replies.close();
     const closed = this.#link.close();
@@ -276,12 +273,6 @@ export class RabbitMqBackend implements Backend {
     for (const consumer of this.#consumers) consumer.begin();
     for (const replies of this.#replies) replies.begin(link.connection);
     for (const waiting of this.#waiting) waiting(link);
-  }
-
-  #api(): (HttpApi & { readonly virtualHost: string }) | undefined {
-    const link = this.#link.current;
-    const api = link && apiFor(link, this.options.management);
-    return api && { ...api, virtualHost: link.address.virtualHost, signal: this.#ending.signal };
   }
 
   /**

@@ -30,12 +30,16 @@ export async function callManagement(
   const asked = `${method} /api/${path.map(encodeURIComponent).join('/')}`;
   if (status === 404 && method !== 'PUT') return undefined;
   if (status >= 200 && status < 300) return text === '' ? undefined : readAnswer(api, asked, () => JSON.parse(text));
-  const tag = method === 'PUT' ? "the tag 'policymaker'" : 'a tag for management';
-  const hint = status === 401 || status === 403 ? `; the user '${api.user}' needs ${tag}` : '';
+  const hint = status === 401 || status === 403 ? `; the user '${api.user}' needs ${neededFor(method, path)}` : '';
   throw new ServerError(
     `the management API at ${api.base} answers ${status} to ${asked}${reasonIn(text)}${hint}`,
     status,
   );
+}
+
+function neededFor(method: HttpCall['method'], path: readonly string[]): string {
+  if (path[0] === 'dlx' && path.at(-1) === 'pause') return 'a tag for management, and the right to configure the queue';
+  return method === 'PUT' ? "the tag 'policymaker'" : 'a tag for management';
 }
 
 /**

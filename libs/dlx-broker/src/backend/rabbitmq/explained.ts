@@ -9,7 +9,8 @@ import type { KnownServer } from './known-server.js';
 export function remedyOn(server: KnownServer | undefined, capability: keyof Capabilities): string | undefined {
   const asked = "set option 'management' of rabbitmq() to the URL of the management API";
   if (capability === 'listing') return `${asked}, or name the queues instead of giving a pattern`;
-  if (capability !== 'browsing' || server?.info.product !== 'dlx-broker') return undefined;
+  if ((capability !== 'browsing' && capability !== 'pausing') || server?.info.product !== 'dlx-broker')
+    return undefined;
   if (server.http === undefined) return `start 'dlx-broker serve' with --http, or ${asked}`;
   return server.http.isSecure ? `${asked}, which speaks TLS` : asked;
 }
