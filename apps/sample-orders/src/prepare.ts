@@ -9,7 +9,11 @@ const page = fileURLToPath(new URL('../../../apps/sample-orders/page/', import.m
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-ancestors 'none'";
 
+/** The parser of forms stays out: a page of another site may send a form, and no JSON. */
+export const withoutParsers = { bodyParser: false } as const;
+
 export async function prepare(app: NestExpressApplication): Promise<void> {
+  app.useBodyParser('json');
   app.useStaticAssets(page, { setHeaders: (response) => void response.setHeader('content-security-policy', policy) });
   // Makes the broker a transport of the application. `@EventPattern` needs one; handlers with `@Consume` would not.
   app.connectMicroservice({ strategy: app.get(DlxServer) }, { inheritAppConfig: true });

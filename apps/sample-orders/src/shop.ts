@@ -52,7 +52,7 @@ export class Shop {
   }
 }
 
-/** A page of another site cannot send JSON to the shop, so a request without a JSON body changes nothing. */
+/** A page of another site cannot send JSON to the shop, and other bodies are not parsed: see `withoutParsers`. */
 function fields(body: unknown): Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null) throw new BadRequestException('the body is JSON');
   return { ...body };
