@@ -83,11 +83,7 @@ export class RabbitMqConsumer implements Consumption {
   }
 
   cancel(): void {
-    if (this.#stage !== 'running') return;
-    this.#stage = 'cancelled';
-    this.#callOff?.();
-    this.#settle?.resolve();
-    this.#settle = undefined;
+    if (!this.#end()) return;
     const session = this.#session;
     if (session === undefined || session.isOver) this.#leave();
     else if (this.#tag === undefined)
@@ -95,11 +91,25 @@ export class RabbitMqConsumer implements Consumption {
     else this.#stop(session, this.#tag);
   }
 
+  /**
+   * Without a basic.cancel before: it would let the next single active consumer get the messages behind those that are unsettled, before
+   * the end of the channel returns these (rule R3).
+   */
   close(): void {
-    this.cancel();
+    this.#end();
     const session = this.#session;
     if (session?.isOver === false) session.channel.close();
     this.#leave();
+  }
+
+  /** It gets no further deliveries. @returns false if that is so already */
+  #end(): boolean {
+    if (this.#stage !== 'running') return false;
+    this.#stage = 'cancelled';
+    this.#callOff?.();
+    this.#settle?.resolve();
+    this.#settle = undefined;
+    return true;
   }
 
   #began(session: ConsumerSession, tag: string): void {
