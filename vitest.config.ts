@@ -43,6 +43,7 @@ const onAllBrokers = [
   'test/e2e/all-features.spec.ts',
   'test/e2e/async-context.spec.ts',
   'test/e2e/code-of-others.spec.ts',
+  'test/e2e/contracts.spec.ts',
   'test/e2e/differences.spec.ts',
   'test/e2e/error-history.spec.ts',
   'test/e2e/failure-log.spec.ts',

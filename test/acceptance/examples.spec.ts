@@ -14,6 +14,7 @@ const pages = [
   'redrive',
   'idempotency',
   'ordered',
+  'contracts',
   'from-nest-rabbitmq',
   'from-golevelup',
   'from-bullmq',

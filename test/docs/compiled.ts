@@ -17,7 +17,7 @@ const namesOfOthers: Readonly<Record<string, readonly string[]>> = {
     'RpcException',
   ],
   '@nestjs/testing': ['Test'],
-  rxjs: ['firstValueFrom', 'lastValueFrom'],
+  rxjs: ['firstValueFrom', 'lastValueFrom', 'mergeMap'],
 };
 
 /** Every name of this package by its entry, as the list of exports has them. */

@@ -37,10 +37,13 @@ export {
 
 // Decorators of handlers
 export {
+  Answer,
+  type AnswerOf,
   Bind,
   CaptureErrors,
   Consume,
   ConsumerPriority,
+  type ContractDecorator,
   DeadLetter,
   Exchange,
   Expires,
@@ -51,6 +54,7 @@ export {
   MaxPriority,
   Ordered,
   type OrderedOptions,
+  On,
   Prefetch,
   Queue,
   QueueArguments,
@@ -67,6 +71,18 @@ export { Drop, Park, Reject, RetryLater } from './nest/index.js';
 // Messages
 export { type DlxRecord, DlxRecordBuilder } from './nest/index.js';
 export type { XDeath } from './streams/index.js';
+
+// Contracts
+export {
+  type ContractIssue,
+  event,
+  type EventContract,
+  type EventOptions,
+  request,
+  type RequestContract,
+  type RequestOptions,
+  type StandardSchema,
+} from './nest/index.js';
 
 // Injection
 export {
@@ -99,7 +115,7 @@ export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from '.
 export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
 
 // Errors
-export { ClientClosedError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
+export { ClientClosedError, ContractError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
 export { UndecodablePayloadError } from './history/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
 export { DlxConfigurationError } from './options/index.js';

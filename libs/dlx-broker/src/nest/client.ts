@@ -9,40 +9,21 @@ import type { PublishSpan, SafeTracing } from '../tracing/index.js';
 import type { Properties } from '../message/index.js';
 import { DlxConfigurationError } from '../options/index.js';
 import { takeAnswer } from './answers.js';
+import { ask, checkSent, type NoContract } from './contracts/client-side.js';
+import { Contract, type EventContract, type RequestContract } from './contracts/contract.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
-import { encodeContent } from './encode-content.js';
+import type { DlxClientOptions } from './client-options.js';
 import { asError, describeError } from './failure.js';
 import { EventLog } from './event-log.js';
-import { withMetadata } from './headers.js';
-import type { LoggingOptions } from './logging.js';
 import { Client, type DispatchHook, InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
 import { type ClientTarget, checkTarget } from './packets/client-target.js';
-import type { Envelope } from './packets/envelope.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
-import { DlxRecord, recordProperties } from './record-builder.js';
+import { endingBy, messageIdOf, publicationOf, type PublishPlace } from './publication.js';
+import { DlxRecord } from './record-builder.js';
 import { type Asker, SharedReplies } from './shared-replies.js';
 import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
-
-/** Where a client publishes. */
-export interface DlxClientOptions {
-  readonly backend: Backend;
-  /** The exchange of events. Default `dlx.events`. */
-  readonly events?: string;
-  /** The exchange of requests. Default `dlx.requests`. */
-  readonly requests?: string;
-  /** The type of the wait queues for delayed events, on a broker without delayed exchanges. */
-  readonly waitQueueType?: WaitQueueType;
-  /** `nest`: writes packets of Nest's RabbitMQ transport, and reads its replies. Default `none`: the body is the data. */
-  readonly envelope?: Envelope;
-  /** The queue to which packets go, in place of exchanges. */
-  readonly queue?: string;
-  /** Spans of publishes. Default: none. */
-  readonly tracing?: SafeTracing;
-  /** How lines are logged. Default: as sentences. */
-  readonly logging?: LoggingOptions;
-}
 
 /** The ids of a message that the client does not make itself. */
 type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
@@ -55,20 +36,17 @@ type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
 export class DlxClient extends Client {
   readonly #backend: Backend;
   readonly #delayed: DelayedPublisher;
-  readonly #events: string;
-  readonly #requests: string;
+  readonly #events: PublishPlace;
+  readonly #requests: PublishPlace;
   readonly #waitQueueType: WaitQueueType | undefined;
   /** True: messages and replies are packets of Nest. */
   readonly #packets: boolean;
-  /** The routing key of all messages in place of their patterns. */
-  readonly #queue: string | undefined;
   /** Clients made by {@link to}, by their targets. */
   readonly #targets = new Map<string, DlxClient>();
   readonly #log: EventLog;
   readonly #prefix = randomBytes(6).toString('base64url');
   readonly #pending = new PendingRequests(this.#prefix);
   readonly #unroutable: UnroutableEvents;
-  readonly #dropped: (publication: Publication) => void;
   readonly #asker: Asker;
   readonly #tracing: SafeTracing | undefined;
   /** Shared with the clients made by {@link to}. */
@@ -87,14 +65,14 @@ export class DlxClient extends Client {
     this.#tracing = options.tracing;
     this.#waitQueueType = waitQueueType;
     this.#packets = envelope === 'nest';
-    this.#queue = queue;
     this.#backend = backend;
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
-    this.#events = events;
-    this.#requests = requests;
     this.#log = new EventLog(DlxClient.name, options.logging);
     this.#unroutable = new UnroutableEvents(backend, this.#log);
-    this.#dropped = (publication) => this.#unroutable.note(publication);
+    const dropped = (publication: Publication): void => this.#unroutable.note(publication);
+    const place = { queue, isPacket: this.#packets, dropped };
+    this.#events = { ...place, exchange: events, mandatory: false };
+    this.#requests = { ...place, exchange: requests, mandatory: true };
     this.#replies = new SharedReplies(backend);
     this.#asker = {
       prefix: this.#prefix,
@@ -188,12 +166,22 @@ export class DlxClient extends Client {
     return this.#backend as T;
   }
 
+  /**
+   * Publishes an event by its contract, after its schema has checked the data. What is published are the data as they were given.
+   * The observable fails with a ContractError, and nothing is published, if the schema refuses them.
+   */
+  override emit<T, In>(
+    contract: EventContract<T, In>,
+    data: NoInfer<In> | DlxRecord<NoInfer<In>>,
+    options?: EmitOptions,
+  ): Observable<undefined>;
   /** Publishes at once, with or without a subscriber; a failure without a subscriber is logged. */
-  override emit<TResult = unknown, TInput = unknown>(
-    pattern: unknown,
+  override emit<TResult = unknown, TInput = unknown, P = unknown>(
+    pattern: P & NoContract<P>,
     data: TInput,
-    options: EmitOptions = noOptions,
-  ): Observable<TResult> {
+    options?: EmitOptions,
+  ): Observable<TResult>;
+  override emit<TResult>(pattern: unknown, data: unknown, options: EmitOptions = noOptions): Observable<TResult> {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
       return throwError(() => new InvalidMessageException());
     }
@@ -219,20 +207,33 @@ export class DlxClient extends Client {
    * @returns how many events had this message id
    * @throws NotAvailableError on a broker that keeps delayed events in queues
    */
-  async cancelDelayed(messageId: string, exchange = this.#events): Promise<number> {
+  async cancelDelayed(messageId: string, exchange = this.#events.exchange): Promise<number> {
     await this.connect();
     return this.#delayed.cancel(exchange, messageId);
   }
 
+  /** Sends a request by its contract. The schemas check the data before they are sent, and each answer. */
+  override send<T, Answer, In, AnswerIn>(
+    contract: RequestContract<T, Answer, In, AnswerIn>,
+    data: NoInfer<In> | DlxRecord<NoInfer<In>>,
+  ): Observable<Answer>;
   /** Each subscription sends the request. */
-  override send<TResult = unknown, TInput = unknown>(pattern: unknown, data: TInput): Observable<TResult> {
+  override send<TResult = unknown, TInput = unknown, P = unknown>(
+    pattern: P & NoContract<P>,
+    data: TInput,
+  ): Observable<TResult>;
+  override send<TResult>(pattern: unknown, data: unknown): Observable<TResult> {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
       return throwError(() => new InvalidMessageException());
+    }
+    if (pattern instanceof Contract) {
+      const answers = ask(pattern, data, this.#backend.clock, () => this.send(pattern.pattern, data));
+      return answers as Observable<TResult>;
     }
     return new Observable((observer) => {
       if (this.#closed) return refuseLater(observer, this.#refusals++);
       if (this.#connected) return this.publish(this.#packetOf(pattern, data), this.createObserver(observer));
-      const connected = from(this.connect()).pipe(mergeMap(() => this.send<TResult, TInput>(pattern, data)));
+      const connected = from(this.connect()).pipe(mergeMap(() => this.send<TResult>(pattern, data)));
       return connected.subscribe(observer);
     });
   }
@@ -256,7 +257,7 @@ export class DlxClient extends Client {
         data instanceof DlxRecord ? data.properties.correlationId : undefined,
       );
       asked = request;
-      let publication = this.#publication(packet, this.#requests, true, { correlationId: request.id });
+      let publication = this.#publication(packet, this.#requests, { correlationId: request.id });
       const span = this.#tracing?.published(publication);
       if (span !== undefined) ({ publication } = span);
       published = span;
@@ -279,6 +280,12 @@ export class DlxClient extends Client {
 
   /** A dispatch hook of the application may throw. */
   #emitNow(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
+    if (pattern instanceof Contract) {
+      return checkSent(pattern, 'event', data, this.#backend.clock, (failure) => {
+        if (failure !== undefined || this.#closed) done(failure ?? new ClientClosedError());
+        else this.#emitNow(pattern.pattern, data, done, options);
+      });
+    }
     let packet: OutgoingPacket;
     try {
       packet = this.#packetOf(pattern, data);
@@ -298,7 +305,7 @@ export class DlxClient extends Client {
     let ended = done;
     try {
       if (options !== noOptions) checkEmitOptions(options);
-      const publication = this.#publication(packet, this.#events, false, options);
+      const publication = this.#publication(packet, this.#events, options);
       const delay = delayAsked(packet.data, options);
       const span = this.#tracing?.published(publication);
       if (span !== undefined) ended = endingBy(span, done);
@@ -314,30 +321,15 @@ export class DlxClient extends Client {
     else this.#delayed.publish(publication, delay, done);
   }
 
-  #publication(packet: OutgoingPacket, exchange: string, mandatory: boolean, ids: OwnIds): Publication {
-    const data: unknown = packet.data;
-    const record = data instanceof DlxRecord ? data : undefined;
-    const { correlationId } = ids;
-    const content = record === undefined ? data : record.data;
-    const { contentType, body } = encodeContent(packet, content, correlationId, this.#packets);
-    const messageId = ids.messageId ?? record?.properties.messageId ?? `${this.#prefix}.${++this.#messageCount}`;
-    const properties =
-      record === undefined
-        ? { deliveryMode: 2, contentType, messageId, correlationId }
-        : recordProperties(record, contentType, messageId, correlationId);
+  #publication(packet: OutgoingPacket, place: PublishPlace, ids: OwnIds): Publication {
+    const messageId = ids.messageId ?? messageIdOf(packet) ?? `${this.#prefix}.${++this.#messageCount}`;
     const key = typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string);
-    return {
-      exchange: record?.exchange ?? exchange,
-      routingKey: this.#queue === undefined || record?.exchange !== undefined ? key : this.#queue,
-      properties: packet.metadata === undefined ? properties : withMetadata(properties, packet.metadata, this.#packets),
-      body,
-      mandatory: record?.mandatory ?? (mandatory || this.#queue !== undefined),
-      dropped: this.#dropped,
-    };
+    return publicationOf(packet, key, messageId, ids.correlationId, place);
   }
 
   /** The routing key of a pattern, for errors; its type if it cannot be written as one. */
   #nameOf(pattern: unknown): string {
+    if (pattern instanceof Contract) return pattern.pattern;
     try {
       return this.normalizePattern(pattern as string);
     } catch {
@@ -359,11 +351,3 @@ export class DlxClient extends Client {
     });
   }
 }
-
-/** Ends a span with the outcome of its publish, which is then passed on. */
-const endingBy =
-  (span: PublishSpan, done: Done): Done =>
-  (failure) => {
-    span.end(failure);
-    done(failure);
-  };

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type InjectionToken, type Provider } from '@nestjs/common';
-import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ApplicationConfig, type ContextId, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitQueues } from '../retry/index.js';
 
 import { shownText } from '../host/index.js';
@@ -246,9 +246,9 @@ function coreModule(
       ) => {
         refuseNamesake(modules, broker, name);
         captureErrors(config);
-        const source = new HandlerSource(name, modules, config, (request, contextId) =>
-          moduleRef.registerRequestByContextId(request, contextId),
-        );
+        const register = (request: unknown, contextId: ContextId): void =>
+          moduleRef.registerRequestByContextId(request, contextId);
+        const source = new HandlerSource(name, modules, config, register, connected.backend.clock);
         return new DlxBroker(resolveOptions(options, name), connected, server, source, {
           client,
           waitQueues,

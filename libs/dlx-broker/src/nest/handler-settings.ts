@@ -9,6 +9,7 @@ import {
   refuseUnknown,
 } from '../options/index.js';
 import { fieldTableOf, putArgument, routingKeysOf, withSafeStrategy } from '../topology/index.js';
+import type { Contract } from './contracts/contract.js';
 import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';
@@ -37,6 +38,8 @@ export interface HandlerSettings {
   readonly exchanges: readonly NamedExchange[];
   readonly bindings: readonly ExtraBinding[];
   readonly consume: ConsumeOptions | undefined;
+  /** Of `@On` or `@Answer`. */
+  readonly contract: Contract | undefined;
   /** `@DeadLetter(false)`: messages on which the handler fails may be lost. */
   readonly losesFailures: boolean;
   readonly prefetch: number | undefined;
@@ -89,6 +92,7 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     exchanges: all(contributions, 'Exchange') as unknown as readonly NamedExchange[],
     bindings: all(contributions, 'Bind').map((settings) => readBinding(settings, `@Bind on ${handler}`)),
     consume,
+    contract: readContract(contributions, handler),
     losesFailures: mayLose(contributions, handler),
     prefetch,
     priority: consumer.get('priority')?.value as number | undefined,
@@ -165,6 +169,12 @@ function someTime(value: number | string, origin: string): number {
   const time = parseDuration(value, origin);
   if (time === 0) throw refused(value, origin, 'is no time at all; nothing would be remembered');
   return time;
+}
+
+function readContract(contributions: readonly Contribution[], handler: string): Contract | undefined {
+  const [on, answer] = ['On', 'Answer'].map((decorator) => single(contributions, decorator, handler)?.['contract']);
+  if (on === undefined || answer === undefined) return (on ?? answer) as Contract | undefined;
+  throw new DlxConfigurationError(`${handler}: @On and @Answer stand there; a method handles events or requests`);
 }
 
 function readConsume(settings: Contribution['settings'] | undefined, origin: string): ConsumeOptions | undefined {

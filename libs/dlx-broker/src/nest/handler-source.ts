@@ -1,7 +1,9 @@
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { DlxConfigurationError } from '../options/index.js';
+import type { Clock } from '../broker/index.js';
 import { type Contributions } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
+import { checkServed, patternsOf, withContract } from './contracts/handler-side.js';
 import { discoverMethods, discoverOverrides, type DiscoveredMethod, type Override } from './explorer.js';
 import { featuresOf } from './feature.js';
 import type { Handler } from './handler.js';
@@ -9,7 +11,6 @@ import { readSettings } from './handler-settings.js';
 import { Invoker, type RegisterRequest } from './invoker.js';
 import type { Module } from './nest-versions.js';
 import { defaultBrokerName } from './options.js';
-import { consumedPatterns } from './plan.js';
 import { type AddedHandler, DlxServer } from './server.js';
 
 /**
@@ -30,6 +31,7 @@ export class HandlerSource {
     private readonly modules: ModulesContainer,
     private readonly config: ApplicationConfig,
     private readonly registerRequest: RegisterRequest,
+    private readonly clock: Clock,
   ) {}
 
   /** The methods with `@Consume`. */
@@ -99,8 +101,7 @@ export class HandlerSource {
     for (const method of this.#discovered()) {
       const { origin, contributions } = method;
       if (contributions.length === 0) continue;
-      const consumes = contributions.some(({ decorator }) => decorator === 'Consume');
-      if (!consumes) {
+      if (!isBound(method)) {
         refuseLonely(method);
         continue;
       }
@@ -108,12 +109,17 @@ export class HandlerSource {
       const asked = settings.consume?.broker ?? defaultBrokerName;
       refuseUnknownBroker(this.modules, asked, `@Consume on ${origin}`);
       if (asked !== this.broker) continue;
-      const patterns = consumedPatterns(settings, origin);
+      const patterns = patternsOf(settings, origin);
+      const kind = settings.contract?.kind === 'request' ? 'request' : 'consume';
       // The method is bound at its first message, because global guards and pipes may be set until the application starts.
       let bound: Handler['invoke'] | undefined;
       const bind = (): Handler['invoke'] => invoker.bind(method, this.#keyOf(method.module));
-      const invoke: Handler['invoke'] = (data, context) => (bound ??= bind())(data, context);
-      handlers.push({ origin, kind: 'consume', patterns, settings, invoke });
+      const invoke: Handler['invoke'] = (data, context) => {
+        if (kind === 'request') context.markHooked(); // the invoker notes failures, and needs no hook
+        return (bound ??= bind())(data, context);
+      };
+      const checked = withContract(settings.contract, invoke, this.clock);
+      handlers.push({ origin, kind, patterns, settings, invoke: checked });
     }
     return handlers;
   }
@@ -127,20 +133,21 @@ export class HandlerSource {
     const method = owners[this.#countAddition(added)];
     if (owners.length > 0 && method === undefined) return; // Nest added all handlers a second time
     const known = method && this.#byMethod.get(method);
+    const origin = method?.origin ?? added.pattern;
+    const settings = readSettings(method?.contributions ?? [], origin);
+    checkServed(settings.contract, added, origin);
     if (known !== undefined) {
       known.push(added.pattern);
       return;
     }
     const patterns = [added.pattern];
     if (method !== undefined) this.#byMethod.set(method, patterns);
-    const origin = method?.origin ?? added.pattern;
-    const settings = readSettings(method?.contributions ?? [], origin);
     this.#ofServer.push({
       origin,
       kind: added.isEvent ? 'event' : 'request',
       patterns,
       settings,
-      invoke: added.callback,
+      invoke: withContract(settings.contract, added.callback, this.clock),
     });
   }
 
@@ -162,13 +169,21 @@ export class HandlerSource {
   }
 }
 
+/** True for a method that this library binds. A contract beside a pattern of Nest is the contract of Nest's handler. */
+function isBound({ contributions, patternExtras, inController }: DiscoveredMethod): boolean {
+  const isServed = patternExtras !== undefined && inController;
+  return contributions.some(
+    ({ decorator }) => decorator === 'Consume' || (!isServed && (decorator === 'On' || decorator === 'Answer')),
+  );
+}
+
 /** Refuses decorators of a method that is no handler: they would have no effect. */
 function refuseLonely({ origin, contributions, patternExtras, inController }: DiscoveredMethod): void {
   if (patternExtras !== undefined && inController) return;
   const all = contributions.map(({ decorator }) => `@${decorator}`).join(', ');
   const reason =
     patternExtras === undefined
-      ? 'needs @Consume, @EventPattern or @MessagePattern beside it'
+      ? 'needs @Consume, @On, @Answer, @EventPattern or @MessagePattern beside it'
       : 'stands in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume';
   throw new DlxConfigurationError(`${all} on ${origin} ${reason}`);
 }

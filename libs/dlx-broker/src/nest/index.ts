@@ -2,6 +2,7 @@ export type { DlxBrokerAsyncOptions, DlxBrokerOptionsFactory } from './async-opt
 export * from './broker.js';
 export { CaptureErrors } from './capture.js';
 export * from './client.js';
+export type { DlxClientOptions } from './client-options.js';
 export { ClientClosedError } from './client-closed-error.js';
 export type { BrokerChoice } from './brokers/made.js';
 export { givenBackend } from './brokers/given-backend.js';
@@ -11,6 +12,7 @@ export type { ListenOptions, RemoteListenOptions } from './brokers/listen.js';
 export { rabbitmq, type RabbitMqBroker, type RabbitMqBrokerOptions } from './brokers/rabbitmq.js';
 export { sharedBroker, type SharedBroker, type SharedBrokerOptions } from './brokers/shared.js';
 export * from './context.js';
+export * from './contracts/index.js';
 export * from './decorators/index.js';
 export * from './dlx-broker.module.js';
 export type { DlxFeatureOptions } from './feature.js';

@@ -27,7 +27,7 @@ import type { HandlerSettings, NamedExchange } from './handler-settings.js';
 import type { QueueOrdering } from './ordered/queue-ordering.js';
 import { planOrdering } from './ordered/plan-ordering.js';
 import type { Envelope } from './packets/envelope.js';
-import { notRetryable } from './not-retryable.js';
+import { hopeless, notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
 
 /** The consumer of a queue, and its handlers. */
@@ -100,7 +100,7 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
   ] as const;
   const [policy, by] = said.find(([policy]) => policy !== undefined) ?? [];
   if (policy === undefined || policy === false) return undefined;
-  return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: notRetryable });
+  return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: notRetryable, hopeless });
 }
 
 /** What a retry policy declares. A handler that keeps an order needs no wait queues. */

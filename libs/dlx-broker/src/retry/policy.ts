@@ -45,6 +45,8 @@ export interface RetryTarget {
   readonly waitQueueType?: WaitQueueType;
   /** The value of `neverRetry` when the policy has none. Default: no error. */
   readonly neverRetry?: ErrorTests;
+  /** Errors that no policy retries. Default: no error. */
+  readonly hopeless?: ErrorTests;
 }
 
 /** A policy for one work queue: the topology that it needs, and the delay before each attempt. */
@@ -115,6 +117,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   const waiting = waitQueueTopology(delaysAtStart(waits.exact, waitQueueType), origin, waitQueueType);
   const retryOn = policy.retryOn === undefined ? () => true : anyOf(policy.retryOn, `${origin}: retryOn`);
   const never = anyOf(policy.neverRetry ?? target.neverRetry ?? [], `${origin}: neverRetry`);
+  const hopeless = anyOf(target.hopeless ?? [], origin);
   return {
     queue,
     attempts,
@@ -125,7 +128,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     delays: waits.exact,
     topology: { ...waiting, queues: [...waiting.queues, parkingLotQueue(parkingLot, origin, waitQueueType)] },
     only: immediate === 0 && !waits.drawn && waits.exact.length === 1 ? waits.exact[0] : undefined,
-    retries: (error) => retryOn(error) && !never(error),
+    retries: (error) => !hopeless(error) && retryOn(error) && !never(error),
     delayBefore(attempt, error) {
       if (!Number.isInteger(attempt) || attempt < 2 || attempt > attempts) {
         throw new RangeError(`there is no wait before attempt ${attempt}: they are 2 to ${attempts}`);

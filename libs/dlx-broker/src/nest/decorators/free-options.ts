@@ -1,3 +1,4 @@
+import { EventContract, RequestContract } from '../contracts/contract.js';
 import { anEnvelope } from '../packets/envelope.js';
 import { type Check, isFunction, readLater } from '../check-options.js';
 import { optionsOf, refused } from '../../options/index.js';
@@ -25,6 +26,12 @@ const isSource: Check = (value, origin) => {
     );
   }
 };
+
+const made =
+  (Kind: typeof EventContract | typeof RequestContract, maker: string): Check =>
+  (value, origin) => {
+    if (!(value instanceof Kind)) throw refused(value, origin, `is no contract of ${maker}('order.created')`);
+  };
 
 /** The options of an exchange, wherever it is written. */
 export const exchangeOptions: Readonly<Record<string, Check>> = {
@@ -55,6 +62,8 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
   QueueArguments: { arguments: isTable },
   Retry: { policy: readLater },
   Ordered: { key: isFunction, window: readLater, holdAtMost: readLater },
+  On: { contract: made(EventContract, 'event') },
+  Answer: { contract: made(RequestContract, 'request') },
   Idempotent: { key: isFunction, ttl: readLater, lease: readLater, store: readLater },
 };
 

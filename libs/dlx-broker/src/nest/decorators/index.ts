@@ -4,6 +4,7 @@ export * from './dead-letter.js';
 export * from './exchange.js';
 export * from './idempotent.js';
 export * from './ordered.js';
+export * from './on.js';
 export * from './queue.js';
 export * from './queue-arguments.js';
 export * from './retry.js';

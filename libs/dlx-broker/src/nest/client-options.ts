@@ -1,0 +1,24 @@
+import type { Backend } from '../backend/index.js';
+import type { WaitQueueType } from '../retry/index.js';
+import type { SafeTracing } from '../tracing/index.js';
+import type { LoggingOptions } from './logging.js';
+import type { Envelope } from './packets/envelope.js';
+
+/** Where a client publishes. */
+export interface DlxClientOptions {
+  readonly backend: Backend;
+  /** The exchange of events. Default `dlx.events`. */
+  readonly events?: string;
+  /** The exchange of requests. Default `dlx.requests`. */
+  readonly requests?: string;
+  /** The type of the wait queues for delayed events, on a broker without delayed exchanges. */
+  readonly waitQueueType?: WaitQueueType;
+  /** `nest`: writes packets of Nest's RabbitMQ transport, and reads its replies. Default `none`: the body is the data. */
+  readonly envelope?: Envelope;
+  /** The queue to which packets go, in place of exchanges. */
+  readonly queue?: string;
+  /** Spans of publishes. Default: none. */
+  readonly tracing?: SafeTracing;
+  /** How lines are logged. Default: as sentences. */
+  readonly logging?: LoggingOptions;
+}

@@ -1,0 +1,60 @@
+import type { Done, Publication } from '../backend/index.js';
+import type { PublishSpan } from '../tracing/index.js';
+import { encodeContent } from './encode-content.js';
+import { withMetadata } from './headers.js';
+import type { OutgoingPacket } from './nest-versions.js';
+import { DlxRecord, recordProperties } from './record-builder.js';
+
+/** Where a client publishes, and in which form. */
+export interface PublishPlace {
+  /** Unless the record names one. */
+  readonly exchange: string;
+  /** The routing key of all messages in place of their patterns. */
+  readonly queue: string | undefined;
+  readonly mandatory: boolean;
+  /** True: bodies are packets of Nest. */
+  readonly isPacket: boolean;
+  readonly dropped: (publication: Publication) => void;
+}
+
+/** The message id that the data bring. */
+export const messageIdOf = ({ data }: OutgoingPacket): string | undefined =>
+  data instanceof DlxRecord ? data.properties.messageId : undefined;
+
+/**
+ * The message of an event or a request.
+ * @param key the pattern as a routing key
+ * @throws TypeError naming the pattern, when the data cannot be written as JSON
+ */
+export function publicationOf(
+  packet: OutgoingPacket,
+  key: string,
+  messageId: string,
+  correlationId: string | undefined,
+  { exchange, queue, mandatory, isPacket, dropped }: PublishPlace,
+): Publication {
+  const data: unknown = packet.data;
+  const record = data instanceof DlxRecord ? data : undefined;
+  const content = record === undefined ? data : record.data;
+  const { contentType, body } = encodeContent(packet, content, correlationId, isPacket);
+  const properties =
+    record === undefined
+      ? { deliveryMode: 2, contentType, messageId, correlationId }
+      : recordProperties(record, contentType, messageId, correlationId);
+  return {
+    exchange: record?.exchange ?? exchange,
+    routingKey: queue === undefined || record?.exchange !== undefined ? key : queue,
+    properties: packet.metadata === undefined ? properties : withMetadata(properties, packet.metadata, isPacket),
+    body,
+    mandatory: record?.mandatory ?? (mandatory || queue !== undefined),
+    dropped,
+  };
+}
+
+/** Ends a span with the outcome of its publish, which is then passed on. */
+export const endingBy =
+  (span: PublishSpan, done: Done): Done =>
+  (failure) => {
+    span.end(failure);
+    done(failure);
+  };
