@@ -25,7 +25,8 @@ export type { DeathReason } from './message/index.js';
 export { NotedFailure } from './retry/index.js';
 
 // Redrives
-export type { RedriveProgress, RedriveRequest, RedriveTask } from './streams/index.js';
+export type { Edit, RedriveProgress, RedriveRequest, RedriveTask } from './streams/index.js';
+export { EditRefusedError } from './streams/index.js';
 
 // Options
 export type {

@@ -16,6 +16,7 @@ export {
 export { errorKind, fingerprintIn, fingerprintOf, isFingerprint, longestFingerprint } from './fingerprint.js';
 export { notedEntry } from './noted-entry.js';
 export { fitting, type LeftOutOfHistory } from './fit.js';
+export { encodePayload, UnencodablePayloadError } from './encoded-payload.js';
 export * from './names.js';
 export * from './origin.js';
 export { decodePayload, jsonType, UndecodablePayloadError } from './payload.js';

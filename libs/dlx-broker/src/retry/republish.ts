@@ -271,9 +271,15 @@ function whenReady(ready: Promise<void> | undefined, then: () => void, failed: D
  * @param now milliseconds since 1970
  * @param to a queue's name, or an exchange and a routing key. Default: the origin. Without an origin, or with one that only
  *   headers name, `done` gets an UnknownOriginError or an UnprovenOriginError
+ * @param message what is published. Default: the message of the delivery
  */
-export function redrive(delivery: BackendDelivery, now: number, to?: Address | string, done?: Done): void {
-  const { message } = delivery;
+export function redrive(
+  delivery: BackendDelivery,
+  now: number,
+  to?: Address | string,
+  done?: Done,
+  message: Message = delivery.message,
+): void {
   const address = redriveAddress(delivery, to);
   if (address instanceof Error) return done?.(address);
   delivery.replaceBy(republication(message, address, headersForRedrive(message, now)), done);

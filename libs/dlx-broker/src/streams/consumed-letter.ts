@@ -1,10 +1,11 @@
 import { park, redrive, retryIn, type WaitQueues } from '../retry/index.js';
 import { deadSince, notedEntry } from '../history/index.js';
-import type { Address, FieldTable } from '../message/index.js';
+import type { Address, FieldTable, Message } from '../message/index.js';
 
 import type { Backend, BackendDelivery, Done } from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../options/index.js';
 import { type Move, type SafeTracing, timeOfMove } from '../tracing/index.js';
+import { type Edit, editedLetter } from './edit.js';
 import { queueOf, targetOf } from './given.js';
 import type { CallbackTimeoutError } from './letter-errors.js';
 import { LetterSettledError } from './letter-errors.js';
@@ -81,6 +82,11 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
     this.#host.unanswered(error);
   }
 
+  /** @internal A function of the application failed for this letter, which stays. */
+  report(failure: unknown): void {
+    this.#host.failed(this, failure);
+  }
+
   /** @internal Its moves have no spans of their own: a redrive has one for all of its letters. */
   untraced(): void {
     this.#isTraced = false;
@@ -110,16 +116,20 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
    * Publishes it to its origin, with a new history. Every queue bound there gets it; to send it to one queue only, name the
    * queue: `redrive(letter.workQueue)`.
    * @param to a queue, or an exchange and a routing key
+   * @param edit what is changed in it on its way. The promise rejects with an {@link EditRefusedError}, and the letter stays unsettled,
+   *   for an edit that changes nothing, for a locked header, and for a payload that the content type does not allow
    */
-  redrive(to?: Address | string): Promise<void> {
+  redrive(to?: Address | string, edit?: Edit): Promise<void> {
     const what = { kind: 'redriven', to: '' };
+    let message: Message | undefined;
     const check = () => {
+      message = edit && editedLetter(this.message, edit, this.clock.now());
       const target = targetOf(to, 'redrive') ?? this.origin;
       what.to = typeof target === 'string' ? `/${target}` : `${target.exchange}/${target.routingKey}`;
       return undefined;
     };
     return this.#replace('redrive', what as SettledLetter, check, (done) =>
-      redrive(this.#delivery, this.clock.now(), to, done),
+      redrive(this.#delivery, this.clock.now(), to, done, message),
     );
   }
 

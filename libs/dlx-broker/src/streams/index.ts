@@ -1,5 +1,6 @@
 export * from './consumed-letter.js';
 export * from './dead-letters.js';
+export { type Edit, EditRefusedError } from './edit.js';
 export * from './group-by-error.js';
 export * from './group-by-queue.js';
 export * from './group-by-reason.js';

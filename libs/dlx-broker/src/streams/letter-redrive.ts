@@ -3,11 +3,14 @@ import type { Backend } from '../backend/index.js';
 import { after } from '../host/index.js';
 import type { Address } from '../message/index.js';
 import { BatchCircuit, Batches, Pacing, Redrive, RedriveCounts } from '../redrive/index.js';
+import { UndecodablePayloadError } from '../history/index.js';
 import { UnprovenOriginError } from '../retry/index.js';
 import type { RedriveSpan } from '../tracing/index.js';
 import { Arrivals } from './arrivals.js';
 import type { ConsumedLetter } from './consumed-letter.js';
 import type { DeadLetters } from './dead-letters.js';
+import { type Edit, editedLetter, EditRefusedError } from './edit.js';
+import type { Letter } from './letter.js';
 import type { ResolvedRedrive } from './redrive-request.js';
 import type { RedriveTarget } from './redrive-to.js';
 
@@ -22,6 +25,8 @@ export class LetterRedrive extends Redrive {
   /** Letters in the queues at the start. */
   total = 0;
   error: unknown;
+  /** Letters that the edit did not change. */
+  unedited = 0;
   /** Letters whose destination is in the counts. */
   noted = 0;
   /** Why a letter did not reach its origin: the exchange is missing, or the right to publish to it. */
@@ -106,6 +111,7 @@ export class LetterRedrive extends Redrive {
     return this.letters.replay(queue).pipe(
       concatMap(async (letter) => {
         const address = this.request.where(letter) && letter.addressFor(this.request.to(letter));
+        if (address !== false && this.#editOf(letter) === false) return this.#leave(address);
         if (address === false || address instanceof Error) this.#leave(address);
         else this.#note(address);
       }),
@@ -136,7 +142,8 @@ export class LetterRedrive extends Redrive {
     const isWanted = this.request.where(letter);
     const to = isWanted ? this.request.to(letter) : undefined;
     const address = letter.addressFor(to);
-    if (isWanted && (await this.#redrive(letter, to)) && !(address instanceof Error)) {
+    const edit = isWanted && this.#editOf(letter, (failure) => letter.report(failure));
+    if (edit !== false && (await this.#redrive(letter, to, edit)) && !(address instanceof Error)) {
       this.#arrivals.redriven(queue);
       this.counts.moved++;
       this.#span?.moved(letter.message);
@@ -146,6 +153,30 @@ export class LetterRedrive extends Redrive {
     }
     letter.leave();
     this.#leave(isWanted && address);
+  }
+
+  /**
+   * What is changed in a letter; undefined if the redrive changes nothing.
+   * @param report gets what the function of the application throws
+   * @returns false: the letter stays
+   */
+  #editOf(letter: Letter, report?: (failure: unknown) => void): Edit | undefined | false {
+    const { edit } = this.request;
+    if (edit === undefined) return undefined;
+    try {
+      const made = edit(letter);
+      if (made !== undefined) {
+        checkEdit(letter, made);
+        return made;
+      }
+    } catch (failure) {
+      if (!(failure instanceof EditRefusedError && failure.isUnchanged)) {
+        if (!this.request.dryRun) this.#refusal ??= failure as Error;
+        report?.(failure);
+      }
+    }
+    this.unedited++;
+    return false;
   }
 
   #note({ exchange, routingKey }: Address): void {
@@ -161,7 +192,7 @@ export class LetterRedrive extends Redrive {
   }
 
   /** Redrives a letter when it is due and the redrive is running. @returns false when the letter stays in its queue */
-  async #redrive(letter: ConsumedLetter, to: RedriveTarget): Promise<boolean> {
+  async #redrive(letter: ConsumedLetter, to: RedriveTarget, edit: Edit | undefined): Promise<boolean> {
     const { clock } = this.backend;
     const due = this.rules.pacing.take(clock.now());
     for (;;) {
@@ -170,7 +201,7 @@ export class LetterRedrive extends Redrive {
       if (wait !== undefined && wait <= 0) break;
       await this.#wait(wait);
     }
-    return letter.redrive(to).then(
+    return letter.redrive(to, edit).then(
       () => true,
       (failure: Error) => this.#failed(failure, to),
     );
@@ -210,6 +241,13 @@ export class LetterRedrive extends Redrive {
       };
     });
   }
+}
+
+/** A function that reads the payload of a letter cannot have read this one. @throws EditRefusedError */
+function checkEdit({ message, payload }: Letter, edit: Edit): void {
+  const isRead = edit.payload !== undefined && !(edit.payload instanceof Uint8Array);
+  if (isRead && payload instanceof UndecodablePayloadError) throw new EditRefusedError(payload.message);
+  editedLetter(message, edit, 0);
 }
 
 /** True for a missing exchange (404), and a missing right to publish to it (403). The text names the exchange. */

@@ -7,6 +7,7 @@ import {
   shown,
 } from '../options/index.js';
 import { defaultCircuit, defaultRate } from '../redrive/index.js';
+import type { Edit } from './edit.js';
 import { targetOf } from './given.js';
 import type { Letter } from './letter.js';
 import type { RedriveTarget } from './redrive-to.js';
@@ -19,6 +20,11 @@ export interface RedriveRequest<T = unknown> {
   readonly to?: RedriveTarget | ((letter: Letter<T>) => RedriveTarget);
   /** Redrives only letters for which it returns true; the others keep their places. Default: all. */
   readonly where?: (letter: Letter<T>) => boolean;
+  /**
+   * What is changed in a letter on its way. Undefined leaves it in its queue, and so does an edit that changes nothing, a locked header, and a
+   * function that throws: these letters are counted in `unedited`, and the redrive goes on. Default: letters are redriven as they are.
+   */
+  readonly edit?: (letter: Letter<T>) => Edit | undefined;
   /** The most letters a second. Default 50. */
   readonly perSecond?: number;
   /** The most letters that are redriven, from the head of the queue on. Default: all that are there at the start. */
@@ -44,6 +50,8 @@ export interface ResolvedRedrive {
   readonly queues: readonly string[];
   to(letter: Letter): RedriveTarget;
   where(letter: Letter): boolean;
+  /** Undefined: letters are redriven as they are. @throws what the function of the application throws */
+  readonly edit: ((letter: Letter) => Edit | undefined) | undefined;
   readonly perSecond: number;
   readonly limit: number;
   readonly dryRun: boolean;
@@ -54,6 +62,7 @@ const requestOptions: readonly string[] = [
   'from',
   'to',
   'where',
+  'edit',
   'perSecond',
   'limit',
   'dryRun',
@@ -68,6 +77,7 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
     from,
     to,
     where = () => true,
+    edit,
     perSecond = defaultRate,
     limit = Infinity,
     dryRun = false,
@@ -82,6 +92,8 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
   if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit > 0))
     throw refuse(`limit is ${shown(limit)}; write a whole number above 0, or leave it out`);
   if (typeof where !== 'function') throw refuse(`where is ${shown(where)}; write (letter) => true, or leave it out`);
+  if (edit !== undefined && typeof edit !== 'function')
+    throw refuse(`edit is ${shown(edit)}; write (letter) => ({ payload }), or leave it out`);
   if (typeof dryRun !== 'boolean') throw refuse(`dryRun is ${shown(dryRun)}; write true or false`);
   if (queues.some((queue) => typeof queue !== 'string')) throw refuse(`from is ${shown(from)}; write names of queues`);
   if (typeof to !== 'function') targetOf(to, 'redrive: to');
@@ -93,6 +105,7 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
         ? (letter) => targetOf(notAPromise((to as ResolvedRedrive['to'])(letter), 'redrive: to'), 'redrive: to')
         : () => to,
     where: (letter) => notAPromise((where as ResolvedRedrive['where'])(letter), 'redrive: where'),
+    edit: edit && ((letter) => notAPromise((edit as (letter: Letter) => Edit | undefined)(letter), 'redrive: edit')),
     perSecond,
     limit,
     dryRun,

@@ -20,6 +20,11 @@ export interface RedriveProgress {
    */
   readonly unproven?: number;
   /**
+   * Letters among those left that `edit` did not change, or could not: see `DeadLetters.failures` for what it threw. Absent when there are
+   * none.
+   */
+  readonly unedited?: number;
+  /**
    * The number of letters for each `exchange/routing key`; in a dry run, the number that would go there. With many destinations
    * it is updated rarely, and at the end.
    */
@@ -109,7 +114,7 @@ export class RedriveTask {
 
   /** Emits the progress. An emitted object never changes. */
   #show(): void {
-    const { state, total, error, noted, isOver, counts } = this.#redrive;
+    const { state, total, error, noted, isOver, counts, unedited } = this.#redrive;
     const { moved, left, unproven, cameBack } = counts;
     const untold = noted - this.#noted;
     const isChange = states[state] !== this.#current.state;
@@ -121,6 +126,7 @@ export class RedriveTask {
       redriven: moved,
       left,
       ...(unproven > 0 && { unproven }),
+      ...(unedited > 0 && { unedited }),
       arrived: cameBack,
       destinations: isDue ? Object.fromEntries(counts.destinations) : this.#current.destinations,
       ...(error !== undefined && { error }),
