@@ -40,7 +40,7 @@ const body = (): string => {
 interface User {
   /** What the user makes of the text in the editor; undefined: there is no terminal. */
   readonly edit?: (text: string, path: string) => string | Promise<string>;
-  readonly answer?: boolean;
+  readonly answer?: boolean | ((question: string) => boolean);
 }
 
 async function run({ edit, answer }: User, ...words: string[]) {
@@ -61,7 +61,7 @@ async function run({ edit, answer }: User, ...words: string[]) {
     ...(answer !== undefined && {
       confirm: async (question) => {
         said.questions.push(question);
-        return answer;
+        return typeof answer === 'boolean' ? answer : answer(question);
       },
     }),
   };
@@ -124,13 +124,86 @@ it('takes a body from a file, and headers from options', async () => {
   expect([headers?.has('tenant'), headers?.get('n')]).toEqual([false, { type: 'I', value: 8 }]);
 });
 
-it('keeps the text of the editor when the server refuses it', async () => {
-  const edit = (text: string): string => text.replace('"quantity": 0', '"quantity":');
-  const { code, errors } = await run({ edit, answer: true }, 'edit', 'dead', id);
-  const [, file = ''] = /Your text is kept in (.*)$/.exec(errors) ?? [];
-  expect(code).toBe(64);
-  expect(readFileSync(file, 'utf8')).toContain('"quantity":,');
-  await rm(dirname(file), { recursive: true });
+it('opens the text again when the server refuses it, or when it cannot be read, and removes it in the end', async () => {
+  const files: string[] = [];
+  const texts: string[] = [];
+  const edit = (text: string, path: string): string => {
+    files.push(path);
+    texts.push(text);
+    if (files.length === 1) return text.replace('"quantity": 0', '"quantity":');
+    if (files.length === 2) return text.replace('--- body ---', 'body');
+    return text.replace('body\n', '--- body ---\n').replace('"quantity":,', '"quantity": 3,');
+  };
+  const { code, errors, question } = await run({ edit, answer: true }, 'edit', 'dead', id);
+  expect(code).toBe(0);
+  expect([files.length, new Set(files).size, texts[1]?.includes('"quantity":,')]).toEqual([3, 1, true]);
+  expect(errors).toContain('stops being JSON');
+  expect(errors).toContain("the line '--- body ---' is missing");
+  expect(question.split('\n').slice(0, 2)).toEqual(Array(2).fill('Open your text again? Otherwise it is removed.'));
+  expect(body()).toBe('{"quantity":3,"id":12345678901234567890}');
+  expect(existsSync(dirname(files[0]!))).toBe(false);
+});
+
+it('removes the text of the editor when it is not opened again, not sent, or the editor fails', async () => {
+  let file = '';
+  const breaking = (text: string, path: string): string => {
+    file = path;
+    return text.replace('"quantity": 0', '"quantity":');
+  };
+  const refused = await run({ edit: breaking, answer: false }, 'edit', 'dead', id);
+  expect([refused.code, existsSync(dirname(file))]).toEqual([64, false]);
+  const changing = (text: string, path: string): string => {
+    file = path;
+    return text.replace('"quantity": 0', '"quantity": 1');
+  };
+  const declined = await run({ edit: changing, answer: (question) => question.startsWith('Open') }, 'edit', 'dead', id);
+  expect([declined.code, declined.errors, existsSync(dirname(file))]).toEqual([65, 'Nothing was sent.', false]);
+  expect(declined.question).not.toContain('Open');
+  const failing = (_: string, path: string): never => {
+    file = path;
+    throw new Error('the editor died');
+  };
+  await expect(run({ edit: failing, answer: true }, 'edit', 'dead', id)).rejects.toThrow('the editor died');
+  expect(existsSync(dirname(file))).toBe(false);
+  expect(waiting()).toEqual([1, 0]);
+});
+
+it('is refused with the reason when the message has left meanwhile', async () => {
+  const edit = (text: string): string => {
+    channel.purgeQueue('dead');
+    return text.replace('"quantity": 0', '"quantity": 1');
+  };
+  const { code, errors } = await run({ edit, answer: false }, 'edit', 'dead', id);
+  expect([code, errors]).toEqual([69, expect.stringContaining('has left the queue')]);
+});
+
+it('merges a patch into the bodies that a filter chooses, and shows the changes first', async () => {
+  for (const text of ['{"quantity":1}', 'no JSON']) channel.publish('', 'work', {}, Buffer.from(text));
+  rejectAll(channel, 'work');
+  const file = join(directory, 'patch.json');
+  writeFileSync(file, '{"quantity": 7, "currency": "EUR"}');
+  const words = ['redrive', 'dead', '--reason', 'rejected', '--merge-patch', file, '--keep-original', '--rate', '0'];
+  const dry = await run({}, ...words, '--dry-run');
+  expect(dry.code).toBe(65);
+  expect(dry.out).toContain(`message ${id}\n`);
+  for (const line of ['-   "quantity": 0,', '+   "quantity": 7,', '+   "currency": "EUR"'])
+    expect(dry.out).toContain(line);
+  expect(dry.out).toContain('2 would be redriven, 1 left');
+  expect(dry.out).toContain('undecodable: the body is no JSON object');
+  expect(waiting()).toEqual([3, 0]);
+  expect(await run({}, ...words)).toMatchObject({ code: 65, errors: 'Error: 1 messages stay where they are' });
+  expect([...waiting(), queues.get('dead.edited')?.length]).toEqual([1, 2, 2]);
+  expect(body()).toBe('{"quantity":7,"id":12345678901234567890,"currency":"EUR"}');
+  channel.deleteQueue('dead.edited');
+});
+
+it.each([
+  ['a patch for every message', ['dead', '--merge-patch', 'x'], 64, '--merge-patch needs ids or a filter'],
+  ['a file that is not there', ['dead', '1', '--merge-patch', '/none/x'], 65, '--merge-patch cannot be read: ENOENT'],
+  ['a file that is no JSON', ['dead', '1', '--merge-patch', import.meta.filename], 65, 'is no JSON'],
+  ['--keep-original alone', ['dead', '1', '--keep-original'], 64, '--keep-original goes with --merge-patch'],
+])('refuses %s', async (_, words, code, why) => {
+  expect(await run({}, 'redrive', ...words)).toMatchObject({ code, errors: expect.stringContaining(why) });
   expect(waiting()).toEqual([1, 0]);
 });
 

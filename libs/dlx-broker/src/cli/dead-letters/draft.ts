@@ -18,15 +18,15 @@ export interface Editable {
 
 /** The part of a message that a user edits. */
 export interface Draft {
-  /** Without those that the broker removes at a redrive. */
+  /** Without those that belong to the brokers. */
   readonly headers: Headers;
   /** JSON in lines, other text as it is, bytes as base64. */
   readonly body: string;
 }
 
-/** Headers of deaths, retries and errors. A redrive takes them out, so they are not edited. */
+/** Headers that no edit changes: those of the brokers, and further addresses. */
 const isOfBroker = (name: string): boolean =>
-  name === 'x-death' || name.startsWith('x-first-death-') || name.startsWith('dlx-');
+  name.startsWith('x-') || name.startsWith('dlx-') || name === 'CC' || name === 'BCC';
 
 export const draftOf = ({ headers, payload, payload_encoding: encoding }: Editable): Draft => ({
   headers: new Map(Object.entries(headers).filter(([name]) => !isOfBroker(name))),

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { type Draft, draftText, readDraft } from './draft.js';
 
+/** The user does not want the edit. The text is not opened again. */
+export class EditEnded extends CtlFailure {}
+
 /** A draft in a file that only its owner can read, for an editor. */
 export class EditFile {
   private constructor(
@@ -23,7 +26,7 @@ export class EditFile {
   /** Opens the editor. @returns the draft as the user left it @throws CtlFailure */
   async edit(editor: (path: string) => Promise<number>): Promise<Draft> {
     const code = await editor(this.path);
-    if (code !== 0) throw new CtlFailure(exit.data, `Error: the editor ended with ${code}, and nothing was sent`);
+    if (code !== 0) throw new EditEnded(exit.data, `Error: the editor ended with ${code}, and nothing was sent`);
     return readDraft(await readFile(this.path, 'utf8'));
   }
 

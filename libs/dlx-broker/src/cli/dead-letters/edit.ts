@@ -6,7 +6,7 @@ import { CtlFailure, exit } from '../ctl/exit.js';
 import { ask, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';
 import { diffOf } from './diff.js';
 import { changesOf, type Draft, draftOf, draftText, type Editable, withHeaders } from './draft.js';
-import { EditFile } from './edit-file.js';
+import { EditEnded, EditFile } from './edit-file.js';
 import { askMessage } from './list.js';
 import { addressIn, unknown } from './redrive.js';
 
@@ -17,6 +17,7 @@ export interface EditFlags extends CommonFlags {
   readonly removeHeader?: readonly string[];
   readonly to?: string;
   readonly allowInvalid?: true;
+  readonly keepOriginal?: true;
   readonly yes?: true;
   readonly dryRun?: true;
 }
@@ -57,14 +58,36 @@ export async function edit(
     'Change the headers, which have their AMQP types, or the body; save, and close the editor.',
     'The changes are shown before anything is sent. Without a change nothing happens.',
   ]);
+  const remember = forgetInterrupts(output);
   try {
-    const code = await redriven(queue, id, letter, await file.edit(editor), flags, api, output);
+    for (;;) {
+      try {
+        const draft = await file.edit(editor);
+        return await redriven(queue, id, letter, draft, flags, api, output);
+      } catch (error) {
+        if (!(await isTriedAgain(error, output))) throw error;
+      }
+    }
+  } finally {
+    // The text may be personal data.
     await file.remove();
-    return code;
-  } catch (error) {
-    if (!(error instanceof CtlFailure)) throw error;
-    throw new CtlFailure(error.code, `${error.message}\nYour text is kept in ${file.path}`);
+    remember();
   }
+}
+
+/** Keeps an interrupt that is meant for the editor from ending this process, which then could not remove the file. */
+function forgetInterrupts({ terminal }: CommandOutput): () => void {
+  let undo: (() => void) | undefined;
+  const again = (): void => void (undo = terminal?.onInterrupt(again));
+  again();
+  return () => undo?.();
+}
+
+/** Asks whether a text that cannot be sent is opened once more. */
+async function isTriedAgain(fault: unknown, { error, terminal }: CommandOutput): Promise<boolean> {
+  if (!(fault instanceof CtlFailure) || fault instanceof EditEnded || terminal?.confirm === undefined) return false;
+  error(fault.message);
+  return terminal.confirm('Open your text again? Otherwise it is removed.');
 }
 
 const hasOptions = ({ body, header = [], removeHeader = [] }: EditFlags): boolean =>
@@ -107,9 +130,10 @@ async function redriven(
     ...changes,
     ...(flags.to !== undefined && { to: addressIn(flags.to) }),
     ...(flags.allowInvalid === true && { allow_invalid: true }),
+    ...(flags.keepOriginal === true && { keep_original: true }),
   };
   const path = ['dlx', 'queues', vhostOf(flags), queue, 'messages', id, 'edit'];
-  const missing = `message ${id} in ${shownQueue(queue, vhostOf(flags))} any more`;
+  const missing = `message ${id} in ${shownQueue(queue, vhostOf(flags))}`;
   const post = (dryRun: boolean) => ask(api, 'POST', path, missing, { body: { ...request, dry_run: dryRun } });
 
   const preview = await post(true);
@@ -122,7 +146,7 @@ async function redriven(
     if (terminal?.confirm === undefined)
       throw new CtlFailure(exit.usage, 'Error: there is no user to ask; --yes sends the message without a question');
     const question = `Send it to ${placeText(would)}, and remove message ${shownText(id)} from '${shownText(queue)}'?`;
-    if (!(await terminal.confirm(question))) throw new CtlFailure(exit.data, 'Nothing was sent.');
+    if (!(await terminal.confirm(question))) throw new EditEnded(exit.data, 'Nothing was sent.');
   }
   const reply = await post(false);
   const outcome = reply.body as Outcome;

@@ -66,6 +66,11 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
     .option('--to <EXCHANGE/KEY>', 'to this exchange with this routing key instead')
     .option('--rate <NUMBER>', 'messages a second, 0 for as many as the broker can (default: 50)')
     .option('--limit <NUMBER>', 'at most so many')
+    .option(
+      '--merge-patch <FILE>',
+      'merge this JSON into their bodies (RFC 7396), - for standard input; needs ids or a filter',
+    )
+    .option('--keep-original', 'with --merge-patch: they stay as they were in QUEUE.edited')
     .option('--dry-run', 'move nothing, and show what a redrive would do')
     .option('--no-wait', 'end when the redrive has begun (default: wait for its end, with a progress bar)')
     .action((queue: string, ids: string[], flags: RedriveFlags) =>
@@ -74,11 +79,15 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
   withVhost(command('edit', 'Change one message, and send it back to where it was published at first.'))
     .argument('<QUEUE>')
     .argument('<ID>')
-    .option('--body <FILE>', 'the new body, - for standard input; without this and --header an editor opens (EDITOR)')
+    .option(
+      '--body <FILE>',
+      'the new body, - for standard input; without this and --header an editor opens (VISUAL, EDITOR)',
+    )
     .option('--header <NAME=VALUE>', 'sets a header, which keeps its type; may be given several times', several)
     .option('--remove-header <NAME>', 'removes a header; may be given several times', several)
     .option('--to <EXCHANGE/KEY>', 'to this exchange with this routing key instead')
     .option('--allow-invalid', 'a body that was JSON may become something else')
+    .option('--keep-original', 'the message stays as it was in QUEUE.edited')
     .option('--dry-run', 'send nothing, and show the changes and where the message would go')
     .option('-y, --yes', 'send without a question')
     .action((queue: string, id: string, flags: EditFlags) =>

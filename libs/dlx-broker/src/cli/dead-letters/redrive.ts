@@ -5,6 +5,7 @@ import { CtlFailure, exit } from '../ctl/exit.js';
 import { prettyColumns } from './columns.js';
 import { filterOf, type FilterFlags, refuseBoth } from './filter.js';
 import { ask, shownQueue, vhostOf, type CommonFlags, type CommandOutput } from './ask.js';
+import { editBy, type EditPair, notEdited, pairsText } from './merge-patch.js';
 import { drawBar, eraseBar, type Progress } from './progress.js';
 import { noRedrive } from './redrives.js';
 
@@ -13,6 +14,9 @@ export interface RedriveFlags extends CommonFlags, FilterFlags {
   readonly rate?: string;
   readonly limit?: string;
   readonly dryRun?: true;
+  /** A file, or `-` for standard input. */
+  readonly mergePatch?: string;
+  readonly keepOriginal?: true;
   /** False: the command ends when the redrive has begun. */
   readonly wait: boolean;
 }
@@ -32,6 +36,8 @@ interface State extends Progress {
   readonly destinations: readonly { readonly name: string; readonly count: number }[];
   /** In the answer of a dry run: destinations that may be full before all messages have moved. */
   readonly may_refuse?: readonly { readonly name: string; readonly max_length: number | null }[];
+  /** In the answer of a dry run with an edit. */
+  readonly pairs?: readonly EditPair[];
   readonly left_at: readonly ({ [part in keyof Address]: string | null } & {
     why: string;
     count: number;
@@ -59,6 +65,7 @@ export async function redrive(
   const filter = filterOf(flags).body;
   const hasFilter = Object.keys(filter).length > 0;
   refuseBoth(ids, flags);
+  const edit = await editBy(flags, ids.length > 0 || hasFilter);
   const body = {
     vhost: vhostOf(flags),
     queue,
@@ -67,6 +74,7 @@ export async function redrive(
     ...(flags.to !== undefined && { to: addressIn(flags.to) }),
     ...(flags.rate !== undefined && { rate: numberIn('--rate', flags.rate) }),
     ...(flags.limit !== undefined && { limit: numberIn('--limit', flags.limit) }),
+    ...(edit && { edit }),
     ...(flags.dryRun === true && { dry_run: true }),
   };
   const started = await ask(api, 'POST', ['dlx', 'redrives'], shownQueue(queue, vhostOf(flags)), { body });
@@ -82,7 +90,10 @@ export async function redrive(
     );
     return flags.wait ? interrupted : exit.ok;
   }
-  if (flags.json !== true) out(stateText(state));
+  if (flags.json !== true) {
+    if (state.pairs !== undefined) out(pairsText(state.pairs));
+    out(stateText(state));
+  }
   // The exit code shows that messages did not move.
   if (state.state !== 'completed') throw new CtlFailure(exit.software, `Error: the redrive is ${state.state}`);
   if (state.left > 0) throw new CtlFailure(exit.data, `Error: ${state.left} messages stay where they are`);
@@ -141,7 +152,7 @@ function stateText(state: State): string {
   const destinations = state.destinations.map(({ name, count }) => [String(count), `to ${name}`]);
   const left = state.left_at.map(({ why, count, exchange, routing_key, example_id }) => [
     String(count),
-    `${why}: ${exchange === null ? unknown(why) : `${exchange}/${routing_key}`}, for example message ${example_id}`,
+    `${why}: ${exchange === null ? (notEdited[why] ?? unknown(why)) : `${exchange}/${routing_key}`}, for example message ${example_id}`,
   ]);
   const full = (state.may_refuse ?? []).map(({ name, max_length: most }) => {
     const limit = most === null ? 'a limit in bytes' : `a limit of ${most}`;
