@@ -12,6 +12,7 @@ const pages = [
   'error-history',
   'delayed',
   'redrive',
+  'edit',
   'idempotency',
   'ordered',
   'contracts',

@@ -26,7 +26,6 @@ export { NotedFailure } from './retry/index.js';
 
 // Redrives
 export type { Edit, RedriveProgress, RedriveRequest, RedriveTask } from './streams/index.js';
-export { EditRefusedError } from './streams/index.js';
 
 // Options
 export type {
@@ -46,6 +45,7 @@ export type {
 export {
   CallbackTimeoutError,
   ConsumerCancelledError,
+  EditRefusedError,
   LetterSettledError,
   TooManyLeftError,
   UnknownQueueError,
