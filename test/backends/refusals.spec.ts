@@ -119,7 +119,6 @@ for (const kind of serverKinds) {
 
     it('a wrong password, a user or a virtual host that is not there: without further attempts', async () => {
       const { url } = await open();
-      const begun = performance.now();
       const credentials = { user: 'nobody-we-know', password: 'secret' };
       const login = await startOf({ urls: url.href, credentials, startAttempts: 100 });
       expect(login).toMatchObject({ name: 'ConnectError', retry: 'never' });
@@ -130,7 +129,7 @@ for (const kind of serverKinds) {
       const vhost = await startOf({ urls: url.href, startAttempts: 100 });
       expect(vhost).toMatchObject({ name: 'ConnectError', retry: 'never' });
       expect(vhost.message).toContain("virtual host 'no-such-vhost'");
-      expect(performance.now() - begun).toBeLessThan(8_000);
+      expect(vhost.message).toContain('in 1 attempt ');
     });
 
     it('TLS at a port that speaks none', async () => {
@@ -297,16 +296,18 @@ describe('an application that is closed while it starts', () => {
     ['between two attempts', async () => 'amqp://127.0.0.1:1'],
   ])('ends at once %s, and its start fails with the reason', async (_, urlOf) => {
     const broker = rabbitmq({ urls: await urlOf(), startAttempts: 1_000, longestPause: '30s' });
-    const root = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [Orders] };
+    const root = {
+      module: class {},
+      imports: [DlxBrokerModule.forRoot({ broker, drainTimeout: '1h' })],
+      providers: [Orders],
+    };
     const app = await NestFactory.create(root, { logger: false, abortOnError: false });
     const starting = app.init().then(
       () => 'it started',
       (error: Error) => `${error.name}: ${error.message}`,
     );
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const begun = performance.now();
-    await app.close();
-    expect(performance.now() - begun).toBeLessThan(1_000); // drainTimeout is ten seconds
+    await app.close(); // drainTimeout is an hour
     expect(await starting).toBe('ConnectionLostError: the application was closed while it started');
   });
 });

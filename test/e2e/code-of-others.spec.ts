@@ -79,7 +79,7 @@ describe('a processing hook', () => {
   const start = async (ran: () => void, ...above: MethodDecorator[]) => {
     const worker = handlerOf('EventPattern', ran, [DeadLetter('dlx'), ...above]);
     const topology = { queues: [queue('dead')], bindings: [binding('dlx', 'dead', '#')] };
-    const app = await microservice({ controllers: [worker], options: { drainTimeout: 5_000, topology } });
+    const app = await microservice({ controllers: [worker], options: { drainTimeout: '1h', topology } });
     return { app, broker: app.get(DlxBroker), emit: () => firstValueFrom(app.get(DlxClient).emit('work', 1)) };
   };
   const faulty: readonly [string, () => unknown][] = [
@@ -95,9 +95,7 @@ describe('a processing hook', () => {
     await until(async () => expect(await broker.backend.status('Worker.work')).toMatchObject(idle));
     expect([runs, broker.counts.rejected, broker.counts.undecodable]).toEqual([0, 1, 0]);
     expect(await broker.backend.status('dead')).toMatchObject({ messages: 1 });
-    const since = performance.now();
-    await app.close(); // nothing is at work
-    expect(performance.now() - since).toBeLessThan(4_000);
+    await app.close(); // nothing is at work: it would be waited for
     expect(ends).toEqual([]);
   });
 

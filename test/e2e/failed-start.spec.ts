@@ -137,9 +137,8 @@ describe('a start that fails by itself', () => {
 describe('two applications of one directory', () => {
   it('the second is refused at once when the first is up, which goes on', async () => {
     const first = await start([Orders]);
-    const begun = performance.now();
+    // A second one that waited for the first would wait for ever.
     await expect(start([Orders])).rejects.toThrow(/option 'dataDir' of embedded\(\): .*in use by this very process/);
-    expect(performance.now() - begun).toBeLessThan(1_000);
     first.get(DlxClient).emit('order.created', 'still');
     await vi.waitFor(() => expect(got).toEqual(['still']), { timeout: 8_000 });
   });

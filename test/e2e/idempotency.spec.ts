@@ -208,7 +208,8 @@ async function unaided(options: IdempotentOptions<never>, work: () => unknown = 
   }
   const dlx = new DlxTesting({ logger: false });
   opened.push(dlx);
-  await dlx.start({ providers: [Payments] });
+  // Longer than a case may take: an application that waits for a handler at its end would fail the case.
+  await dlx.start({ providers: [Payments] }, { drainTimeout: '1h' });
   return { dlx, counts: () => dlx.app.get(DlxBroker).counts };
 }
 
@@ -305,9 +306,7 @@ describe('a key', () => {
     await dlx.publish('payments', {});
     await dlx.settled();
     expect(counts()).toMatchObject({ rejected: 1, undecodable: 0, acked: 0 });
-    const start = performance.now();
     await dlx.close();
-    expect(performance.now() - start).toBeLessThan(5_000); // drainTimeout is ten seconds
   });
 
   it('of one queue is not the same key of another, however they are called', async () => {

@@ -38,7 +38,7 @@ describe('a handler whose messages cannot be read from the disk', () => {
         await gate;
       }
     }
-    const app = await contextApp({ providers: [Jobs], options: { broker: sharedBroker(broker) } });
+    const app = await contextApp({ providers: [Jobs], options: { broker: sharedBroker(broker), drainTimeout: '1h' } });
     for (let id = 1; id <= 6; id++)
       await firstValueFrom(app.get(DlxClient).emit('job', { id, text }), { defaultValue: 0 });
     await journal.flush();
@@ -46,9 +46,7 @@ describe('a handler whose messages cannot be read from the disk', () => {
     release();
     const queue = broker.virtualHost('/').queues.get('jobs')!;
     await expect.poll(() => queue.stalled?.failures ?? 0, { timeout: 8_000 }).toBeGreaterThan(1);
-    const before = performance.now();
-    await app.close();
-    expect(performance.now() - before).toBeLessThan(3_000);
+    await app.close(); // it does not wait for messages that cannot be read: that would take an hour
     expect(queue.length + begun.length).toBe(6);
     await journal.close();
     broker.close();
