@@ -16,6 +16,7 @@ const pages = [
   'idempotency',
   'ordered',
   'contracts',
+  'circuit',
   'from-nest-rabbitmq',
   'from-golevelup',
   'from-bullmq',

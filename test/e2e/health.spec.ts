@@ -112,6 +112,7 @@ describe('the health of a broker', () => {
       connection: 'ready',
       consumers: 1,
       handling: 0,
+      stopped: [],
       parked: 0,
       oldestDeadLetter: undefined,
       loopDelay: undefined,
@@ -306,6 +307,7 @@ describe('checks by terminus, over HTTP', () => {
       connection: 'ready',
       consumers: 1,
       handling: 0,
+      stopped: [],
       parked: 0,
     });
   });

@@ -35,6 +35,7 @@ async function scrapes(): Promise<Scrapes> {
     handlers: [handlers.of(orders)],
     ordered: [],
     letters: { retried: 0, parked: 0, redriven: 0 },
+    circuits: [],
     unroutable: 0,
     state: 'ready',
   });

@@ -18,8 +18,10 @@ export {
   type DlxBrokerOptionsFactory,
   DlxClient,
   DlxContext,
+  type DlxHandler,
   type DlxHealth,
   DlxServer,
+  type HandlerStatus,
   type HealthResult,
   type OutcomeEvent,
   type QueueControl,
@@ -41,12 +43,14 @@ export {
   type AnswerOf,
   Bind,
   CaptureErrors,
+  Circuit,
   Consume,
   ConsumerPriority,
   type ContractDecorator,
   DeadLetter,
   Exchange,
   Expires,
+  type HealthProbe,
   Idempotent,
   type IdempotentOptions,
   MaxLength,
@@ -66,7 +70,7 @@ export {
 export type { RetryPolicy } from './retry/index.js';
 
 // What a handler may throw
-export { Drop, Park, Reject, RetryLater } from './nest/index.js';
+export { Drop, Park, Reject, RetryLater, Unavailable } from './nest/index.js';
 
 // Messages
 export { type DlxRecord, DlxRecordBuilder } from './nest/index.js';

@@ -61,6 +61,11 @@ export interface ConsumeOptions {
   readonly prefetch: number;
   readonly priority?: number;
   readonly exclusive?: boolean;
+  /**
+   * True: the listener gets messages that come between `cancel()` and the answer of the server, and settles them. Default: they return
+   * to their queue, which a quorum queue counts.
+   */
+  readonly takesLate?: boolean;
   /** Called once when the consumer has ended for good. It does not end with a lost connection. */
   readonly onCancel?: (reason: CancelReason, failure?: Error) => void;
   /**

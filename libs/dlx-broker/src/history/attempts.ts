@@ -39,15 +39,20 @@ const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largest : count)
  * @param queue without the header, the first rejection in this queue counts: a queue may retry by dead-lettering (rule E1)
  */
 export function failingSince(message: Message, queue?: string): number | undefined {
-  const value = message.own.headers?.get(retryHeaders.since)?.value;
-  const time = typeof value === 'bigint' ? Number(value) : value;
-  if (typeof time === 'number' && Number.isSafeInteger(time) && time >= 0) return time;
+  const time = timeAt(message.own.headers, retryHeaders.since);
+  if (time !== undefined) return time;
   const rejected = queue === undefined ? undefined : rejectionIn(message, queue);
   return rejected !== undefined && rejected.time > 0 ? rejected.time : undefined;
 }
 
 const rejectionIn = (message: Message, queue: string): DeathEntry | undefined =>
   deathsOf(message).find((death) => death.queue === queue && death.reason === 'rejected');
+
+/** How often the message was held while the circuit of its handler was closed. */
+export const holdsOf = (message: Message): number => naturalAt(message.own.headers, retryHeaders.holds) ?? 0;
+
+/** Until when the time of {@link failingSince} takes outages into account: milliseconds since 1970. */
+export const heldUntil = (message: Message): number | undefined => timeAt(message.own.headers, retryHeaders.heldUntil);
 
 /** How often the message was redriven to its origin. */
 export const redrivesOf = (message: Message): number => naturalAt(message.own.headers, retryHeaders.redrives) ?? 0;
@@ -70,4 +75,10 @@ const largest = 2_147_483_646;
 function naturalAt(headers: FieldTable | undefined, name: string): number | undefined {
   const value = headers?.get(name)?.value;
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? Math.min(value, largest) : undefined;
+}
+
+function timeAt(headers: FieldTable | undefined, name: string): number | undefined {
+  const value = headers?.get(name)?.value;
+  const time = typeof value === 'bigint' ? Number(value) : value;
+  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? time : undefined;
 }

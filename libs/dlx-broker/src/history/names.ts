@@ -9,12 +9,14 @@ export const retryHeaders = {
   firstRoutingKey: 'dlx-first-routing-key',
   /** When it failed for the first time: milliseconds since 1970. */
   since: 'dlx-failing-since',
+  /** How often the message was held while the circuit of its handler was closed. */
+  holds: 'dlx-holds',
+  /** Until when outages are left out of the time in `since`: milliseconds since 1970. */
+  heldUntil: 'dlx-held-until',
   /** True on a parked message. */
   parked: 'dlx-parked',
   /** How often it was redriven to its origin. */
   redrives: 'dlx-redrives',
-  /** How often it was held for an unavailable dependency while the circuit was closed. */
-  holds: 'dlx-holds',
   /** Groups similar failures, on a message that was parked or rejected. */
   fingerprint: 'dlx-fingerprint',
 } as const;

@@ -18,6 +18,8 @@ export interface RetryProgress {
   readonly attempt: number;
   /** The time of its failure, in milliseconds since 1970; undefined if it did not fail, but is handled later. */
   readonly failedAt: number | undefined;
+  /** When it failed for the first time, if not the time that its headers name: an outage was left out of it. */
+  readonly failingSince?: number | undefined;
   readonly isParked: boolean;
   /** Of a parked message. Default: the one it has, or else calculated from its error. */
   readonly fingerprint?: string | undefined;
@@ -39,7 +41,7 @@ export interface SuccessorHeaders {
  */
 export function headersForRetry(
   message: Message,
-  { queue, attempt, failedAt, isParked, fingerprint, from = addressOf(message) }: RetryProgress,
+  { queue, attempt, failedAt, failingSince: first, isParked, fingerprint, from = addressOf(message) }: RetryProgress,
   added: FieldTable | undefined,
 ): SuccessorHeaders {
   const { exchange, routingKey } = from;
@@ -50,7 +52,7 @@ export function headersForRetry(
   headers.set(retryHeaders.queue, longstr(queue));
   headers.set(retryHeaders.firstExchange, longstr(exchange));
   headers.set(retryHeaders.firstRoutingKey, longstr(routingKey));
-  const since = failingSince(message, queue) ?? failedAt;
+  const since = first ?? failingSince(message, queue) ?? failedAt;
   // A clock of an application may have fractions of a millisecond.
   if (since !== undefined) headers.set(retryHeaders.since, int64(Math.floor(Math.min(since, failedAt ?? since))));
   if (isParked) headers.set(retryHeaders.parked, bool(true));

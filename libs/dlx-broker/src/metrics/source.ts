@@ -28,6 +28,8 @@ export interface HandlerNumbers {
   readonly parked: number;
   readonly dropped: number;
   readonly rejected: number;
+  /** Messages that come again as the same attempt. */
+  readonly held: number;
   readonly inFlight: number;
   /** The seconds that attempts took. */
   readonly succeeded: Histogram;
@@ -63,6 +65,8 @@ export interface MeteredHandlers {
   /** Queues of handlers with `@Ordered`. */
   readonly ordered: Iterable<OrderedNumbers>;
   readonly letters: LetterNumbers;
+  /** The circuits of the handlers. */
+  readonly circuits: Iterable<{ readonly name: string; readonly state: string }>;
   /** Events that no queue got. */
   readonly unroutable: number;
   /** `connecting`, `ready`, `blocked`, `reconnecting` or `closed`. */

@@ -1,13 +1,13 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { HomeContext, shownText } from '../host/index.js';
-import { type WaitQueues, describeRetry } from '../retry/index.js';
+import { describeRetry } from '../retry/index.js';
 import { type Backend, ConnectionLostError } from '../backend/index.js';
 import { describeTopology, type Topology } from '../topology/index.js';
-import type { DeadLetters, Redrives } from '../streams/index.js';
-import type { SafeTracing } from '../tracing/index.js';
 import { Attempts, type Processing } from './attempts.js';
-import type { DlxClient } from './client.js';
+import { type Circuit, type DlxHandler, type HandlerStatus } from './circuit/index.js';
+import { HandlerGates } from './circuit/handler-gates.js';
+import type { BrokerCounts, BrokerParts } from './broker-parts.js';
 import { EventLog } from './event-log.js';
 import { IdempotencyGuard } from './idempotency/guard.js';
 import { MemoryIdempotencyStore } from './idempotency/memory-store.js';
@@ -15,7 +15,7 @@ import type { HandlerSource } from './handler-source.js';
 import type { Handler } from './handler.js';
 import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from './health/index.js';
 import type { Connected, MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
-import type { LetterCounts, OutcomeEvent, OutcomeEvents } from './outcome-events.js';
+import type { OutcomeEvent } from './outcome-events.js';
 import type { OrderedQueue } from './ordered/ordered-queue.js';
 import { refuseUnknownTimeout } from './ordered/time-in-hand.js';
 import { planHandlers, type Plan } from './plan.js';
@@ -24,25 +24,8 @@ import { QueueControl } from './queue-control.js';
 import { type Measured, measured } from './measured.js';
 import type { DlxServer } from './server.js';
 import { StartReport } from './start-report.js';
-import { Settlement, type HandlerCounts } from './settlement.js';
+import { Settlement } from './settlement.js';
 import { within } from './within.js';
-
-/** The parts of a broker besides its handlers. */
-export interface BrokerParts {
-  readonly client: DlxClient;
-  readonly waitQueues: WaitQueues;
-  readonly events: OutcomeEvents;
-  readonly letters: DeadLetters;
-  readonly redrives: Redrives;
-  /** Undefined without the option. */
-  readonly tracing: SafeTracing | undefined;
-}
-
-/** Counts of the handlers, of the letters of streams and redrives, and of the events of the client. */
-export interface BrokerCounts extends HandlerCounts, Pick<LetterCounts, 'redriven' | 'unanswered'> {
-  /** Events that no queue got. */
-  readonly unroutable: number;
-}
 
 /**
  * One broker of an application: collects what handlers need, declares it, consumes when the application is up, and
@@ -54,6 +37,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #consumers: QueueConsumers;
   readonly #report: StartReport;
   readonly #health: Health;
+  readonly #gates: HandlerGates;
   /** Waits for the backend, each with the function that ends it. */
   readonly #waits = new Set<(reason: Error) => void>();
   #booted = false;
@@ -81,7 +65,19 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const home = new HomeContext();
     const { drainTimeout } = options;
     const restore = (): Promise<void> => this.#inTurn(() => this.#consume());
-    this.#consumers = new QueueConsumers({ backend, settlement, attempts, home, log, drainTimeout, restore });
+    const gates = new HandlerGates({
+      options,
+      clock: backend.clock,
+      provider: parts.provider,
+      events: parts.events,
+      log,
+      consumers: () => this.#consumers,
+      plan: () => this.#plan(),
+    });
+    this.#gates = gates;
+    const { circuits } = gates;
+    const work = { backend, settlement, attempts, home, log };
+    this.#consumers = new QueueConsumers({ ...work, circuits, drainTimeout, restore });
     this.#report = new StartReport({ options, backend, source, server, home, log });
     this.#health = new Health({
       name: options.name,
@@ -92,6 +88,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       phase: () => (this.#closing ? 'closing' : this.#isUp ? 'up' : 'starting'),
       unserved: () => (this.#listening ? [] : server.added.map(({ pattern }) => pattern)),
       consumers: () => this.#consumers.condition,
+      stopped: () => this.#gates.stopped,
       parked: () => this.counts.parked,
       deadLetterQueues: () => deadLetterQueues(this.#plan()),
     });
@@ -120,6 +117,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const { retried, parked, redriven, unanswered } = this.parts.events.letters;
     const both = { retried: counts.retried + retried, parked: counts.parked + parked };
     return { ...counts, ...both, redriven, unanswered, unroutable: this.parts.client.unroutable };
+  }
+
+  /** @internal The circuits of its handlers. */
+  get circuits(): Iterable<Circuit> {
+    return this.#gates.circuits.all;
   }
 
   /** @internal Measures handlers and broker from now on, for {@link registerDlxMetrics}. */
@@ -172,6 +174,20 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return new QueueControl(name, this.backend);
   }
 
+  /** The handlers known so far, and whether they get messages. */
+  get handlers(): readonly HandlerStatus[] {
+    return this.#gates.all;
+  }
+
+  /**
+   * A handler, to pause and resume it.
+   * @param name class and method: `Payments.pay`
+   * @throws DlxConfigurationError when there is no such handler
+   */
+  handler(name: string): DlxHandler {
+    return this.#gates.handler(name);
+  }
+
   /** The topology of the handlers known so far, declared or not. Reading it declares nothing. */
   topology(): Topology {
     return this.#plan().topology;
@@ -191,8 +207,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.#inTurn(async () => {
       if (this.#closing) return;
       this.connected.check?.();
+      const plan = this.#plan();
+      this.#gates.check();
       await this.#untilClosing(this.backend.connect());
-      await this.#declare(this.#plan());
+      await this.#declare(plan);
     }).catch((error: unknown) => this.#failed(error));
   }
 
@@ -224,6 +242,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#report.unservedSoon(
       () => this.#listening,
       () => this.#consumers.queues,
+      () => this.#gates.unused(),
     );
     const { amqp } = this;
     const urls = this.connected.urls();
@@ -284,6 +303,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     }
     this.parts.letters.close();
     this.#report.close();
+    this.#gates.close();
     this.#consumers.cancel();
     await redrives;
     for (const end of this.#waits) end(new ConnectionLostError('the application was closed while it started', false));
@@ -360,6 +380,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   #plan(): Plan {
     const handlers = [...this.source.ofModule(), ...this.source.ofServer(this.server)];
-    return planHandlers(handlers, this.options, this.source.features(), this.backend.rejectsWithHeaders);
+    const { rejectsWithHeaders } = this.backend;
+    return planHandlers(handlers, this.options, this.source.features(), rejectsWithHeaders, this.#gates.circuits);
   }
 }

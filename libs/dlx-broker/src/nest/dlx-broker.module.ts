@@ -256,6 +256,7 @@ function coreModule(
           letters,
           redrives,
           tracing,
+          provider: (type) => moduleRef.get(type, { strict: false }),
         });
       },
     },

@@ -14,18 +14,27 @@ export class EventLog {
     this.#logger = new SafeLogger(context);
   }
 
+  /** False if lines of this event are switched off. */
+  writes(event: LineEvent): boolean {
+    return this.#levelOf(event) !== 'off';
+  }
+
   /**
    * @param text the sentence
    * @param stack of the error, which is shown at the level `error`
    * @param thrown what is logged in place of the sentence when lines have no fields
    */
   tell<E extends LineEvent>(event: E, text: string, fields: FieldsOf<E>, stack?: string, thrown?: unknown): void {
-    const { fields: hasFields = false, levels = {} } = this.logging;
-    const level: LineLevel = levels[event] ?? logEvents[event].level;
+    const { fields: hasFields = false } = this.logging;
+    const level = this.#levelOf(event);
     if (level === 'off') return;
     if (thrown !== undefined && !hasFields) return this.#logger[level](thrown);
     const line = hasFields ? new LogLine(text, event, fields) : text;
     if (level === 'error') this.#logger.error(line, stack);
     else this.#logger[level](line);
+  }
+
+  #levelOf(event: LineEvent): LineLevel {
+    return this.logging.levels?.[event] ?? logEvents[event].level;
   }
 }

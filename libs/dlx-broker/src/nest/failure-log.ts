@@ -31,6 +31,15 @@ export class FailureLog {
     this.log.tell('retried', text, { ...factsOf(taken, attempt), delay, ...errorFacts(error) });
   }
 
+  /** Logs a message that comes again as the same attempt. @param error undefined if no handler had the message */
+  held(taken: Taken, attempt: number, delay: number, error: unknown): void {
+    if (this.wanted !== 'all' || !this.log.writes('held')) return;
+    const why = error === undefined ? 'its circuit is open' : textOf(error);
+    const text = `${placeOf(taken)} is held, attempt ${attempt} comes again in ${delay} ms: ${why}`;
+    const facts = error === undefined ? { errorClass: undefined, errorMessage: undefined } : errorFacts(error);
+    this.log.tell('held', text, { ...factsOf(taken, attempt), delay, ...facts });
+  }
+
   /** Logs the last failure of a message. @param fate whether the message is parked, dead-lettered or dropped */
   last(taken: Taken, attempt: number, fate: string, error: unknown): void {
     if (this.wanted === 'none') return;

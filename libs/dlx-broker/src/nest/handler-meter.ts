@@ -11,6 +11,7 @@ export class HandlerCount {
   parked = 0;
   rejected = 0;
   dropped = 0;
+  held = 0;
   inFlight = 0;
   /** The seconds that attempts took. */
   readonly succeeded = new Histogram(durations);

@@ -10,6 +10,7 @@ import {
 } from '../options/index.js';
 import { fieldTableOf, putArgument, routingKeysOf, withSafeStrategy } from '../topology/index.js';
 import type { Contract } from './contracts/contract.js';
+import { type CircuitOptions, type ResolvedCircuit, resolveCircuit } from './circuit/options.js';
 import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';
@@ -51,6 +52,8 @@ export interface HandlerSettings {
   readonly idempotence: Idempotence | undefined;
   /** Undefined: the order of messages is not kept. */
   readonly ordering: Ordering | undefined;
+  /** The name of a circuit of the module, or a circuit for this handler alone. */
+  readonly circuit: string | ResolvedCircuit | undefined;
 }
 
 /**
@@ -99,6 +102,7 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     envelope: envelopeOf(queue, consume, handler),
     ordering,
     idempotence: readIdempotence(single(contributions, 'Idempotent', handler), `@Idempotent on ${handler}`),
+    circuit: readCircuit(single(contributions, 'Circuit', handler), `@Circuit on ${handler}`),
     retry: readRetry(single(contributions, 'Retry', handler)?.['policy'], `@Retry on ${handler}`),
   };
 }
@@ -140,6 +144,15 @@ function single(
   if (found.length > 1)
     throw new DlxConfigurationError(`@${decorator} on ${handler}: it stands there ${found.length} times`);
   return found[0];
+}
+
+function readCircuit(
+  given: Contribution['settings'] | undefined,
+  origin: string,
+): string | ResolvedCircuit | undefined {
+  if (given === undefined) return undefined;
+  const name = given['circuit'];
+  return typeof name === 'string' ? name : resolveCircuit(given as CircuitOptions, origin);
 }
 
 function readRetry(policy: unknown, origin: string): RetryPolicy | false | undefined {

@@ -2,6 +2,7 @@ import type { BackendDelivery } from '../backend/index.js';
 import type { RetryPlan } from '../retry/index.js';
 
 import type { HandlerSettings } from './handler-settings.js';
+import type { Circuit } from './circuit/circuit.js';
 import type { SafeProcess } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
 import type { Replies } from './replies.js';
@@ -23,6 +24,8 @@ export interface PlannedHandler {
   readonly handler: Handler;
   readonly queue: string;
   readonly retry: RetryPlan | undefined;
+  /** The circuit of the services that it needs. All handlers of a queue have the same. */
+  readonly circuit?: Circuit | undefined;
 }
 
 /** A message that a handler is handling. */
@@ -32,6 +35,8 @@ export interface Handling {
   readonly context: DlxContext;
   /** The replies to a request; undefined for other messages. */
   readonly replies: Replies | undefined;
+  /** The epoch of its circuit when it began; undefined without a circuit. */
+  readonly epoch?: number | undefined;
   /** The span of the attempt; undefined without tracing. */
   span: SafeProcess | undefined;
   /** When the handler began, in milliseconds since 1970; undefined if errors have no history. */

@@ -1,6 +1,15 @@
 export type { DlxBrokerAsyncOptions, DlxBrokerOptionsFactory } from './async-options.js';
 export * from './broker.js';
+export type { BrokerCounts } from './broker-parts.js';
 export { CaptureErrors } from './capture.js';
+export {
+  type CircuitOptions,
+  type CircuitState,
+  DlxHandler,
+  type HandlerStatus,
+  type HealthProbe,
+  type HandlerPauseOptions,
+} from './circuit/index.js';
 export * from './client.js';
 export type { DlxClientOptions } from './client-options.js';
 export { ClientClosedError } from './client-closed-error.js';
@@ -29,5 +38,5 @@ export * from './payload.js';
 export { type PauseOptions, QueueControl } from './queue-control.js';
 export * from './record-builder.js';
 export { DlxServer, getDlxTransportId } from './server.js';
-export type { HandlerCounts } from './settlement.js';
+export type { HandlerCounts } from './handler-counts.js';
 export * from './tokens.js';

@@ -29,6 +29,30 @@ export const logEvents = {
     says: 'the last attempt failed; the line has the stack',
   }),
   dropped: line({ level: 'warn', fields: attempt, says: 'the handler dropped the message' }),
+  held: line({
+    level: 'debug',
+    fields: [...attempt, 'delay'],
+    says: 'a service was away, and the same attempt follows after `delay` ms',
+  }),
+  circuitOpened: line({
+    level: 'warn',
+    fields: ['circuit', 'pause', 'reason'],
+    says: 'a circuit opened: its handlers get no messages for `pause` ms',
+  }),
+  circuitProbing: line({
+    level: 'debug',
+    fields: ['circuit', 'pause', 'reason'],
+    says: 'an open circuit tries a message, or the message failed and it stays open for `pause` ms',
+  }),
+  circuitClosed: line({ level: 'log', fields: ['circuit'], says: 'a circuit closed: its handlers get messages again' }),
+  circuitDoubtful: line({
+    level: 'warn',
+    fields: ['circuit', ...failure],
+    says: 'the probe of a circuit, or its function `on`, failed',
+  }),
+  circuitUnused: line({ level: 'warn', fields: ['circuit'], says: '`circuits` names a circuit that no handler uses' }),
+  handlerPaused: line({ level: 'warn', fields: ['handler', 'queue', 'reason'], says: 'a handler was paused' }),
+  handlerResumed: line({ level: 'log', fields: ['handler', 'queue'], says: 'a paused handler was resumed' }),
   unhandled: line({
     level: 'error',
     fields: ['queue', 'fate'],

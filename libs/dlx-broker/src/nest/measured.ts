@@ -17,6 +17,7 @@ interface MeasuredBroker {
   readonly backend: Pick<Backend, 'state'>;
   readonly counts: { readonly unroutable: number };
   readonly ordered: Iterable<OrderedNumbers>;
+  readonly circuits: MeteredHandlers['circuits'];
 }
 
 /** Measures handlers, and the broker if it is in this process, from now on. */
@@ -35,6 +36,9 @@ export function measured(
     },
     get ordered() {
       return broker.ordered;
+    },
+    get circuits() {
+      return broker.circuits;
     },
     get unroutable() {
       return broker.counts.unroutable;

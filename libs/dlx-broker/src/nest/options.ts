@@ -5,6 +5,7 @@ import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 import { DlxConfigurationError, optionsOf, parseDuration, whole } from '../options/index.js';
 import { type ClusterOptions, type Contributions, readTopology } from '../topology/index.js';
+import { type ResolvedCircuit, resolveCircuit } from './circuit/options.js';
 import { isChoice } from './brokers/choice.js';
 import { embeddedChecks } from './brokers/embedded.js';
 import { rabbitmqChecks } from './brokers/rabbitmq.js';
@@ -50,6 +51,7 @@ export interface ResolvedOptions {
   readonly fingerprint: FingerprintFunction | undefined;
   readonly retry: RetryPolicy | undefined;
   readonly queueRetry: Readonly<Record<string, RetryPolicy | false | undefined>>;
+  readonly circuits: ReadonlyMap<string, ResolvedCircuit>;
   readonly random: () => number;
   readonly idempotencyStore: IdempotencyStore | undefined;
   readonly waitQueueType: WaitQueueType;
@@ -174,6 +176,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     fingerprint: options.fingerprint,
     retry: options.retry,
     queueRetry: options.queueRetry ?? {},
+    circuits: circuitsOf(options.circuits ?? {}, origin('circuits')),
     random: options.random ?? Math.random,
     idempotencyStore: options.idempotencyStore,
     waitQueueType: waitQueueTypeOf(options),
@@ -186,6 +189,14 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     logging: options.logging ?? {},
     health: resolveHealth(options.health, origin('health')),
   };
+}
+
+function circuitsOf(
+  given: NonNullable<TransportOptions['circuits']>,
+  origin: string,
+): ReadonlyMap<string, ResolvedCircuit> {
+  const all = Object.entries(given).filter(([, options]) => options !== undefined);
+  return new Map(all.map(([name, options]) => [name, resolveCircuit(options, `${origin}, circuit '${name}'`)]));
 }
 
 function exchange(option: string | NamedExchange | undefined, preset: NamedExchange, origin: string): NamedExchange {

@@ -4,7 +4,10 @@ import { type Backend, type BackendDeath, type BackendDelivery } from '../backen
 import type { Properties } from '../message/index.js';
 import type { ConsumedLetter, SettledLetter } from '../streams/index.js';
 
-/** An event of `DlxBroker.events`: what happened to a message. */
+/**
+ * An event of `DlxBroker.events`: what happened to a message, or to a handler. Events of a handler are `opened`, `probing` and `closed`
+ * of its circuit, and `paused` and `resumed`.
+ */
 export interface OutcomeEvent {
   readonly kind:
     | 'delivered'
@@ -12,9 +15,15 @@ export interface OutcomeEvent {
     | 'rejected'
     | 'retried'
     | 'parked'
+    | 'held'
     | 'dropped'
     | 'redriven'
     | 'expired'
+    | 'opened'
+    | 'probing'
+    | 'closed'
+    | 'paused'
+    | 'resumed'
     | 'stalled'
     | 'recovered';
   readonly queue: string;
@@ -25,7 +34,7 @@ export interface OutcomeEvent {
   readonly messageId?: string;
   /** The number of the attempt: 1 is the first. */
   readonly attempt?: number;
-  /** For `retried`: the delay in milliseconds. */
+  /** For `retried` and `held`: the delay in milliseconds. For `opened`: until the circuit tries a message. */
   readonly delay?: number;
   /** The new place of the message: the parking lot, or the exchange and routing key of a redrive. */
   readonly to?: string;
@@ -33,10 +42,15 @@ export interface OutcomeEvent {
   readonly key?: string;
   /** The error of the handler. */
   readonly error?: unknown;
+  /** For `opened`, `probing` and `closed`: the name of the circuit. */
+  readonly circuit?: string;
+  /** For `opened`: the error that opened the circuit. For `paused`: the reason of the caller. */
+  readonly reason?: string;
 }
 
 type Kind = OutcomeEvent['kind'];
 type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'key' | 'error'>;
+type OfHandler = Pick<OutcomeEvent, 'handler' | 'delay' | 'circuit' | 'reason'>;
 
 /** Counts of the letters of streams since the start. */
 export interface LetterCounts {
@@ -75,6 +89,11 @@ export class OutcomeEvents {
     if (this.observed) this.#next(kind, letter.queue, letter.properties, { attempt: letter.failures, ...more });
   }
 
+  /** Emits an event of a handler. */
+  ofHandler(kind: Kind, queue: string, more: OfHandler): void {
+    if (this.observed) this.#next(kind, queue, {}, more);
+  }
+
   end(): void {
     this.#subject.complete();
   }
@@ -84,7 +103,7 @@ export class OutcomeEvents {
     if (reason === 'expired') this.tell('expired', { queue, message });
   }
 
-  #next(kind: Kind, queue: string, { messageId }: Properties, more: More): void {
+  #next(kind: Kind, queue: string, { messageId }: Properties, more: More & OfHandler): void {
     const at = this.backend.clock.now();
     const event = { kind, queue, at, ...(messageId !== undefined && { messageId }), ...more };
     this.#home.fresh(this.#subject.next, this.#subject, event);

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { RpcException } from './nest-versions.js';
-import { parseDuration } from '../options/index.js';
+import { parseDuration, refused } from '../options/index.js';
 
 /*
  * A handler throws one of these to decide about its message, in place of the policy. They are RpcExceptions, so Nest does not log
@@ -46,5 +46,24 @@ export class Drop extends RpcException {
 
   constructor(reason = 'dropped by its handler') {
     super(reason);
+  }
+}
+
+/**
+ * Something that the handler needs is not there. The message comes again later, as the same attempt. The circuit of the handler opens
+ * at once (`@Circuit`); without a circuit only this message waits.
+ * @param wait how long the service is likely to be away: milliseconds, or a text such as `'30s'`. Default: the pause of the circuit, or
+ *   30 seconds without one
+ * @throws DlxConfigurationError when the wait is no duration above 0
+ */
+export class Unavailable extends RpcException {
+  override readonly name = 'Unavailable';
+  /** Milliseconds; undefined if the handler named none. */
+  readonly wait: number | undefined;
+
+  constructor(reason: string, wait?: number | string) {
+    super(reason);
+    this.wait = wait === undefined ? undefined : parseDuration(wait, 'Unavailable');
+    if (this.wait === 0) throw refused(wait, 'Unavailable', 'is no time; write one above 0, or leave it out');
   }
 }

@@ -1,9 +1,11 @@
 import {
+  delaysAtStart,
   mostWaitQueues,
   planRetry,
   rejectArgumentNames,
   rejectArguments,
   styleOf,
+  waitQueueTopology,
   type RetryPlan,
   type RetryStyle,
 } from '../retry/index.js';
@@ -22,6 +24,7 @@ import {
   type Topology,
 } from '../topology/index.js';
 import { isPredeclared, isShortstr, longestShortstr } from '../message/index.js';
+import { type Circuits, refuseCircuits } from './circuit/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
 import type { QueueOrdering } from './ordered/queue-ordering.js';
@@ -58,6 +61,7 @@ export interface Plan {
 /**
  * Makes the topology and the consumers of all handlers. It calls no broker.
  * @param rejectsWithHeaders see {@link Backend.rejectsWithHeaders}
+ * @param circuits needed for handlers with `@Circuit`
  * @throws DlxConfigurationError naming handlers, decorators and values
  */
 export function planHandlers(
@@ -65,6 +69,7 @@ export function planHandlers(
   options: ResolvedOptions,
   features: readonly Required<Contributions>[] = [],
   rejectsWithHeaders = true,
+  circuits?: Pick<Circuits, 'of'>,
 ): Plan {
   refuseDuplicateHandlers(handlers);
   const own = [options.topology, ...features];
@@ -76,12 +81,20 @@ export function planHandlers(
     const queue = queueOf(handler);
     const retry = retryOf(handler, queue, options);
     parts.push(declarations(handler, queue, options, mentioned, foreign), retryTopology(handler, retry));
+    const { circuit: setting } = handler.settings;
+    const circuit = setting === undefined ? undefined : circuits?.of(setting, handler.origin);
     const sharing = consumers.get(queue);
-    if (sharing === undefined) consumers.set(queue, [{ handler, queue, retry }]);
-    else sharing.push({ handler, queue, retry });
+    if (sharing === undefined) consumers.set(queue, [{ handler, queue, retry, circuit }]);
+    else sharing.push({ handler, queue, retry, circuit });
+  }
+  for (const [queue, planned] of consumers) {
+    refuseCircuits(
+      queue,
+      planned.map(({ handler }) => handler),
+    );
   }
   const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options, rejectsWithHeaders));
-  for (const consumer of planned) parts.push(retryArguments(consumer));
+  for (const consumer of planned) parts.push(retryArguments(consumer), pausesOf(consumer, options));
   const collected = collectTopology({ parts, mentioned, foreign });
   refuseDroppingCycles(collected, new Set(consumers.keys()));
   const { clusterTopology: cluster } = options;
@@ -123,15 +136,27 @@ function retryArguments({ queue, handlers, style }: ConsumerPlan): Partial<Topol
   return { queues: [{ ...declared, arguments: args, mayDiffer: rejectArgumentNames }] };
 }
 
+/** The wait queues for the pauses of a circuit. */
+function pausesOf({ handlers: [first], style }: ConsumerPlan, { waitQueueType }: ResolvedOptions): Partial<Topology> {
+  const { circuit, handler } = first as PlannedHandler;
+  if (circuit === undefined || style === 'in-hand') return {};
+  const delays = delaysAtStart(circuit.options.pauses.exact, waitQueueType);
+  return waitQueueTopology(delays, `@Circuit on ${handler.origin}`, waitQueueType);
+}
+
 const deadLetters = ({ queueArguments }: Handler['settings']): boolean => queueArguments.has('x-dead-letter-exchange');
 
 /** @throws DlxConfigurationError when all policies together need too many queues */
 function delaysOf(consumers: readonly ConsumerPlan[]): readonly number[] {
   const waiting = consumers.filter(({ style }) => style !== 'in-hand');
-  const delays = new Set(waiting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.delays ?? [])));
+  const delays = new Set(
+    waiting.flatMap(({ handlers }) =>
+      handlers.flatMap(({ retry, circuit }) => [...(retry?.delays ?? []), ...(circuit?.options.pauses.exact ?? [])]),
+    ),
+  );
   if (delays.size <= mostWaitQueues) return [...delays];
   throw new DlxConfigurationError(
-    `the retry policies of this application need ${delays.size} different delays, each a queue of its own, and ` +
+    `the retry policies and circuits of this application need ${delays.size} different delays, each a queue of its own, and ` +
       `${mostWaitQueues} is the most in one broker; use the same delays, or jitter: 'equal', whose waits are rounded to few`,
   );
 }

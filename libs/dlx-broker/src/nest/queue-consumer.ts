@@ -1,18 +1,13 @@
 import type { AsyncResource } from 'node:async_hooks';
 import { NO_MESSAGE_HANDLER } from './nest-versions.js';
 import { type HomeContext, shownText } from '../host/index.js';
-import {
-  type Backend,
-  type BackendDelivery,
-  type CancelReason,
-  type Consumption,
-  ServerError,
-} from '../backend/index.js';
-import { grantedAttempt } from '../history/index.js';
+import { type Backend, type BackendDelivery } from '../backend/index.js';
 import { Requesters } from './requesters.js';
 import type { Attempts } from './attempts.js';
+import type { Gate } from './circuit/gate.js';
 import { DlxContext, patternOf } from './context.js';
 import type { EventLog } from './event-log.js';
+import { GatedConsumption } from './gated-consumption.js';
 import { errorFacts, mostCharacters, textOf } from './failure-log.js';
 import type { Handler, Handling, PlannedHandler } from './handler.js';
 import { payloadOf } from './payload-of.js';
@@ -25,11 +20,12 @@ import { OrderedQueue } from './ordered/ordered-queue.js';
 import { lateValues, Replies } from './replies.js';
 import { handlersFor, handlersOfPacket } from './selection.js';
 import type { Settlement } from './settlement.js';
+import { UnknownPatternError } from './unknown-pattern-error.js';
+import { isSpent } from './spent.js';
 import { runShared } from './shared-run.js';
 
-export class UnknownPatternError extends Error {
-  override readonly name = 'UnknownPatternError';
-}
+/** Called when the broker ended a consumer, with its error where there is one. */
+type Lost = (consumer: QueueConsumer, failure: Error | undefined) => void;
 
 /** A payload that was read before its handler was known. */
 interface Opened {
@@ -40,7 +36,7 @@ interface Opened {
 
 /** The consumer of a queue: finds the handler of a message, runs it, settles the message, and waits for handlers at the end. */
 export class QueueConsumer {
-  #consumption: Consumption | undefined;
+  readonly #gated: GatedConsumption;
   #atWork = 0;
   /** Called when no handler runs any more. */
   readonly #waiting: (() => void)[] = [];
@@ -50,7 +46,6 @@ export class QueueConsumer {
   #suspicion: PacketSuspicion | undefined;
   /** The messages in hand of handlers with `@Ordered`; undefined for others. */
   #ordered: OrderedQueue | undefined;
-  #hasStarted = false;
   readonly #requesters: Requesters;
   readonly #late = lateValues();
 
@@ -61,14 +56,25 @@ export class QueueConsumer {
     private readonly attempts: Attempts,
     private readonly home: HomeContext,
     private readonly log: EventLog,
+    private readonly gate: Gate,
   ) {
     this.#plan = plan;
     this.#requesters = new Requesters(backend);
+    const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
+    this.#gated = new GatedConsumption({
+      backend,
+      gate,
+      take,
+      plan: () => this.#plan,
+      ordered: () => this.#ordered,
+      atWork: () => this.#atWork,
+    });
     this.update(plan);
   }
 
+  /** True if it is started, also while it gets no messages because its gate is closed. */
   get running(): boolean {
-    return this.#consumption !== undefined;
+    return this.#gated.running;
   }
 
   /** The number of messages that its handlers have in hand. */
@@ -98,42 +104,14 @@ export class QueueConsumer {
     else this.#ordered = new OrderedQueue(queue, ordering, this.backend, this.settlement, this.log);
   }
 
-  /**
-   * @param lost called when the broker ended the consumer, with its error where there is one
-   * @returns a promise if the broker answers later; it rejects when the consumer could not start
-   */
-  start(lost: (consumer: QueueConsumer, failure: Error | undefined) => void): Promise<void> | undefined {
-    const { queue, prefetch, priority } = this.#plan;
-    const onCancel = (_reason: CancelReason, failure?: Error): void => {
-      this.#consumption = undefined;
-      this.#ordered?.end(failure);
-      lost(this, failure);
-    };
-    const ordered = this.#ordered;
-    const onInterrupted = ordered && ((failure: Error | undefined): void => ordered.interrupted(failure));
-    const options = {
-      prefetch,
-      ...(priority !== undefined && { priority }),
-      onCancel,
-      ...(onInterrupted !== undefined && { onInterrupted }),
-    };
-    const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
-    this.#consumption = this.backend.consume(queue, options, take);
-    const { started } = this.#consumption;
-    this.#hasStarted = started === undefined;
-    return started?.then(
-      () => void (this.#hasStarted = true),
-      (failure: unknown) => {
-        this.#consumption = undefined;
-        throw failure instanceof ServerError ? this.#named(failure) : failure;
-      },
-    );
+  /** See {@link GatedConsumption.start}. */
+  start(lost: Lost): Promise<void> | undefined {
+    return this.#gated.start((failure) => lost(this, failure));
   }
 
-  /** The error with the names of the handlers that do not start. */
-  #named({ message, code, cause }: ServerError): ServerError {
-    const origins = this.#plan.handlers.map(({ handler }) => handler.origin).join(', ');
-    return new ServerError(`${origins}: ${message}`, code, { cause });
+  /** Starts, ends or replaces the consumer as its gate says now. */
+  adjust(): void {
+    this.#gated.adjust();
   }
 
   /**
@@ -142,7 +120,7 @@ export class QueueConsumer {
    */
   cancel(): void {
     this.#ordered?.stop();
-    if (this.#ordered === undefined || !this.#hasStarted) this.#consumption?.cancel();
+    this.#gated.cancel();
   }
 
   /** Resolves when no handler runs any more. */
@@ -155,8 +133,7 @@ export class QueueConsumer {
   close(): number {
     const left = this.atWork;
     this.#ordered?.close();
-    this.#consumption?.close();
-    this.#consumption = undefined;
+    this.#gated.close();
     return left;
   }
 
@@ -165,6 +142,23 @@ export class QueueConsumer {
   }
 
   #take(delivery: BackendDelivery, own: AsyncResource): void {
+    if (!this.#gated.isOpen && !this.#isAdmitted(delivery, own)) return;
+    this.#begin(delivery, own);
+  }
+
+  /** Decides about a message that comes while its gate is not open: the cancel was on its way, or the message is a probe. */
+  #isAdmitted(delivery: BackendDelivery, own: AsyncResource): boolean {
+    const { pause, circuit } = this.gate;
+    if (pause !== undefined || circuit === undefined) {
+      delivery.requeue();
+      return false;
+    }
+    const hold = (): void => this.settlement.wait(delivery, this.#plan.handlers[0]!);
+    const run = (): void => own.runInAsyncScope(() => this.#take(delivery, own));
+    return circuit.admits({ run: () => (delivery.settled ? undefined : run()), hold });
+  }
+
+  #begin(delivery: BackendDelivery, own: AsyncResource): void {
     try {
       if (this.#opensPackets) return this.#open(delivery, own);
       this.#select(delivery, new DlxContext(delivery), own);
@@ -210,7 +204,7 @@ export class QueueConsumer {
     if (spent !== undefined) return this.settlement.exhausted(delivery, spent, context.attempt);
     const data = opened === undefined ? this.#payloadFor(delivery, first) : opened.data;
     this.#atWork++;
-    this.#share(delivery, context, matching, own, data, opened?.packet, () => this.#done());
+    this.#share(delivery, context, matching, own, data, opened?.packet, () => this.#done(undefined));
   }
 
   /** Gives a message to several handlers. @param ended called when all have ended */
@@ -224,8 +218,20 @@ export class QueueConsumer {
     ended: () => void,
   ): void {
     const replies = packet && this.#repliesFor(delivery, packet, undefined, own);
-    const handlings = matching.map((planned): Handling => ({ delivery, planned, context, replies, span: undefined }));
-    runShared(handlings, data, this.attempts, this.settlement, ended);
+    const { circuit } = this.gate;
+    const epoch = circuit?.begin();
+    const handlings = matching.map((planned): Handling => ({
+      delivery,
+      planned,
+      context,
+      replies,
+      epoch,
+      span: undefined,
+    }));
+    runShared(handlings, data, this.attempts, this.settlement, () => {
+      if (epoch !== undefined) circuit?.ended(epoch);
+      ended();
+    });
   }
 
   #handle(
@@ -240,9 +246,9 @@ export class QueueConsumer {
     const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
     const replies = this.#repliesFor(delivery, opened?.packet, planned.handler, own);
     this.#atWork++;
-    this.attempts.single({ delivery, planned, context, replies, span: undefined, begunAt: undefined }, data, () =>
-      this.#done(),
-    );
+    const epoch = planned.circuit?.begin();
+    const handling = { delivery, planned, context, replies, epoch, span: undefined, begunAt: undefined };
+    this.attempts.single(handling, data, () => this.#done(epoch));
   }
 
   /** Puts a message into the lane of its key. The first handler that it matches gives the key. */
@@ -271,7 +277,13 @@ export class QueueConsumer {
         }
         if (handler === undefined) return this.#share(held, context, matching, own, payload, packet, ended);
         const replies = this.#repliesFor(held, packet, handler, own);
-        this.attempts.single({ delivery: held, planned, context, replies, span: undefined }, payload, ended);
+        const { circuit } = planned;
+        const epoch = circuit?.begin();
+        const handling = { delivery: held, planned, context, replies, epoch, span: undefined };
+        this.attempts.single(handling, payload, () => {
+          if (epoch !== undefined) circuit?.ended(epoch);
+          ended();
+        });
       },
       fail: (held, context, failure) => {
         context.capture(failure);
@@ -334,19 +346,11 @@ export class QueueConsumer {
     }
   }
 
-  #done(): void {
+  #done(epoch: number | undefined): void {
+    if (epoch !== undefined) this.gate.circuit?.ended(epoch);
     if (--this.#atWork > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
-}
-
-/**
- * True if the attempts of a message are used up, by its headers. A stream may have granted one more attempt.
- */
-function isSpent({ retry }: PlannedHandler, context: DlxContext): boolean {
-  if (retry === undefined) return false;
-  const { attempt } = context; // calculated from the headers
-  return attempt > retry.attempts && attempt > grantedAttempt(context.message, context.queue);
 }
 
 const doNothing = (): void => undefined;

@@ -3,6 +3,7 @@ import { type HomeContext, shownText } from '../host/index.js';
 import type { Attempts } from './attempts.js';
 import type { EventLog } from './event-log.js';
 import { errorFacts, textOf } from './failure-log.js';
+import type { Circuits } from './circuit/index.js';
 import type { Handler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 import type { OrderedQueue } from './ordered/ordered-queue.js';
@@ -20,6 +21,7 @@ export interface ConsumerParts {
   readonly attempts: Attempts;
   readonly home: HomeContext;
   readonly log: EventLog;
+  readonly circuits: Circuits;
   /** How long running handlers may take when their consumer stops, in milliseconds. */
   readonly drainTimeout: number;
   /** Declares and consumes the queues again. */
@@ -56,12 +58,23 @@ export class QueueConsumers {
    * @returns a promise if the broker answers later; it rejects when the consumer could not start
    */
   start(plan: ConsumerPlan): Promise<void> | undefined {
-    const { backend, settlement, attempts, home, log } = this.parts;
+    const { backend, settlement, attempts, home, log, circuits } = this.parts;
     const known = this.#running.get(plan.queue);
-    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, log);
+    const gate = circuits.gate(plan.queue, plan.handlers[0]?.circuit);
+    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, log, gate);
     consumer.update(plan);
     this.#running.set(plan.queue, consumer);
     return consumer.running ? undefined : consumer.start((lost, failure) => this.#restoreSoon(lost, failure));
+  }
+
+  /** Starts, ends or replaces the consumer of a queue as its gate says. */
+  adjust(queue: string): void {
+    this.#running.get(queue)?.adjust();
+  }
+
+  /** Resolves when no handler of a queue has a message in hand. */
+  async idle(queue: string): Promise<void> {
+    await this.#running.get(queue)?.idle();
   }
 
   /** Stops the consumers of handlers. Waits for those at work, no longer than `drainTimeout`. */

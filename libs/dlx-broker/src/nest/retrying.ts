@@ -1,4 +1,5 @@
 import { attemptOf } from '../history/index.js';
+import type { FieldTable } from '../message/index.js';
 import {
   park,
   retryIn,
@@ -18,6 +19,12 @@ import { Park, RetryLater } from './outcomes.js';
 
 /** Called when the broker has the successor, or refused it. @param leftOut headers that the successor lacks */
 export type Decided = (outcome: RetryOutcome, failure: Error | undefined, leftOut?: LeftOut) => void;
+
+/** The headers of a message that is held, and since when it fails without the outages. */
+interface HeldFacts {
+  readonly headers: FieldTable;
+  readonly failingSince: number | undefined;
+}
 
 /** Publishes the successor of a failed delivery: to a wait queue, or to the parking lot. */
 export class Retrying {
@@ -50,6 +57,17 @@ export class Retrying {
   postpone(delivery: BackendDelivery, delay: number, done: Republished): void {
     const attempt = attemptOf(delivery.message, delivery.queue);
     retryIn(delivery, waitOf(delivery, delay, this.waitQueues), this.waitQueues, { attempt, isPostponed: true }, done);
+  }
+
+  /** The nearest wait that has a wait queue, or may have one. */
+  nearest(delivery: BackendDelivery, wait: number): number {
+    return waitOf(delivery, wait, this.waitQueues);
+  }
+
+  /** Sends the delivery to its queue after a wait, as the same attempt, because a service is away. */
+  hold(delivery: BackendDelivery, wait: number, { headers, failingSince }: HeldFacts, done: Republished): void {
+    const attempt = attemptOf(delivery.message, delivery.queue);
+    retryIn(delivery, wait, this.waitQueues, { attempt, headers, failingSince, isPostponed: true }, done);
   }
 
   /** Retries after the delay of a RetryLater, without a policy. A message without room for the number of its attempt is parked. */

@@ -1,15 +1,18 @@
 import { AsyncResource } from 'node:async_hooks';
 import { attemptOf, fitting } from '../history/index.js';
-import type { Failure, RetryOutcome, WaitQueues } from '../retry/index.js';
+import type { Failure, LeftOut, RetryOutcome, WaitQueues } from '../retry/index.js';
 import { type Backend, type BackendDelivery } from '../backend/index.js';
-import { type FieldTable } from '../message/index.js';
+import { emptyTable, type FieldTable } from '../message/index.js';
 import type { SafeProcess, SafeTracing } from '../tracing/index.js';
+import type { Hold } from './circuit/circuit.js';
+import { Holding } from './circuit/holding.js';
 import type { DlxContext } from './context.js';
 import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
 import { FailureNotes, type NotedAttempt } from './error-history/failure-notes.js';
 import type { EventLog } from './event-log.js';
 import { FailureLog, textOf } from './failure-log.js';
+import { type HandlerCounts, noCounts } from './handler-counts.js';
 import type { HandlerMeter } from './handler-meter.js';
 import type { Handling, Outcome, PlannedHandler } from './handler.js';
 import { pauseWhileBusy } from './idempotency/guard.js';
@@ -48,6 +51,7 @@ type Taken = Pick<Handling, 'delivery' | 'planned'> & { readonly span?: SafeProc
 /** A message whose handler failed. */
 interface Failed extends Taken {
   readonly replies: Handling['replies'];
+  readonly epoch?: Handling['epoch'];
   /** The error as it was thrown. */
   readonly error: unknown;
   /** The result of Nest's filters, for the client of a request. */
@@ -59,35 +63,6 @@ interface Failed extends Taken {
   /** True if the message was refused before a handler got it. */
   readonly isUnhandled?: true;
 }
-
-/** Counts of the handlers since the start. */
-export interface HandlerCounts {
-  acked: number;
-  rejected: number;
-  retried: number;
-  parked: number;
-  /** Messages that a handler dropped, by `throw new Drop()`. */
-  dropped: number;
-  /** Messages that were handled before, and were acknowledged without the handler (`@Idempotent`). */
-  duplicates: number;
-  /** Messages with a routing key for which their queue has no handler. */
-  unknownPattern: number;
-  undecodable: number;
-  /** Messages that the handler settled itself. */
-  byHand: number;
-}
-
-const noCounts = (): HandlerCounts => ({
-  acked: 0,
-  rejected: 0,
-  retried: 0,
-  parked: 0,
-  dropped: 0,
-  duplicates: 0,
-  unknownPattern: 0,
-  undecodable: 0,
-  byHand: 0,
-});
 
 /**
  * Settles messages by the outcome of their handlers. A success acks. After a failure the exception decides (`RetryLater`, `Park`,
@@ -102,6 +77,7 @@ export class Settlement {
   /** The timers of unsettled messages, those of attempts included. */
   readonly timers: DeliveryTimers;
   readonly #retrying: Retrying;
+  readonly #holding: Holding;
   readonly #denials: Denials;
   readonly #log: FailureLog;
   /** The headers that describe failures. */
@@ -121,15 +97,17 @@ export class Settlement {
     this.#traces = tracing && new TracedOutcomes(tracing, backend);
     this.timers = new DeliveryTimers(backend.clock);
     this.#retrying = new Retrying(waitQueues);
+    this.#holding = new Holding(this.#retrying, () => backend.clock.now());
     this.#denials = new Denials(lines);
     this.notes = new FailureNotes(options, backend.clock, lines);
     this.#log = new FailureLog(lines, options.logFailures);
   }
 
   settle(outcome: Outcome, handling: Handling): void {
-    const { delivery, planned, context, replies, span, begunAt } = handling;
+    const { delivery, planned, context, replies, epoch, span, begunAt } = handling;
     if (context.isSettled) {
       this.counts.byHand++;
+      this.#inform(outcome, handling);
       if (outcome.failed) replies?.error(outcome.failure, doNothing);
       span?.end('by hand', outcome.failed ? errorOf(context.failureOr(outcome.failure)) : undefined);
       return;
@@ -137,6 +115,7 @@ export class Settlement {
     if (!outcome.failed) {
       if (outcome.isBusy === true) return this.postpone(delivery, planned, pauseWhileBusy);
       this.counts.acked++;
+      if (epoch !== undefined) planned.circuit?.succeeded(epoch);
       delivery.ack();
       span?.end('acked');
       const { origin } = planned.handler;
@@ -145,7 +124,15 @@ export class Settlement {
     }
     this.#checkHook(context, planned);
     const filtered = outcome.failure;
-    this.#fail({ delivery, planned, replies, error: context.failureOr(filtered), filtered, span, context, begunAt });
+    const error = context.failureOr(filtered);
+    this.#fail({ delivery, planned, replies, epoch, error, filtered, span, context, begunAt });
+  }
+
+  /** Informs the circuit of a message that the handler settled itself. */
+  #inform(outcome: Outcome, { delivery, planned, context, epoch }: Handling): void {
+    if (epoch === undefined) return;
+    if (!outcome.failed) return planned.circuit?.succeeded(epoch);
+    this.#holding.decide({ delivery, planned, epoch, error: context.failureOr(outcome.failure) });
   }
 
   /** Ends the span of one of several handlers, if the outcome of another one settles the message. */
@@ -187,6 +174,15 @@ export class Settlement {
       if (failure === undefined) return;
       this.#tryLater({ delivery, planned }, failure, pause, (next) => this.postpone(delivery, planned, delay, next));
     });
+  }
+
+  /** Sends a message that came while its circuit is open to its queue, after the pause of the circuit. No handler gets it. */
+  wait(delivery: BackendDelivery, planned: PlannedHandler): void {
+    const hold = { wait: planned.circuit?.pause ?? 0, isCounted: false };
+    this.#hold(
+      { delivery, planned, replies: undefined, error: undefined, filtered: undefined, isUnhandled: true },
+      hold,
+    );
   }
 
   /** Settles a message after `context.reject()` under a retry policy. */
@@ -244,6 +240,8 @@ export class Settlement {
       return;
     }
     this.#denials.note(error, delivery.message, planned.handler.origin);
+    const hold = this.#holding.decide(failed);
+    if (hold !== undefined) return this.#hold(failed, hold);
     const isAsked = error instanceof Park || error instanceof RetryLater;
     if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) return this.#retry(failed);
     this.#giveUp(failed);
@@ -267,6 +265,27 @@ export class Settlement {
     this.#retrying.park(delivery, planned.retry, { error, ...this.#noted(failed) }, decided);
   }
 
+  /** Holds a message, see {@link Holding}. */
+  #hold(failed: Failed, hold: Hold, pause = shortestPause): void {
+    const { delivery, planned, span, error, isUnhandled } = failed;
+    const own = new AsyncResource('DlxDecision');
+    const since = this.#traces?.now() ?? 0;
+    const held = (failure?: Error, leftOut?: LeftOut): void => {
+      this.#traces?.held(failed, hold.wait, since, failure);
+      if (failure !== undefined) {
+        return this.#tryLater(failed, failure, pause, (next) => this.#hold(failed, hold, next));
+      }
+      if (leftOut !== undefined) this.#log.shortened(failed, leftOut);
+      this.counts.held++;
+      if (this.meter !== undefined) this.meter.of(planned).held++;
+      const attempt = attemptBy(failed);
+      this.#log.held(failed, attempt, hold.wait, error);
+      this.events.tell('held', delivery, { handler: planned.handler.origin, attempt, delay: hold.wait, error });
+    };
+    const headers = isUnhandled === true ? emptyTable : withSpan(this.notes.ofError(error), span); // no history: it is no attempt
+    this.#holding.hold(failed, hold, headers, (...ended) => own.runInAsyncScope(held, undefined, ...ended));
+  }
+
   /** Warns once if the hook is missing: dead letters then have `Internal server error` in place of the error. */
   #checkHook(context: DlxContext, { handler }: PlannedHandler): void {
     if (this.#unhooked || context.hooked || handler.kind === 'consume') return;
@@ -282,7 +301,8 @@ export class Settlement {
     const again = (next: number): void => this.#retry(failed, next);
     try {
       const byReject = this.rejecting.has(delivery.queue);
-      const failure = { error, ...this.#noted(failed), byReject };
+      const { headers, fingerprint } = this.#noted(failed);
+      const failure = { error, headers, fingerprint, byReject, ...this.#holding.failed(failed, headers) };
       this.#retrying.decide(delivery, planned.retry, failure, this.#decided(failed, pause, again));
     } catch (fault) {
       this.#tryLater(failed, fault, pause, again);

@@ -3,6 +3,7 @@ import type { HomeContext } from '../host/index.js';
 import type { Topology } from '../topology/index.js';
 import type { EventLog } from './event-log.js';
 import type { HandlerSource } from './handler-source.js';
+import { circuitWarnings } from './circuit/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import { defaultBrokerName, type ResolvedOptions } from './options.js';
 import { orderWarnings } from './ordered/order-warnings.js';
@@ -44,8 +45,9 @@ export class StartReport {
   constructor(private readonly parts: ReportParts) {}
 
   /** Warns of mistakes in a plan. */
-  plan({ topology, notes }: Plan): void {
-    for (const warning of [...notes, ...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
+  plan({ topology, notes, consumers }: Plan): void {
+    const circuits = circuitWarnings(consumers.flatMap(({ handlers }) => handlers.map(({ handler }) => handler)));
+    for (const warning of [...notes, ...circuits, ...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
       if (!this.#warned.has(warning)) this.parts.log.tell('topologyDoubtful', warning, {});
       this.#warned.add(warning);
     }
@@ -78,9 +80,10 @@ export class StartReport {
    * after the application.
    * @param isListening true if the server is started
    * @param consumed the queues with a consumer
+   * @param unused warns of circuits that no handler uses
    */
-  unservedSoon(isListening: () => boolean, consumed: () => readonly string[]): void {
-    const warn = (): void => this.#unserved(isListening(), consumed());
+  unservedSoon(isListening: () => boolean, consumed: () => readonly string[], unused: () => void): void {
+    const warn = (): void => this.#unserved(isListening(), consumed(), unused);
     this.#serverTimer = this.parts.home.runInAsyncScope(() => setTimeout(warn, serverTimeout).unref());
   }
 
@@ -89,7 +92,7 @@ export class StartReport {
     clearTimeout(this.#serverTimer);
   }
 
-  #unserved(isListening: boolean, consumed: readonly string[]): void {
+  #unserved(isListening: boolean, consumed: readonly string[], unused: () => void): void {
     const { options, source, server, log } = this.parts;
     const misplaced = source.misplaced();
     if (misplaced.length > 0) {
@@ -108,6 +111,7 @@ export class StartReport {
       log.tell('signalUnhandled', unhookedWarning, {});
     }
     if (unserved.length + waiting.length > 0) return;
+    unused();
     for (const warning of idleRetryWarnings(Object.keys(options.queueRetry), consumed)) {
       log.tell('retryUnused', warning, {});
     }

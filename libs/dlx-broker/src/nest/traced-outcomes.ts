@@ -5,7 +5,7 @@ import type { RetryOutcome } from '../retry/index.js';
 import { type SafeProcess, type SafeTracing, timeOfMove, type TracedError } from '../tracing/index.js';
 import { describeError } from './failure.js';
 import type { PlannedHandler } from './handler.js';
-import { Drop, Park, Reject, RetryLater } from './outcomes.js';
+import { Drop, Park, Reject, RetryLater, Unavailable } from './outcomes.js';
 
 /** A message whose handler failed, as its span knows it. */
 interface TracedFailure {
@@ -16,10 +16,11 @@ interface TracedFailure {
   readonly span?: SafeProcess | undefined;
 }
 
+const decisions = [RetryLater, Park, Reject, Drop, Unavailable];
+
 /** The error of a span. What a handler throws to decide about its message is none. */
 export function errorOf(error: unknown): TracedError | undefined {
-  const isDecision =
-    error instanceof RetryLater || error instanceof Park || error instanceof Reject || error instanceof Drop;
+  const isDecision = decisions.some((decision) => error instanceof decision);
   return isDecision ? undefined : describeError(error);
 }
 
@@ -65,6 +66,16 @@ export class TracedOutcomes {
     const failed = failure && { failure: describeError(failure) };
     this.tracing.moved({ ...moved, message, queue, attempt, since, refusal, ...failed }, span);
     if (failure === undefined) span?.end(kind, errorOf(error));
+  }
+
+  /** A message is held for later, as the same attempt. */
+  held({ delivery, planned, error, span }: TracedFailure, delay: number, since: number, failure?: Error): void {
+    const { message, queue } = delivery;
+    const attempt = attemptOf(message, queue);
+    const failed = failure && { failure: describeError(failure) };
+    const moved = { kind: 'retry', to: planned.queue, isDeadLetter: false, delay } as const;
+    this.tracing.moved({ ...moved, message, queue, attempt, since, refusal: refusalOf(error, span), ...failed }, span);
+    if (failure === undefined) span?.end('held', errorOf(error));
   }
 
   /** The time of the machine. */

@@ -1,5 +1,6 @@
 import { optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
 import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
+import { areCircuits } from './circuit/options.js';
 import { tracingMethods } from '../tracing/index.js';
 import { isErrorHistory } from './error-history/options.js';
 import { anEnvelope } from './packets/envelope.js';
@@ -53,6 +54,7 @@ export const transportChecks = {
   fingerprint: isFunction,
   retry: isPolicy,
   queueRetry: arePolicies,
+  circuits: areCircuits,
   random: isFunction,
   tracing: has('a tracing, such as dlxTracing() of dlx-broker/otel', ...tracingMethods),
   idempotencyStore: checkStore,

@@ -1,6 +1,7 @@
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { ClusterOptions, TopologyOption } from '../topology/index.js';
 import type { DlxTracing } from '../tracing/index.js';
+import type { CircuitOptions } from './circuit/options.js';
 import type { FingerprintFunction } from './error-history/options.js';
 import type { LogFailures } from './failure-log.js';
 import type { HealthOptions } from './health/options.js';
@@ -45,6 +46,8 @@ export interface TransportOptions {
   readonly retry?: RetryPolicy;
   /** The retry policy of the handlers of a queue, by its name; false switches retries off. */
   readonly queueRetry?: Readonly<Record<string, RetryPolicy | false>>;
+  /** Circuits by name, for handlers with `@Circuit('name')`: when such handlers get no messages, because a service is away. */
+  readonly circuits?: Readonly<Record<string, CircuitOptions>>;
   /** Spans of messages: `dlxTracing()` of `dlx-broker/otel` makes them with OpenTelemetry. Default: none. */
   readonly tracing?: DlxTracing;
   /** The store of keys for `@Idempotent`. Default: in the memory of this process. */

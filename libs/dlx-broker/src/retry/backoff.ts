@@ -78,33 +78,35 @@ const jitters: readonly unknown[] = ['full', 'equal', 'none'];
 /**
  * @param retries how many retries with a wait there are
  * @param origin where the policy is written, for errors
+ * @param option the name of the setting, for errors
  * @throws DlxConfigurationError for impossible waits
  */
-export function planWaits(setting: BackoffSetting, retries: number, origin: string): Schedule {
-  if (typeof setting === 'function') return functionSchedule(setting, origin);
+export function planWaits(setting: BackoffSetting, retries: number, origin: string, option = 'backoff'): Schedule {
+  const place = `${origin}: ${option}`;
+  if (typeof setting === 'function') return functionSchedule(setting, place);
   if (typeof setting === 'number' || typeof setting === 'string') {
-    return listSchedule([wait(setting, `${origin}: backoff`)], retries, origin);
+    return listSchedule([wait(setting, place)], retries, place);
   }
   if (isList(setting)) {
-    if (setting.length === 0) throw new DlxConfigurationError(`${origin}: backoff is an empty list; write one wait`);
+    if (setting.length === 0) throw new DlxConfigurationError(`${place} is an empty list; write one wait`);
     return listSchedule(
-      setting.map((each, index) => wait(each, `${origin}: backoff[${index}]`)),
+      setting.map((each, index) => wait(each, `${place}[${index}]`)),
       retries,
-      origin,
+      place,
     );
   }
-  return ruleSchedule(setting, retries, origin);
+  return ruleSchedule(setting, retries, place);
 }
 
 const isList = (setting: Backoff | readonly Wait[]): setting is readonly Wait[] => Array.isArray(setting);
 
 /** The schedule of a function. Its waits are not known beforehand. */
-function functionSchedule(waitBefore: BackoffFunction, origin: string): Schedule {
+function functionSchedule(waitBefore: BackoffFunction, place: string): Schedule {
   return {
     exact: [],
     drawn: true,
     before(retry, error) {
-      const where = `${origin}: backoff(${retry + 1})`;
+      const where = `${place}(${retry + 1})`;
       const delay = parseDuration(notAPromise(waitBefore(retry + 1, error), where), where);
       return delay === 0 ? 0 : nearestStep(delay, longestDuration);
     },
@@ -112,32 +114,32 @@ function functionSchedule(waitBefore: BackoffFunction, origin: string): Schedule
   };
 }
 
-function listSchedule(waits: readonly number[], retries: number, origin: string): Schedule {
+function listSchedule(waits: readonly number[], retries: number, place: string): Schedule {
   const used = waits.slice(0, Math.max(0, retries));
   const before = (retry: number): number => waits[Math.min(retry, waits.length) - 1] as number;
-  return { exact: bounded(new Set(used), origin), drawn: false, before, longest: before };
+  return { exact: bounded(new Set(used), place), drawn: false, before, longest: before };
 }
 
-function ruleSchedule(backoff: Backoff, retries: number, origin: string): Schedule {
+function ruleSchedule(backoff: Backoff, retries: number, place: string): Schedule {
   const remedy = "write '5s', ['1s', '5s'], { type: 'exponential', delay: '1s' } or a function";
-  refuseUnknown(optionsOf(backoff, `${origin}: backoff`, remedy), backoffOptions, `${origin}: backoff`);
+  refuseUnknown(optionsOf(backoff, place, remedy), backoffOptions, place);
   const { type, jitter = 'none' } = backoff;
   if (!types.includes(type)) {
-    const text = `${origin}: backoff.type is '${String(type)}'; write 'fixed', 'linear' or 'exponential'`;
+    const text = `${place}.type is '${String(type)}'; write 'fixed', 'linear' or 'exponential'`;
     throw new DlxConfigurationError(text);
   }
   if (!jitters.includes(jitter)) {
-    const text = `${origin}: backoff.jitter is ${shown(jitter)}; write 'full', 'equal' or 'none'`;
+    const text = `${place}.jitter is ${shown(jitter)}; write 'full', 'equal' or 'none'`;
     throw new DlxConfigurationError(text);
   }
-  const base = growth(backoff, origin);
+  const base = growth(backoff, place);
   const exact = new Set<number>();
   for (let retry = 1, last = 0; retry <= retries && base(retry) !== last; retry++) {
     last = base(retry); // when a delay repeats (fixed, or at max), all later ones are the same
-    exact.add(within(last, retry, origin));
+    exact.add(within(last, retry, place));
     if (jitter === 'none' && exact.size > mostWaitQueues) break;
   }
-  if (jitter === 'none') return { exact: bounded(exact, origin), drawn: false, before: base, longest: base };
+  if (jitter === 'none') return { exact: bounded(exact, place), drawn: false, before: base, longest: base };
   const least = jitter === 'equal' ? 0.5 : 0;
   return {
     exact: [],
@@ -150,20 +152,18 @@ function ruleSchedule(backoff: Backoff, retries: number, origin: string): Schedu
   };
 }
 
-function growth(backoff: Backoff, origin: string): (retry: number) => number {
+function growth(backoff: Backoff, place: string): (retry: number) => number {
   const { type, factor = 2 } = backoff;
-  const delay = wait(backoff.delay, `${origin}: backoff.delay`);
-  const max = backoff.max === undefined ? Infinity : wait(backoff.max, `${origin}: backoff.max`);
+  const delay = wait(backoff.delay, `${place}.delay`);
+  const max = backoff.max === undefined ? Infinity : wait(backoff.max, `${place}.max`);
   if (max < delay) {
-    throw new DlxConfigurationError(
-      `${origin}: backoff.max (${max} ms) is below backoff.delay (${delay} ms); raise max or leave it out`,
-    );
+    throw new DlxConfigurationError(`${place}.max (${max} ms) is below delay (${delay} ms); raise max or leave it out`);
   }
   if (typeof factor !== 'number' || !(factor > 1) || factor === Infinity) {
-    const text = `${origin}: backoff.factor is ${shown(factor)}; write a number above 1, or type: 'fixed'`;
+    const text = `${place}.factor is ${shown(factor)}; write a number above 1, or type: 'fixed'`;
     throw new DlxConfigurationError(text);
   }
-  const increment = backoff.increment === undefined ? delay : wait(backoff.increment, `${origin}: backoff.increment`);
+  const increment = backoff.increment === undefined ? delay : wait(backoff.increment, `${place}.increment`);
   const grown: Readonly<Record<Backoff['type'], (retry: number) => number>> = {
     fixed: () => delay,
     linear: (retry) => delay + increment * (retry - 1),
@@ -172,23 +172,23 @@ function growth(backoff: Backoff, origin: string): (retry: number) => number {
   return (retry) => Math.min(max, grown[type](retry));
 }
 
-function wait(value: Wait, origin: string): number {
-  const milliseconds = parseDuration(value, origin);
+function wait(value: Wait, place: string): number {
+  const milliseconds = parseDuration(value, place);
   if (milliseconds > 0) return milliseconds;
-  throw new DlxConfigurationError(`${origin} is 0; write at least 1 ms, or 'immediate' for retries without a wait`);
+  throw new DlxConfigurationError(`${place} is 0; write at least 1 ms, or 'immediate' for retries without a wait`);
 }
 
-function within(delay: number, retry: number, origin: string): number {
+function within(delay: number, retry: number, place: string): number {
   if (delay <= longestDuration) return delay;
   throw new DlxConfigurationError(
-    `${origin}: the backoff before attempt ${retry + 1} is longer than ten years; write backoff.max, such as max: '1h'`,
+    `${place} before attempt ${retry + 1} is longer than ten years; write ${place.split(': ').at(-1)}.max, such as max: '1h'`,
   );
 }
 
-function bounded(delays: ReadonlySet<number>, origin: string): readonly number[] {
+function bounded(delays: ReadonlySet<number>, place: string): readonly number[] {
   if (delays.size <= mostWaitQueues) return [...delays].sort((one, other) => one - other);
   throw new DlxConfigurationError(
-    `${origin}: backoff needs more than ${mostWaitQueues} different delays, each a queue of its own; ` +
-      `lower attempts or backoff.max, or write jitter: 'equal', whose waits are rounded to few`,
+    `${place} needs more than ${mostWaitQueues} different delays, each a queue of its own; ` +
+      `lower attempts or its max, or write jitter: 'equal', whose waits are rounded to few`,
   );
 }

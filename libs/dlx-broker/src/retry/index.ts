@@ -1,7 +1,8 @@
+export { type Backoff, planWaits, type Schedule, type Wait } from './backoff.js';
 export { decideRetry, type ParkedFor } from './decision.js';
 export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
-export { type ErrorTests } from './error-tests.js';
 export { InHandDelivery, type Holder } from './in-hand-delivery.js';
+export { anyOf, type ErrorTests } from './error-tests.js';
 export { isNotRetryable } from './not-retryable.js';
 export { NotedFailure } from './noted-failure.js';
 export { planRetry, type RetryPlan, type RetryPolicy } from './policy.js';
@@ -20,6 +21,13 @@ export {
   waitOf,
 } from './republish.js';
 export { isUnsendable, type LeftOut } from './shorter-headers.js';
+export { stepUp } from './steps.js';
 export { describeRetry, rejectArgumentNames, rejectArguments, type RetryStyle, styleOf } from './style.js';
-export { mostWaitQueues, waitQueueName, waitQueueTopology, type WaitQueueType } from './wait-queue-names.js';
+export {
+  delaysAtStart,
+  mostWaitQueues,
+  waitQueueName,
+  waitQueueTopology,
+  type WaitQueueType,
+} from './wait-queue-names.js';
 export { WaitQueues } from './wait-queues.js';

@@ -39,6 +39,8 @@ export interface Failure {
   readonly byReject?: boolean;
   /** The wait that the handler asked for, in milliseconds. */
   readonly asked?: number | undefined;
+  /** When the message failed for the first time, without the outages since. Default: the time in its headers. */
+  readonly failingSince?: number | undefined;
 }
 
 /** Whether a failed delivery was retried or parked. `attempt` is the number of the failed attempt. */
@@ -99,13 +101,13 @@ export function retryOrPark(
   done?: Republished,
 ): RetryOutcome {
   const { message } = delivery;
-  const { error, headers, fingerprint, asked } = failure;
+  const { error, headers, fingerprint, asked, failingSince: since = failingSince(message, plan.queue) } = failure;
   const attempt = attemptOf(message, plan.queue);
-  const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: failingSince(message, plan.queue) };
+  const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: since };
   const decision = decideRetry(plan, failed, (delay) => waitOf(delivery, delay, waitQueues));
   if (decision.kind === 'park') {
     const all = decision.why === 'policy' ? withFault(headers, decision.fault) : headers;
-    const options = { queue: plan.queue, attempt, headers: all, fingerprint: fingerprint?.() };
+    const options = { queue: plan.queue, attempt, headers: all, fingerprint: fingerprint?.(), failingSince: since };
     park(delivery, plan.parkingLot, waitQueues, options, done);
     return { ...decision, kind: 'parked', queue: plan.parkingLot, attempt };
   }
@@ -114,7 +116,7 @@ export function retryOrPark(
   const byReject = failure.byReject === true && delay === plan.only && delivery.isUndecodable !== true;
   if (byReject) rejectInto(delivery, delay, waitQueues, headers, done);
   else {
-    const failed = { queue: plan.queue, attempt, headers, fingerprint };
+    const failed = { queue: plan.queue, attempt, headers, fingerprint, failingSince: since };
     retryInOrPark(delivery, delay, plan.parkingLot, waitQueues, failed, done);
   }
   return { kind: 'retried', delay, attempt };
@@ -130,17 +132,20 @@ export function retryInOrPark(
   delay: number,
   parkingLot: string,
   waitQueues: WaitQueues,
-  failed: Pick<Failure, 'headers' | 'fingerprint'> & { readonly queue: string; readonly attempt: number },
+  failed: Pick<Failure, 'headers' | 'fingerprint' | 'failingSince'> & {
+    readonly queue: string;
+    readonly attempt: number;
+  },
   done?: Republished,
 ): void {
-  const { queue, headers, fingerprint } = failed;
+  const { queue, headers, fingerprint, failingSince: since } = failed;
   const ended: Republished = (failure, leftOut) => {
     if (!isUnsendable(failure) || delivery.settled) return done?.(failure, leftOut);
     const parked = { kind: 'parked', queue: parkingLot, attempt: failed.attempt, why: 'headers' } as const;
-    const options = { queue, attempt: failed.attempt, headers, fingerprint: fingerprint?.() };
+    const options = { queue, attempt: failed.attempt, headers, fingerprint: fingerprint?.(), failingSince: since };
     park(delivery, parkingLot, waitQueues, options, (lost, without) => done?.(lost, without, parked));
   };
-  retryIn(delivery, delay, waitQueues, { queue, headers, attempt: failed.attempt + 1 }, ended);
+  retryIn(delivery, delay, waitQueues, { queue, headers, failingSince: since, attempt: failed.attempt + 1 }, ended);
 }
 
 /** Adds the error of the policy to the headers, which have the error of the attempt. */
@@ -187,6 +192,8 @@ export interface RepublishOptions {
   readonly fingerprint?: string | undefined;
   /** True if the message did not fail: it comes later, as the same attempt. */
   readonly isPostponed?: boolean;
+  /** When the message failed for the first time. Default: the time in its headers, or now. */
+  readonly failingSince?: number | undefined;
 }
 
 /** A message that follows a delivery, and what its headers lack. */
@@ -204,10 +211,10 @@ function successorOf(
   isParked: boolean,
 ): Successor {
   const { message } = delivery;
-  const { queue = delivery.queue, fingerprint, isPostponed = false } = options;
+  const { queue = delivery.queue, fingerprint, failingSince, isPostponed = false } = options;
   const { attempt = attemptsMade(delivery, queue) + (isParked ? 0 : 1) } = options;
   const failedAt = isPostponed ? undefined : now;
-  const progress = { queue, attempt, failedAt, isParked, fingerprint, from: firstAddressOf(delivery) };
+  const progress = { queue, attempt, failedAt, failingSince, isParked, fingerprint, from: firstAddressOf(delivery) };
   const { headers, leftOut } = headersForRetry(message, progress, options.headers);
   return { successor: republication(message, to, headers, recordOf(message, queue)), leftOut };
 }

@@ -6,6 +6,7 @@ import type { Properties } from '../message/index.js';
 import {
   DlxBrokerModule,
   type DlxBroker,
+  type DlxHandler,
   encodePayload,
   getDlxBrokerToken,
   getDlxConnectedToken,
@@ -15,7 +16,8 @@ import {
   type TransportOptions,
 } from '../nest/index.js';
 import type { Letter } from '../streams/index.js';
-import { optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
+import { type CircuitView, viewOf } from './circuit-view.js';
 import { QueueExpectation } from './expectations.js';
 import { harness, harnessOptions, type Harness, type HarnessOptions } from './harness.js';
 import type { QueueView } from './queue-view.js';
@@ -78,6 +80,7 @@ export class DlxTesting {
   readonly #timeline: Timeline;
   readonly #brokers = new Set<DlxBroker>();
   #app: INestMicroservice | undefined;
+  #watched: DlxBroker | undefined;
 
   /** Builds and starts an application; see {@link start}. */
   static async create(metadata: ModuleMetadata, options: DlxTestingCreateOptions = {}): Promise<DlxTesting> {
@@ -154,7 +157,35 @@ export class DlxTesting {
   watch(app: Pick<INestMicroservice, 'get'>, name = 'default'): void {
     const broker = app.get<DlxBroker>(getDlxBrokerToken(name), { strict: false });
     this.#brokers.add(broker);
+    this.#watched = broker;
     this.#timeline.watch(broker.events);
+  }
+
+  /**
+   * The state of a circuit.
+   * @param name in the option `circuits`, or class and method of a handler that has a circuit of its own
+   * @throws DlxConfigurationError when no handler has such a circuit
+   */
+  circuit(name: string): CircuitView {
+    const all = [...this.#application.circuits];
+    const found = all.find((circuit) => circuit.name === name);
+    if (found !== undefined) return viewOf(found);
+    const names = all.map((circuit) => circuit.name).join(', ') || 'none';
+    throw new DlxConfigurationError(`no handler has a circuit '${name}'; there are ${names}`);
+  }
+
+  /**
+   * A handler, to pause and resume it.
+   * @param name class and method: `Payments.pay`
+   * @throws DlxConfigurationError when there is no such handler
+   */
+  handler(name: string): DlxHandler {
+    return this.#application.handler(name);
+  }
+
+  get #application(): DlxBroker {
+    if (this.#watched === undefined) throw new Error('no application was started');
+    return this.#watched;
   }
 
   /** The events so far, one line each. */
@@ -241,6 +272,7 @@ export class DlxTesting {
     await this.#app?.close();
     this.#app = undefined;
     this.#brokers.clear();
+    this.#watched = undefined;
     await this.backend.close();
   }
 

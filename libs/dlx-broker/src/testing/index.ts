@@ -10,6 +10,7 @@ export {
   type SettledOptions,
   UnsettledError,
 } from './dlx-testing.js';
+export type { CircuitView } from './circuit-view.js';
 export type { TransportOptions } from '../nest/index.js';
 
 // Queues

@@ -31,10 +31,10 @@ export interface TracedAttempt {
 
 /**
  * What became of a message: `handled` and `failed` are those of one of several handlers, of which another one decided. `by hand`: the
- * handler settled it itself. `requeued`: an internal error.
+ * handler settled it itself. `held`: a service was away, and the same attempt comes later. `requeued`: an internal error.
  */
 export type ProcessOutcome =
-  'acked' | 'rejected' | 'retried' | 'parked' | 'dropped' | 'requeued' | 'by hand' | 'handled' | 'failed';
+  'acked' | 'rejected' | 'retried' | 'parked' | 'dropped' | 'held' | 'requeued' | 'by hand' | 'handled' | 'failed';
 
 /** One attempt of one handler. */
 export interface ProcessSpan {

@@ -165,7 +165,10 @@ export class EmbeddedBackend implements Backend {
     }
     return {
       cancel: () => {
-        if (!channel.isClosed) channel.cancel(tag);
+        if (channel.isClosed || consumer.isCancelled) return;
+        channel.cancel(tag);
+        consumer.isCancelled = true;
+        consumer.closeIfIdle();
       },
       close: () => this.#end(channel),
     };

@@ -10,6 +10,9 @@ const outcomes = ['retried', 'parked', 'redriven'] as const;
 /** The states of a connection to a broker. */
 const states = ['connecting', 'ready', 'blocked', 'reconnecting', 'closed'];
 
+/** The states of a circuit. */
+const circuitStates = ['closed', 'open', 'probing'];
+
 const perHandler = (
   name: string,
   type: 'counter' | 'gauge',
@@ -39,6 +42,12 @@ export const handlerFamilies: readonly Metric<All>[] = [
     ({ rejected }) => rejected,
   ),
   perHandler('dlx_handler_dropped_total', 'counter', 'Messages that a handler dropped', ({ dropped }) => dropped),
+  perHandler(
+    'dlx_handler_held_total',
+    'counter',
+    'Messages that come again as the same attempt, because a service was away',
+    ({ held }) => held,
+  ),
   perHandler('dlx_handlers_in_flight', 'gauge', 'Runs that have not ended', ({ inFlight }) => inFlight),
   perOrdered('dlx_ordered_lanes', '@Ordered: keys with messages in hand', ({ lanes }) => lanes),
   perOrdered('dlx_ordered_held', '@Ordered: messages that wait in hand for another attempt', ({ held }) => held),
@@ -67,6 +76,19 @@ export const handlerFamilies: readonly Metric<All>[] = [
       all.flatMap(({ broker, letters }) =>
         outcomes.map((outcome) => ({ labels: [broker, outcome], value: letters[outcome] })),
       ),
+  ),
+  labelled(
+    'dlx_circuit_state',
+    'gauge',
+    ['broker', 'circuit', 'state'],
+    '1 for the present state of a circuit',
+    function* (all): Generator<Series, void, void> {
+      for (const { broker, circuits } of all) {
+        for (const { name, state } of circuits) {
+          for (const each of circuitStates) yield { labels: [broker, name, each], value: each === state ? 1 : 0 };
+        }
+      }
+    },
   ),
   labelled('dlx_client_unroutable_total', 'counter', ['broker'], 'Events that no queue got', (all) =>
     all.map(({ broker, unroutable }) => ({ labels: [broker], value: unroutable })),

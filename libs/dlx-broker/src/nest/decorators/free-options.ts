@@ -60,6 +60,17 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
   Bind: { exchange: isSource, routingKey: readLater, arguments: isTable },
   Consume: { queue: isText, exchange: readLater, routingKey: readLater, envelope: isEnvelope, broker: isText },
   QueueArguments: { arguments: isTable },
+  Circuit: {
+    circuit: isText,
+    on: readLater,
+    share: readLater,
+    atLeast: readLater,
+    within: readLater,
+    pause: readLater,
+    probes: readLater,
+    probe: readLater,
+    holds: readLater,
+  },
   Retry: { policy: readLater },
   Ordered: { key: isFunction, window: readLater, holdAtMost: readLater },
   On: { contract: made(EventContract, 'event') },
@@ -69,6 +80,7 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
 
 /** What to write where an object of options was expected. */
 export const remedies: Readonly<Record<string, string>> = {
+  Circuit: "write 'bank', a name in the option 'circuits', or { on: [BankDown], pause: '10s' }",
   Queue: "write 'orders' or { name: 'orders', durable: false }",
   Exchange: "write { type: 'direct' } behind its name",
   Consume:

@@ -1,4 +1,5 @@
 export * from './bind.js';
+export * from './circuit.js';
 export * from './consume.js';
 export * from './dead-letter.js';
 export * from './exchange.js';

@@ -43,10 +43,16 @@ export class FailureNotes {
     return this.options.errorHistory === 0 ? undefined : this.clock.now();
   }
 
+  /** `dlx-error-*` of an error. */
+  ofError(error: unknown): FieldTable {
+    const { errorHeaders } = this.options;
+    return errorHeaders === undefined ? emptyTable : failureHeaders(error, errorHeaders);
+  }
+
   /** `dlx-error-*` and `dlx-errors` of a failure. */
   headers(failed: NotedAttempt): FieldTable {
-    const { errorHeaders, errorHistory } = this.options;
-    const headers = errorHeaders === undefined ? emptyTable : failureHeaders(failed.error, errorHeaders);
+    const { errorHistory } = this.options;
+    const headers = this.ofError(failed.error);
     if (errorHistory === 0) return headers;
     const all = new Map<string, Field>(headers);
     const { own } = failed.delivery.message;

@@ -1,3 +1,5 @@
+import type { HandlerStatus } from '../circuit/handler-status.js';
+
 /**
  * Why an application is not ready.
  * - `not-started`: its start has not ended, or its {@link DlxServer} is connected and not started.
@@ -51,6 +53,8 @@ export interface DlxHealth {
   readonly consumers: number;
   /** The number of messages that handlers have in hand. */
   readonly handling: number;
+  /** Handlers that get no messages, or one at a time: their circuit is not closed, or they are paused. This is no problem. */
+  readonly stopped: readonly HandlerStatus[];
   /** Messages that handlers parked since the start. */
   readonly parked: number;
   /** Undefined without dead letters, without the option `health.deadLetters`, and where the broker cannot show messages. */

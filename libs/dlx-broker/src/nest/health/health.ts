@@ -21,6 +21,8 @@ export interface HealthParts {
   /** Patterns of a server that is connected and not started. */
   unserved(): readonly string[];
   consumers(): { readonly count: number; readonly ended: readonly string[]; readonly handling: number };
+  /** The handlers that get no messages, or one at a time. */
+  stopped(): DlxHealth['stopped'];
   parked(): number;
   /** The queues whose dead letters are looked at. */
   deadLetterQueues(): Iterable<string>;
@@ -78,6 +80,7 @@ export class Health {
       connection: state.kind,
       consumers: count,
       handling,
+      stopped: parts.stopped(),
       parked: parts.parked(),
       oldestDeadLetter,
       loopDelay,

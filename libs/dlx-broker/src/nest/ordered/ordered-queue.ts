@@ -1,6 +1,7 @@
 import { type Backend, type BackendDelivery, ConnectionLostError } from '../../backend/index.js';
 import { shownText } from '../../host/index.js';
 import type { OrderedNumbers } from '../../metrics/index.js';
+import type { Admission } from '../circuit/gate.js';
 import type { EventLog } from '../event-log.js';
 import type { Settlement } from '../settlement.js';
 import { KeyLanes, type Lane } from './key-lanes.js';
@@ -19,6 +20,7 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
   /** What ends the waits, by message. */
   readonly #waits = new Map<OrderedMessage, () => void>();
   #hasCut = false;
+  #admission: Admission = 'all';
   #stalled: { readonly delivery: Pick<BackendDelivery, 'queue' | 'message'>; readonly key: LaneKey } | undefined;
 
   constructor(
@@ -68,8 +70,21 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
 
   update(ordering: QueueOrdering): void {
     this.ordering = ordering;
-    this.#lanes.limit = ordering.atWork;
+    this.#limit();
     this.#lanes.start();
+  }
+
+  /** Starts all messages that may begin, one at a time, or none, as the gate of the queue says. What is at work goes on. */
+  admit(admission: Admission): void {
+    if (admission === this.#admission) return;
+    this.#admission = admission;
+    this.#limit();
+    if (admission === 'none') this.stop();
+    else this.resume();
+  }
+
+  #limit(): void {
+    this.#lanes.limit = this.#admission === 'one' ? 1 : this.ordering.atWork;
   }
 
   /** Takes a delivery. It is called in the async context of the message. */

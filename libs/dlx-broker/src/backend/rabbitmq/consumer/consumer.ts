@@ -129,7 +129,8 @@ export class RabbitMqConsumer implements Consumption {
   }
 
   #delivered(session: ConsumerSession, delivery: Delivery): void {
-    if (this.#stage !== 'running') return session.channel.nack(delivery.deliveryTag, { requeue: true });
+    const isTaken = this.#stage === 'running' || (this.#stage === 'cancelled' && this.options.takesLate === true);
+    if (!isTaken) return session.channel.nack(delivery.deliveryTag, { requeue: true });
     try {
       this.onDelivery(new RabbitMqDelivery(delivery, this.queue, session, this.host));
     } catch (error) {

@@ -1,0 +1,27 @@
+import type { Type } from '@nestjs/common';
+import type { WaitQueues } from '../retry/index.js';
+import type { DeadLetters, Redrives } from '../streams/index.js';
+import type { SafeTracing } from '../tracing/index.js';
+import type { HealthProbe } from './circuit/index.js';
+import type { DlxClient } from './client.js';
+import type { HandlerCounts } from './handler-counts.js';
+import type { LetterCounts, OutcomeEvents } from './outcome-events.js';
+
+/** The parts of a broker besides its handlers. */
+export interface BrokerParts {
+  readonly client: DlxClient;
+  readonly waitQueues: WaitQueues;
+  readonly events: OutcomeEvents;
+  readonly letters: DeadLetters;
+  readonly redrives: Redrives;
+  /** Undefined without the option. */
+  readonly tracing: SafeTracing | undefined;
+  /** Finds a provider by its class. @throws when there is none */
+  readonly provider: (type: Type<HealthProbe>) => HealthProbe;
+}
+
+/** Counts of the handlers, of the letters of streams and redrives, and of the events of the client. */
+export interface BrokerCounts extends HandlerCounts, Pick<LetterCounts, 'redriven' | 'unanswered'> {
+  /** Events that no queue got. */
+  readonly unroutable: number;
+}

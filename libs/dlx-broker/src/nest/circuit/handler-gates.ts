@@ -1,0 +1,178 @@
+import type { Type } from '@nestjs/common';
+import type { Clock } from '../../broker/index.js';
+import { shownText } from '../../host/index.js';
+import { DlxConfigurationError, nearestWord } from '../../options/index.js';
+import { anyOf } from '../../retry/index.js';
+import type { EventLog } from '../event-log.js';
+import { errorFacts, textOf } from '../failure-log.js';
+import type { PlannedHandler } from '../handler.js';
+import { notRetryable } from '../not-retryable.js';
+import type { ResolvedOptions } from '../options.js';
+import type { OutcomeEvents } from '../outcome-events.js';
+import type { Plan } from '../plan.js';
+import type { QueueConsumers } from '../queue-consumers.js';
+import type { Circuit, CircuitChange } from './circuit.js';
+import { Circuits } from './circuits.js';
+import { DlxHandler } from './dlx-handler.js';
+import type { Gate } from './gate.js';
+import type { HandlerStatus } from './handler-status.js';
+import type { HealthProbe } from './options.js';
+
+/** What the gates of the handlers of a broker need. */
+export interface HandlerGatesParts {
+  readonly options: ResolvedOptions;
+  readonly clock: Clock;
+  readonly provider: (type: Type<HealthProbe>) => HealthProbe;
+  readonly events: OutcomeEvents;
+  readonly log: EventLog;
+  readonly consumers: () => Pick<QueueConsumers, 'adjust' | 'idle'>;
+  readonly plan: () => Plan;
+}
+
+/** Pauses and resumes handlers, moves their consumers with their circuits, and reports both. */
+export class HandlerGates {
+  readonly circuits: Circuits;
+
+  constructor(private readonly parts: HandlerGatesParts) {
+    const { options, clock, provider, log } = parts;
+    this.circuits = new Circuits({
+      clock,
+      random: options.random,
+      named: options.circuits,
+      isHopeless: anyOf(notRetryable, 'the default of neverRetry'),
+      textOf,
+      provider,
+      changed: (circuit, change, gates) => this.#changed(circuit, change, gates),
+      doubt: (circuit, text, error) =>
+        log.tell('circuitDoubtful', `circuit '${circuit}': ${text}: ${textOf(error)}`, {
+          circuit,
+          ...errorFacts(error),
+        }),
+    });
+  }
+
+  get all(): readonly HandlerStatus[] {
+    return this.#planned.map((planned) => this.#statusOf(planned));
+  }
+
+  /** The handlers that get no messages, or one at a time. */
+  get stopped(): readonly HandlerStatus[] {
+    return this.circuits.areMoved ? this.all.filter(({ state }) => state !== 'running') : [];
+  }
+
+  /** @throws DlxConfigurationError when there is no such handler */
+  handler(name: string): DlxHandler {
+    this.#named(name);
+    return new DlxHandler(name, {
+      status: () => this.#statusOf(this.#named(name)[0]!),
+      pause: (reason) => this.#pause(name, reason),
+      idle: async () => {
+        const consumers = this.parts.consumers();
+        await Promise.all(this.#named(name).map(({ queue }) => consumers.idle(queue)));
+      },
+      resume: () => this.#resume(name),
+    });
+  }
+
+  /** @throws DlxConfigurationError when the probe of a circuit is no provider */
+  check(): void {
+    this.circuits.checkProbes();
+  }
+
+  /** Warns of circuits that no handler uses. */
+  unused(): void {
+    const known = [...this.circuits.all].map(({ name }) => name);
+    for (const circuit of this.circuits.unused) {
+      const meant = nearestWord(circuit, known);
+      const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
+      const text = `option 'circuits' names '${circuit}', which no handler of this application uses${hint}`;
+      this.parts.log.tell('circuitUnused', text, { circuit });
+    }
+  }
+
+  close(): void {
+    this.circuits.close();
+  }
+
+  get #planned(): readonly PlannedHandler[] {
+    return this.parts.plan().consumers.flatMap(({ handlers }) => handlers);
+  }
+
+  /** The handlers of this name, which are several if a class is provided several times. */
+  #named(name: string): readonly PlannedHandler[] {
+    const all = this.#planned;
+    const found = all.filter(({ handler }) => handler.origin === name);
+    if (found.length > 0) return found;
+    const names = [...new Set(all.map(({ handler }) => handler.origin))];
+    const meant = nearestWord(String(name), names);
+    const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
+    const text = `there is no handler '${shownText(String(name))}' in broker '${this.parts.options.name}'${hint}`;
+    throw new DlxConfigurationError(`${text}; there are ${names.join(', ') || 'none'}`);
+  }
+
+  #statusOf({ handler, queue, circuit }: PlannedHandler): HandlerStatus {
+    return this.circuits.status(handler.origin, queue, circuit);
+  }
+
+  #pause(name: string, reason: string | undefined): void {
+    for (const { queue, circuit } of this.#named(name)) {
+      const gate = this.circuits.gate(queue, circuit);
+      if (!gate.close({ reason, since: this.parts.clock.now() })) continue;
+      this.parts.consumers().adjust(queue);
+      this.#tell(gate, 'paused', reason);
+    }
+  }
+
+  #resume(name: string): void {
+    for (const { queue, circuit } of this.#named(name)) {
+      const gate = this.circuits.gate(queue, circuit);
+      if (!gate.open()) continue;
+      this.#tell(gate, 'resumed');
+      this.parts.consumers().adjust(queue);
+      circuit?.tryNow();
+    }
+  }
+
+  #changed(circuit: Circuit, change: CircuitChange, gates: readonly Gate[]): void {
+    const { kind } = change;
+    const { name, reason, pause } = circuit;
+    this.#report(circuit, change);
+    const about = { circuit: name, ...(kind === 'opened' && { reason: reason ?? '', delay: pause }) };
+    for (const { queue } of gates) {
+      for (const { handler } of this.#of(queue)) {
+        this.parts.events.ofHandler(kind, queue, { handler: handler.origin, ...about });
+      }
+      this.parts.consumers().adjust(queue);
+    }
+  }
+
+  #report({ name: circuit, reason, pause }: Circuit, { kind, isAgain }: CircuitChange): void {
+    const { log } = this.parts;
+    const [name, facts] = [`circuit '${circuit}'`, { circuit, pause, reason }];
+    if (kind === 'closed') {
+      return log.tell('circuitClosed', `${name} closed: its handlers get messages again`, { circuit });
+    }
+    if (kind === 'probing') return log.tell('circuitProbing', `${name} tries a message`, facts);
+    // A failed probe is no news.
+    if (isAgain) return log.tell('circuitProbing', `${name} stays open for ${pause} ms: ${reason}`, facts);
+    log.tell('circuitOpened', `${name} opened: its handlers get no messages for ${pause} ms: ${reason}`, facts);
+  }
+
+  #tell(gate: Gate, kind: 'paused' | 'resumed', reason?: string): void {
+    const handlers = this.#of(gate.queue);
+    const handler = handlers.map((planned) => planned.handler.origin).join(', ');
+    const queue = shownText(gate.queue);
+    const why = reason === undefined ? '' : `: ${shownText(reason)}`;
+    const text = `${handler} is ${kind}, queue '${queue}'${why}`;
+    if (kind === 'paused') this.parts.log.tell('handlerPaused', text, { handler, queue, reason });
+    else this.parts.log.tell('handlerResumed', text, { handler, queue });
+    const about = reason === undefined ? {} : { reason };
+    for (const planned of handlers) {
+      this.parts.events.ofHandler(kind, gate.queue, { handler: planned.handler.origin, ...about });
+    }
+  }
+
+  #of(queue: string): readonly PlannedHandler[] {
+    return this.#planned.filter((planned) => planned.queue === queue);
+  }
+}

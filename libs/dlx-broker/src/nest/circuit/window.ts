@@ -1,0 +1,54 @@
+/** The window is as exact as one of its buckets. */
+const buckets = 10;
+
+/** Counts how messages ended, within the last part of the time. Older ends are forgotten one bucket at a time. */
+export class Window {
+  readonly #all = new Float64Array(buckets);
+  readonly #failed = new Float64Array(buckets);
+  readonly #length: number;
+  /** The number of the newest bucket since 1970. */
+  #newest = 0;
+
+  /** @param within milliseconds */
+  constructor(within: number) {
+    this.#length = Math.max(1, within / buckets);
+  }
+
+  add(now: number, failed: boolean): void {
+    const slot = this.#move(now);
+    this.#all[slot]! += 1;
+    if (failed) this.#failed[slot]! += 1;
+  }
+
+  /** True if at least so many messages ended, and at least this share of them failed. */
+  isOver(now: number, atLeast: number, share: number): boolean {
+    this.#move(now);
+    const all = sum(this.#all);
+    return all >= atLeast && sum(this.#failed) >= share * all;
+  }
+
+  clear(): void {
+    this.#all.fill(0);
+    this.#failed.fill(0);
+  }
+
+  /** Empties the buckets that became too old. @returns the place of the newest one */
+  #move(now: number): number {
+    const newest = Math.max(this.#newest, Math.floor(now / this.#length));
+    if (newest - this.#newest >= buckets) this.clear();
+    else {
+      for (let each = this.#newest + 1; each <= newest; each++) {
+        this.#all[each % buckets] = 0;
+        this.#failed[each % buckets] = 0;
+      }
+    }
+    this.#newest = newest;
+    return newest % buckets;
+  }
+}
+
+function sum(counts: Float64Array): number {
+  let total = 0;
+  for (const count of counts) total += count;
+  return total;
+}
