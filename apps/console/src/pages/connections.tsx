@@ -146,7 +146,7 @@ const columns = (close: (connection: Connection) => void): readonly Column<Conne
       </>
     ),
   },
-  { title: 'Channels', sort: 'channels', numeric: true, cell: ({ channels }) => channels },
+  { title: 'Channels', sort: 'channels', numeric: true, minor: true, cell: ({ channels }) => channels },
   {
     title: 'Received',
     sort: 'recv_oct_details.rate',

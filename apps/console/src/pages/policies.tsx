@@ -163,7 +163,14 @@ const columns = (queues: ReadonlyMap<string, readonly string[]>): readonly Colum
       </span>
     ),
   },
-  { title: 'Pattern', cell: ({ pattern }) => <Name of={pattern} empty="(empty)" /> },
+  {
+    title: 'Pattern',
+    cell: ({ pattern }) => (
+      <span class="pattern">
+        <Name of={pattern} empty="(empty)" />
+      </span>
+    ),
+  },
   { title: 'Applies to', minor: true, cell: (policy) => visible(policy['apply-to']) },
   {
     title: 'Definition',
@@ -181,7 +188,7 @@ const columns = (queues: ReadonlyMap<string, readonly string[]>): readonly Colum
       </dl>
     ),
   },
-  { title: 'Priority', numeric: true, cell: ({ priority }) => priority },
+  { title: 'Priority', numeric: true, minor: true, cell: ({ priority }) => priority },
   {
     title: 'In effect on',
     tip: 'Queues on which no policy of a higher priority takes its place',

@@ -44,7 +44,7 @@ export default function Audit({ address: { query } }: { address: Address }) {
     <>
       <PageHead title="Audit" sub="Requests that changed something, and requests that were refused. Newest first." />
       <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-        <TextFilter label="Action" name="action" value={action ?? ''} placeholder="redrive, DELETE, policies" />
+        <TextFilter label="Action" name="action" value={action ?? ''} placeholder="redrive, DELETE" />
         <TextFilter label="User" name="user" value={user ?? ''} placeholder="whole name" />
         <VhostChoice value={vhost ?? ''} names={vhosts.data ?? []} />
       </form>
@@ -56,7 +56,7 @@ export default function Audit({ address: { query } }: { address: Address }) {
         {shown.length > 0 && (
           <Table label="Audit log" rows={shown} keyOf={({ number }) => String(number)} columns={columns} />
         )}
-        {data !== undefined && (
+        {data !== undefined && (shown.length > 0 || cursor !== '' || data.cursor !== null) && (
           <nav class="pager" aria-label="Pages">
             <span>{count(shown.length)} records</span>
             <span class="pages">
