@@ -84,6 +84,20 @@ class Handlers {
   }
 }
 
+@Injectable()
+class Slow {
+  constructor(own: Steps) {
+    steps = own;
+  }
+
+  @Consume('steps')
+  @Retry({ attempts: 5, backoff: '5m' })
+  @Ordered({ key: (step: Step) => steps.keyOf(step) })
+  handle(@Payload() step: Step, @Ctx() context: DlxContext): Promise<void> {
+    return steps.run(step, context);
+  }
+}
+
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   steps.release();
@@ -131,6 +145,13 @@ describe('handlers with @Ordered', () => {
       'dlx-error-message':
         'A1 fails at 4, after A1 fails at 3, after A1 fails at 2, after A1 fails at 1, after undefined',
     });
+    expect(steps.contexts.map(({ errors }) => errors.map(({ attempt }) => attempt))).toEqual([
+      [],
+      [1],
+      [2, 1],
+      [3, 2, 1],
+      [],
+    ]);
     const times = steps.contexts.map(({ attempt, failingSince, routingKey, exchange, isLastAttempt }) => [
       attempt,
       failingSince?.getTime(),
@@ -270,6 +291,20 @@ describe('handlers with @Ordered', () => {
     expect(steps.seen.filter((name) => name.startsWith('A'))).toEqual(['A1', 'A1', 'A2']);
     expect(dlx.queue('steps').unacknowledged).toBe(0);
   });
+});
+
+it('a message that waits behind others for longer than a server allows comes again, in order', async () => {
+  const { dlx, steps, publish } = await arrange(Slow);
+  await publish({ key: 'A', n: 1, fails: 9 }, { key: 'A', n: 2, fails: 9 }, { key: 'A', n: 3 });
+  const parked = () => dlx.deadLetters('steps.parked').map(({ payload }) => (payload as Step).n);
+  await dlx.advance('25m');
+  expect(parked()).toEqual([1]);
+  await dlx.advance('6m'); // the broker takes back what it delivered 30 minutes ago (rule Q8)
+  await expect.poll(() => dlx.queue('steps').consumers, { timeout: 5_000 }).toBe(1);
+  expect(dlx.queue('steps').messages()).toEqual([]);
+  await dlx.advance('25m');
+  expect(parked()).toEqual([1, 2]);
+  expect(steps.seen).toEqual(['A3']);
 });
 
 @Injectable()
