@@ -14,6 +14,7 @@ const pages = [
   'redrive',
   'edit',
   'idempotency',
+  'outbox',
   'ordered',
   'contracts',
   'circuit',

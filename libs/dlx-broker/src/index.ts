@@ -120,6 +120,7 @@ export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempot
 
 // Errors
 export { ClientClosedError, ContractError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
+export { Outbox, OutboxClosedError, type OutboxOptions } from './nest/index.js';
 export { UndecodablePayloadError } from './history/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
 export { DlxConfigurationError } from './options/index.js';

@@ -244,8 +244,22 @@ export interface Backend extends Capabilities {
   close(): Promise<void>;
 }
 
+/** A message that waits in the broker before it goes to its queues. */
+export interface DelayedPublication {
+  /** What to publish. */
+  readonly publication: Publication;
+  /** To be called when the broker did not take it: what it needs is declared again for the next one. */
+  readonly failed?: () => void;
+}
+
 /** Publishes that wait in the broker, to the millisecond. */
 export interface DelayedPublishing {
+  /**
+   * Declares what a delayed message needs, so that it can be published together with others.
+   * @param delay whole milliseconds, above 0
+   * @throws when the exchange, or by the default exchange the queue, is not there; a promise rejects
+   */
+  prepare(publication: Publication, delay: number): DelayedPublication | Promise<DelayedPublication>;
   /** @param delay whole milliseconds, above 0 */
   publish(publication: Publication, delay: number, done?: Done): void;
   /**

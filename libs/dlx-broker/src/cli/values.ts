@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { ProfileName } from '../broker/index.js';
+import { bytesIn } from '../options/index.js';
 import type { Durability } from '../store/index.js';
 import { Refusal } from './refusal.js';
 
@@ -37,13 +38,6 @@ export function parseBytes(given: string | number, where: string): number {
   throw new Refusal(`${where} must be a number of bytes such as 64MiB or 500MB, but is '${given}'`);
 }
 
-/** @returns NaN for a text that is no number */
-function bytesIn(text: string): number {
-  const [, number, unit = ''] = /^([0-9]+) ?([A-Za-z]*)$/.exec(text) ?? [];
-  const bytes = Number(number) * (units.get(unit.toLowerCase()) ?? NaN);
-  return Number.isSafeInteger(bytes) ? bytes : NaN;
-}
-
 /** A share of memory up to 1, or bytes above it. @throws Refusal */
 export function parseMemoryLimit(given: string | number, where: string): number {
   const text = String(given);
@@ -51,15 +45,6 @@ export function parseMemoryLimit(given: string | number, where: string): number 
   if (limit > 0) return limit;
   throw new Refusal(`${where} must be a share of memory such as 0.4, or bytes such as 600MB, but is '${given}'`);
 }
-
-const units: ReadonlyMap<string, number> = new Map([
-  ['', 1],
-  ['b', 1],
-  ...['k', 'm', 'g', 't'].flatMap((letter, index): [string, number][] => [
-    [`${letter}b`, 1_000 ** (index + 1)],
-    [`${letter}ib`, 1_024 ** (index + 1)],
-  ]),
-]);
 
 function oneOf<T extends string>(known: readonly T[], text: string, where: string): T {
   const found = known.find((one) => one === text);

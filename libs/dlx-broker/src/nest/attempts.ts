@@ -7,6 +7,9 @@ import { readable } from './failure.js';
 import { busy, type End, succeeded, type Handling, type Outcome, type PlannedHandler } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
 import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
+import { endOutbox } from './outbox/end-of-attempt.js';
+import { Collector, Outbox } from './outbox/outbox.js';
+import type { OutboxScope } from './outbox/scope.js';
 import type { Replies } from './replies.js';
 import { runHandler } from './run.js';
 import type { Settlement } from './settlement.js';
@@ -25,6 +28,7 @@ export class Attempts {
     private readonly processing: Processing,
     private readonly log: EventLog,
     private readonly tracing: SafeTracing | undefined,
+    private readonly outboxes: OutboxScope,
   ) {}
 
   /** Runs the only handler of a message. Its outcome settles the message. */
@@ -38,6 +42,7 @@ export class Attempts {
       this.settlement.end(outcome, handling);
       settled();
     };
+    if (planned.outbox !== undefined) handling.outbox = new Outbox();
     if (planned.handler.settings.idempotence === undefined) return this.#run(handling, data, replies, end);
     const skip = (claim: 'busy' | 'done'): void => {
       if (claim === 'done') {
@@ -53,12 +58,30 @@ export class Attempts {
   /** Runs one of several handlers of a message. The caller settles the message when all have ended. */
   shared(handling: Handling, data: unknown, end: (outcome: Outcome) => void): void {
     const { planned, context } = handling;
-    const run = (ended: (outcome: Outcome) => void): void => this.#run(handling, data, undefined, ended);
-    this.guard.pass(planned, data, context, run, (claim) => end(claim === 'done' ? succeeded : busy), end);
+    const member = handling.group?.member(end);
+    const last = member?.end ?? end;
+    const run = (ended: End): void =>
+      this.#run(handling, data, undefined, member ? (outcome) => member.arrive(outcome, ended) : ended);
+    this.guard.pass(planned, data, context, run, (claim) => last(claim === 'done' ? succeeded : busy), last);
+  }
+
+  /** Runs a handler, with its outbox if it has one. */
+  #run(handling: Handling, data: unknown, replies: Replies | undefined, end: End): void {
+    const { planned, outbox, context } = handling;
+    if (outbox === undefined || planned.outbox === undefined) return this.#traced(handling, data, replies, end);
+    const { origin } = planned.handler;
+    const collector = new Collector(outbox, planned.outbox, origin, context.message.own.messageId);
+    context.collect(collector);
+    replies?.hold(outbox);
+    const ended: End = (outcome) => {
+      collector.close();
+      this.outboxes.leave(() => (handling.group === undefined ? endOutbox(handling, outcome, end) : end(outcome)));
+    };
+    this.outboxes.run(collector, () => this.#traced(handling, data, replies, ended));
   }
 
   /** Runs a handler inside its span, if there is tracing. */
-  #run(handling: Handling, data: unknown, replies: Replies | undefined, end: End): void {
+  #traced(handling: Handling, data: unknown, replies: Replies | undefined, end: End): void {
     const span = this.tracing && startSpan(this.tracing, handling);
     if (span === undefined) return this.#attempt(handling, data, replies, end);
     handling.span = span;

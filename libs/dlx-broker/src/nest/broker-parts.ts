@@ -6,6 +6,7 @@ import type { HealthProbe } from './circuit/index.js';
 import type { DlxClient } from './client.js';
 import type { HandlerCounts } from './handler-counts.js';
 import type { LetterCounts, OutcomeEvents } from './outcome-events.js';
+import type { OutboxScope } from './outbox/scope.js';
 
 /** The parts of a broker besides its handlers. */
 export interface BrokerParts {
@@ -14,6 +15,8 @@ export interface BrokerParts {
   readonly events: OutcomeEvents;
   readonly letters: DeadLetters;
   readonly redrives: Redrives;
+  /** Finds the outbox of a handler; shared with the client. */
+  readonly outboxes: OutboxScope;
   /** Undefined without the option. */
   readonly tracing: SafeTracing | undefined;
   /** Finds a provider by its class. @throws when there is none */

@@ -61,7 +61,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => backend.clock.now());
     const guard = new IdempotencyGuard(store, log);
     const processing: Processing = (context, run) => server.process(context, run);
-    const attempts = new Attempts(settlement, guard, processing, log, parts.tracing);
+    const attempts = new Attempts(settlement, guard, processing, log, parts.tracing, parts.outboxes);
     const home = new HomeContext();
     const { drainTimeout } = options;
     const restore = (): Promise<void> => this.#inTurn(() => this.#consume());

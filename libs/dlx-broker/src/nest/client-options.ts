@@ -2,6 +2,7 @@ import type { Backend } from '../backend/index.js';
 import type { WaitQueueType } from '../retry/index.js';
 import type { SafeTracing } from '../tracing/index.js';
 import type { LoggingOptions } from './logging.js';
+import type { OutboxScope } from './outbox/scope.js';
 import type { Envelope } from './packets/envelope.js';
 
 /** Where a client publishes. */
@@ -19,6 +20,8 @@ export interface DlxClientOptions {
   readonly queue?: string;
   /** Spans of publishes. Default: none. */
   readonly tracing?: SafeTracing;
+  /** Finds the outboxes of handlers. Default: events are published at once. */
+  readonly outboxes?: OutboxScope;
   /** How lines are logged. Default: as sentences. */
   readonly logging?: LoggingOptions;
 }

@@ -6,27 +6,27 @@ import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
 import type { Backend, Done, Publication } from '../backend/index.js';
 import type { PublishSpan, SafeTracing } from '../tracing/index.js';
-import type { Properties } from '../message/index.js';
 import { DlxConfigurationError } from '../options/index.js';
 import { takeAnswer } from './answers.js';
 import { ask, checkSent, type NoContract } from './contracts/client-side.js';
 import { Contract, type EventContract, type RequestContract } from './contracts/contract.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
+import { EmitResults } from './emit-results.js';
 import type { DlxClientOptions } from './client-options.js';
 import { asError, describeError } from './failure.js';
 import { EventLog } from './event-log.js';
 import { Client, type DispatchHook, InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
 import { type ClientTarget, checkTarget } from './packets/client-target.js';
+import { collect } from './outbox/collect.js';
+import type { Collector } from './outbox/outbox.js';
+import type { OutboxScope } from './outbox/scope.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
-import { endingBy, messageIdOf, publicationOf, type PublishPlace } from './publication.js';
+import { endingBy, messageIdOf, type OwnIds, publicationOf, type PublishPlace } from './publication.js';
 import { DlxRecord } from './record-builder.js';
 import { type Asker, SharedReplies } from './shared-replies.js';
 import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
-
-/** The ids of a message that the client does not make itself. */
-type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
 
 /**
  * Publishes events and requests; the pattern is the routing key, the body is the data. Each gets a message id unless it has one. `emit` succeeds when the broker
@@ -47,8 +47,10 @@ export class DlxClient extends Client {
   readonly #prefix = randomBytes(6).toString('base64url');
   readonly #pending = new PendingRequests(this.#prefix);
   readonly #unroutable: UnroutableEvents;
+  readonly #emits: EmitResults;
   readonly #asker: Asker;
   readonly #tracing: SafeTracing | undefined;
+  readonly #outboxes: OutboxScope | undefined;
   /** Shared with the clients made by {@link to}. */
   #replies: SharedReplies;
   #dispatchHook: DispatchHook | undefined;
@@ -63,12 +65,14 @@ export class DlxClient extends Client {
     super();
     const { backend, events = 'dlx.events', requests = 'dlx.requests', waitQueueType, envelope, queue } = options;
     this.#tracing = options.tracing;
+    this.#outboxes = options.outboxes;
     this.#waitQueueType = waitQueueType;
     this.#packets = envelope === 'nest';
     this.#backend = backend;
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#log = new EventLog(DlxClient.name, options.logging);
     this.#unroutable = new UnroutableEvents(backend, this.#log);
+    this.#emits = new EmitResults(this.#unroutable, (pattern) => this.normalizePattern(pattern as string));
     const dropped = (publication: Publication): void => this.#unroutable.note(publication);
     const place = { queue, isPacket: this.#packets, dropped };
     this.#events = { ...place, exchange: events, mandatory: false };
@@ -110,6 +114,7 @@ export class DlxClient extends Client {
       queue,
       logging: this.#log.logging,
       ...(this.#tracing && { tracing: this.#tracing }),
+      ...(this.#outboxes && { outboxes: this.#outboxes }),
     });
     client.#replies = this.#replies;
     if (this.#dispatchHook !== undefined) client.setOnDispatchHook(this.#dispatchHook);
@@ -175,7 +180,10 @@ export class DlxClient extends Client {
     data: NoInfer<In> | DlxRecord<NoInfer<In>>,
     options?: EmitOptions,
   ): Observable<undefined>;
-  /** Publishes at once, with or without a subscriber; a failure without a subscriber is logged. */
+  /**
+   * Publishes at once, with or without a subscriber; a failure without a subscriber is logged. In a handler with an outbox (`@Outbox()`)
+   * the event is collected, and the observable completes at once: it is published with the ack, or not at all.
+   */
   override emit<TResult = unknown, TInput = unknown, P = unknown>(
     pattern: P & NoContract<P>,
     data: TInput,
@@ -185,13 +193,15 @@ export class DlxClient extends Client {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
       return throwError(() => new InvalidMessageException());
     }
+    const collector = (options as EmitOptions | null)?.outbox === false ? undefined : this.#outboxes?.current;
+    if (collector !== undefined) return this.#collect(collector, pattern, data, options);
     const result = new AsyncSubject<TResult>();
     let caller: AsyncResource | undefined;
     let isOver = false;
     const done: Done = (failure) => {
       isOver = true;
-      if (caller === undefined) this.#emitted(result, failure, pattern);
-      else caller.runInAsyncScope(this.#emitted, this, result, failure, pattern);
+      if (caller === undefined) this.#emits.end(result, failure, pattern);
+      else caller.runInAsyncScope(() => this.#emits.end(result, failure, pattern));
     };
     if (this.#closed) done(new ClientClosedError());
     else if (this.#connected) this.#emitNow(pattern, data, done, options);
@@ -295,6 +305,29 @@ export class DlxClient extends Client {
     this.#publishEvent(packet, done, options);
   }
 
+  /** Keeps an event in the outbox of the handler that emits it. A failure that the handler does not see fails its attempt. */
+  #collect<T>(collector: Collector, pattern: unknown, data: unknown, options: EmitOptions): Observable<T> {
+    const result = new AsyncSubject<T>();
+    const done: Done = (failure) => this.#emits.end(result, failure, pattern, failure && collector.outbox.doubt());
+    const keep = (key: unknown): void => {
+      const publicationOf = (): Publication =>
+        this.#publication(this.#packetOf(key, data), this.#events, options, collector);
+      collect({ collector, delayed: this.#delayed, tracing: this.#tracing }, publicationOf, data, options, done);
+    };
+    if (this.#closed) done(new ClientClosedError());
+    else if (!collector.isOpen) done(collector.closedError());
+    else if (!(pattern instanceof Contract)) keep(pattern);
+    else {
+      const decide = collector.outbox.doubt(); // the commit waits for the schema
+      checkSent(pattern, 'event', data, this.#backend.clock, (failure) => {
+        if (failure === undefined) keep(pattern.pattern);
+        else done(failure);
+        decide();
+      });
+    }
+    return result;
+  }
+
   #packetOf(pattern: unknown, data: unknown): OutgoingPacket {
     const packet: OutgoingPacket = { pattern, data };
     this.#dispatchHook?.(packet);
@@ -321,33 +354,10 @@ export class DlxClient extends Client {
     else this.#delayed.publish(publication, delay, done);
   }
 
-  #publication(packet: OutgoingPacket, place: PublishPlace, ids: OwnIds): Publication {
-    const messageId = ids.messageId ?? messageIdOf(packet) ?? `${this.#prefix}.${++this.#messageCount}`;
+  #publication(packet: OutgoingPacket, place: PublishPlace, ids: OwnIds, collector?: Collector): Publication {
+    const given = ids.messageId ?? messageIdOf(packet) ?? collector?.nextId();
+    const messageId = given ?? `${this.#prefix}.${++this.#messageCount}`;
     const key = typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string);
     return publicationOf(packet, key, messageId, ids.correlationId, place);
-  }
-
-  /** The routing key of a pattern, for errors; its type if it cannot be written as one. */
-  #nameOf(pattern: unknown): string {
-    if (pattern instanceof Contract) return pattern.pattern;
-    try {
-      return this.normalizePattern(pattern as string);
-    } catch {
-      return typeof pattern;
-    }
-  }
-
-  #emitted<T>(result: AsyncSubject<T>, failure: Error | undefined, pattern: unknown): void {
-    if (failure !== undefined) return this.#emitFailed(result, failure, pattern);
-    result.next(undefined as T);
-    result.complete();
-  }
-
-  /** Fails an event one tick later, so that the caller can subscribe before. */
-  #emitFailed<T>(result: AsyncSubject<T>, failure: Error, pattern: unknown): void {
-    queueMicrotask(() => {
-      if (!result.observed) this.#unroutable.failed(this.#nameOf(pattern), failure);
-      result.error(failure);
-    });
   }
 }

@@ -16,6 +16,7 @@ import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
 import { dlxHeaders, textsOf } from './headers.js';
 import { areErrorsHandledBefore, BaseRpcContext } from './nest-versions.js';
+import type { Collector } from './outbox/outbox.js';
 
 /**
  * The routing key with which a message was published. After a wait queue the message itself has the name of its work queue as
@@ -50,6 +51,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #hooked = false;
   #planned: ContextPlan | undefined;
   #byHand: SettledByHand | undefined;
+  #outbox: Collector | undefined;
   #settled = false;
   #abort: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
@@ -166,9 +168,25 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return field?.type === 'F' ? textsOf(fromFieldTable(field.value)) : undefined;
   }
 
-  /** Acks the message now; the outcome of the handler has no effect any more. */
+  /**
+   * Acks the message now; the outcome of the handler has no effect any more. With an outbox (`@Outbox()`) what was emitted so far is
+   * published with the ack, and nothing can be emitted afterwards; if that fails, the message is not settled, and the attempt fails.
+   */
   ack(): void {
-    if (!this.#settled) this.args[0].ack();
+    if (this.#settled) return;
+    const [delivery] = this.args;
+    const outbox = this.#outbox?.outbox;
+    if (outbox === undefined) return delivery.ack();
+    if (!outbox.isOpen || delivery.settled) return; // its commit failed, or the attempt is over: an ack would lose what was emitted
+    this.#settled = true;
+    outbox.commit(delivery, (failure) => {
+      if (failure !== undefined) this.#settled = false;
+    });
+  }
+
+  /** How many events the outbox of the handler holds, and their bytes; undefined for a handler without an outbox. */
+  get outbox(): { readonly count: number; readonly bytes: number } | undefined {
+    return this.#outbox;
   }
 
   /**
@@ -177,6 +195,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
    */
   reject(): void {
     if (this.isSettled) return;
+    this.#outbox?.outbox.drop();
     if (this.#byHand === undefined || this.#planned === undefined) return this.args[0].reject();
     this.#settled = true;
     this.#byHand.rejected(this.args[0], this.#planned);
@@ -188,6 +207,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
    */
   requeue(): void {
     if (this.isSettled) return;
+    this.#outbox?.outbox.drop();
     if (this.#byHand === undefined || this.#planned === undefined) return this.args[0].requeue();
     this.#settled = true;
     this.#byHand.requeued(this.args[0], this.#planned);
@@ -202,6 +222,11 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   plan(planned: ContextPlan, byHand: SettledByHand | undefined): void {
     this.#planned = planned;
     this.#byHand = byHand;
+  }
+
+  /** @internal What the handler emits is collected here. */
+  collect(collector: Collector): void {
+    this.#outbox = collector;
   }
 
   /** @internal */

@@ -26,6 +26,7 @@ import {
   type DlxBrokerModuleExtras,
   type DlxBrokerOptions,
 } from './options.js';
+import { OutboxScope } from './outbox/scope.js';
 import { OutcomeEvents } from './outcome-events.js';
 import { SafeTracing } from '../tracing/index.js';
 import { DlxServer } from './server.js';
@@ -159,6 +160,7 @@ function coreModule(
   const events = `DlxOutcomeEvents:${name}`;
   const redrives = getRedrivesToken(name);
   const tracing = `DlxTracing:${name}`;
+  const outboxes = `DlxOutboxes:${name}`;
   const providers: Provider[] = [
     ...options,
     {
@@ -167,15 +169,16 @@ function coreModule(
       useFactory: ({ broker = embedded(), logging }: DlxBrokerOptions) => connect(broker, logging),
     },
     { provide: server, useFactory: () => new DlxServer(name) },
+    { provide: outboxes, useFactory: () => new OutboxScope() },
     { provide: tracing, inject: [given], useFactory: (options: DlxBrokerOptions) => safely(options, name) },
     {
       provide: client,
-      inject: [given, connected, tracing],
-      useFactory: (options: DlxBrokerOptions, { backend }: Connected, tracing: MaybeTracing) => {
+      inject: [given, connected, tracing, outboxes],
+      useFactory: (options: DlxBrokerOptions, { backend }: Connected, tracing: MaybeTracing, outboxes: OutboxScope) => {
         const { events, requests, envelope, logging } = resolveOptions(options, name);
         const waitQueueType = waitQueueTypeOf(options);
         const places = { events: events.name, requests: requests.name };
-        return new DlxClient({ backend, ...places, waitQueueType, envelope, logging, ...tracing });
+        return new DlxClient({ backend, ...places, waitQueueType, envelope, logging, outboxes, ...tracing });
       },
     },
     {
@@ -226,6 +229,7 @@ function coreModule(
         deadLetters,
         redrives,
         tracing,
+        outboxes,
         ModulesContainer,
         ApplicationConfig,
         ModuleRef,
@@ -240,6 +244,7 @@ function coreModule(
         letters: DeadLetters,
         redrives: Redrives,
         { tracing }: MaybeTracing,
+        outboxes: OutboxScope,
         modules: ModulesContainer,
         config: ApplicationConfig,
         moduleRef: ModuleRef,
@@ -255,6 +260,7 @@ function coreModule(
           events,
           letters,
           redrives,
+          outboxes,
           tracing,
           provider: (type) => moduleRef.get(type, { strict: false }),
         });

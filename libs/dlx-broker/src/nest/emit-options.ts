@@ -1,4 +1,4 @@
-import { optionsOf, refuseUnknown, text } from '../options/index.js';
+import { flag, optionsOf, refuseUnknown, text } from '../options/index.js';
 import { parseDelay } from '../retry/index.js';
 import { DlxRecord } from './record-builder.js';
 
@@ -11,16 +11,19 @@ export interface EmitOptions {
   readonly delay?: number | string;
   /** The id for `cancelDelayed` of DlxClient; the client makes one by default. */
   readonly messageId?: string;
+  /** False: the event is published at once, also by a handler with an outbox (`@Outbox()`). Default true. */
+  readonly outbox?: boolean;
 }
 
 export const noOptions: EmitOptions = {};
-const emitOptions: readonly string[] = ['delay', 'messageId'];
+const emitOptions: readonly string[] = ['delay', 'messageId', 'outbox'];
 
 /** @throws DlxConfigurationError */
 export function checkEmitOptions(options: EmitOptions): void {
-  const { messageId } = optionsOf(options, 'options of emit', "write { delay: '10m' }");
+  const { messageId, outbox } = optionsOf(options, 'options of emit', "write { delay: '10m' }");
   refuseUnknown(options, emitOptions, 'options of emit');
   if (messageId !== undefined) text.read(messageId, 'messageId of emit');
+  if (outbox !== undefined) flag.read(outbox, 'outbox of emit');
 }
 
 /** The delay of an event. The option of `emit` takes precedence over that of the record. @returns milliseconds, 0 for none */

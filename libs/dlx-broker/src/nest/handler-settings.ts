@@ -19,6 +19,7 @@ import type { IdempotentOptions } from './decorators/idempotent.js';
 import type { QueueOptions } from './decorators/queue.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
 import type { Envelope } from './packets/envelope.js';
+import { type OutboxLimits, readOutbox } from './outbox/limits.js';
 import type { Idempotence } from './idempotency/idempotence.js';
 import { type Ordering, readOrdering, refuseUnordered } from './ordered/ordering.js';
 
@@ -54,6 +55,8 @@ export interface HandlerSettings {
   readonly ordering: Ordering | undefined;
   /** The name of a circuit of the module, or a circuit for this handler alone. */
   readonly circuit: string | ResolvedCircuit | undefined;
+  /** False: no outbox, also if the module has one. */
+  readonly outbox: OutboxLimits | false | undefined;
 }
 
 /**
@@ -103,6 +106,7 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     ordering,
     idempotence: readIdempotence(single(contributions, 'Idempotent', handler), `@Idempotent on ${handler}`),
     circuit: readCircuit(single(contributions, 'Circuit', handler), `@Circuit on ${handler}`),
+    outbox: readOutbox(single(contributions, 'Outbox', handler)?.['value'], `@Outbox on ${handler}`),
     retry: readRetry(single(contributions, 'Retry', handler)?.['policy'], `@Retry on ${handler}`),
   };
 }

@@ -5,6 +5,7 @@ import type { HandlerSettings } from './handler-settings.js';
 import type { Circuit } from './circuit/circuit.js';
 import type { SafeProcess } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
+import type { Outbox, OutboxPlan } from './outbox/outbox.js';
 import type { Replies } from './replies.js';
 
 /** A method that handles messages, by a pattern of Nest or by `@Consume`. */
@@ -26,6 +27,8 @@ export interface PlannedHandler {
   readonly retry: RetryPlan | undefined;
   /** The circuit of the services that it needs. All handlers of a queue have the same. */
   readonly circuit?: Circuit | undefined;
+  /** The limits of its outbox; undefined: what it emits is published at once. */
+  readonly outbox: OutboxPlan | undefined;
 }
 
 /** A message that a handler is handling. */
@@ -41,17 +44,38 @@ export interface Handling {
   span: SafeProcess | undefined;
   /** When the handler began, in milliseconds since 1970; undefined if errors have no history. */
   begunAt?: number | undefined;
+  /** What the handlers of the message emitted; undefined without an outbox. */
+  outbox?: Outbox | undefined;
+  /** The handlers of the message that share the outbox; undefined if the message has one handler. */
+  group?: HandlerGroup | undefined;
 }
 
 /**
  * How a handler ended. `failure` is the result of Nest's filters, for the client of a request. `isBusy`: the handler was not called,
- * because a duplicate of the message is being handled.
+ * because a duplicate of the message is being handled. `isUndone`: the message returned to its queue before what the handler emitted
+ * could be published.
  */
 export type Outcome =
-  { readonly failed: false; readonly isBusy?: true } | { readonly failed: true; readonly failure: unknown };
+  | { readonly failed: false; readonly isBusy?: true; readonly isUndone?: true }
+  | { readonly failed: true; readonly failure: unknown };
 
 /** Called with the outcome of a handler. */
 export type End = (outcome: Outcome) => void;
 
 export const succeeded: Outcome = { failed: false };
 export const busy: Outcome = { failed: false, isBusy: true };
+export const undone: Outcome = { failed: false, isUndone: true };
+
+/** One of several handlers of a message with an outbox. */
+export interface GroupMember {
+  /** Its attempt has ended. @param then called when the message is committed, or will not be */
+  arrive(outcome: Outcome, then: End): void;
+  /** To be called with its outcome at last, also if its attempt was never begun. */
+  readonly end: End;
+}
+
+/** Several handlers of a message with an outbox. */
+export interface HandlerGroup {
+  /** @param end called with the outcome of one handler */
+  member(end: End): GroupMember;
+}

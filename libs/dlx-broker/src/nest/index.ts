@@ -33,6 +33,8 @@ export type { NamedExchange } from './handler-settings.js';
 export * from './options.js';
 export type { OutcomeEvent } from './outcome-events.js';
 export * from './outcomes.js';
+export { OutboxClosedError } from './outbox/errors.js';
+export type { OutboxOptions } from './outbox/limits.js';
 
 export * from './payload.js';
 export { type PauseOptions, QueueControl } from './queue-control.js';

@@ -17,6 +17,7 @@ import { resolveHealth, type ResolvedHealth } from './health/options.js';
 import type { LoggingOptions } from './logging.js';
 import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
+import { type OutboxLimits, readOutbox } from './outbox/limits.js';
 import { transportChecks } from './transport-checks.js';
 import type { ErrorHeaderOptions, TransportOptions } from './transport-options.js';
 
@@ -54,6 +55,7 @@ export interface ResolvedOptions {
   readonly circuits: ReadonlyMap<string, ResolvedCircuit>;
   readonly random: () => number;
   readonly idempotencyStore: IdempotencyStore | undefined;
+  readonly outbox: OutboxLimits | undefined;
   readonly waitQueueType: WaitQueueType;
   readonly clusterTopology: ClusterOptions | undefined;
   readonly topology: Required<Contributions>;
@@ -179,6 +181,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     circuits: circuitsOf(options.circuits ?? {}, origin('circuits')),
     random: options.random ?? Math.random,
     idempotencyStore: options.idempotencyStore,
+    outbox: readOutbox(options.outbox, origin('outbox')) || undefined,
     waitQueueType: waitQueueTypeOf(options),
     clusterTopology: options.clusterTopology === true ? {} : options.clusterTopology || undefined,
     topology: readTopology(options.topology ?? {}, "option 'topology' of DlxBrokerModule"),

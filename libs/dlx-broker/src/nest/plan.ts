@@ -32,6 +32,8 @@ import { planOrdering } from './ordered/plan-ordering.js';
 import type { Envelope } from './packets/envelope.js';
 import { hopeless, notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
+import { tagOf } from './outbox/ids.js';
+import type { OutboxPlan } from './outbox/outbox.js';
 
 /** The consumer of a queue, and its handlers. */
 export interface ConsumerPlan {
@@ -84,8 +86,9 @@ export function planHandlers(
     const { circuit: setting } = handler.settings;
     const circuit = setting === undefined ? undefined : circuits?.of(setting, handler.origin);
     const sharing = consumers.get(queue);
-    if (sharing === undefined) consumers.set(queue, [{ handler, queue, retry, circuit }]);
-    else sharing.push({ handler, queue, retry, circuit });
+    const planned = { handler, queue, retry, circuit, outbox: outboxOf(handler, queue, options) };
+    if (sharing === undefined) consumers.set(queue, [planned]);
+    else sharing.push(planned);
   }
   for (const [queue, planned] of consumers) {
     refuseCircuits(
@@ -121,6 +124,12 @@ function retryTopology({ settings }: Handler, retry: RetryPlan | undefined): Par
   if (retry === undefined) return {};
   if (settings.ordering === undefined) return retry.topology;
   return { queues: retry.topology.queues.filter(({ name }) => name === retry.parkingLot) };
+}
+
+/** The outbox of a handler: its own, or that of the module. */
+function outboxOf({ settings, origin }: Handler, queue: string, options: ResolvedOptions): OutboxPlan | undefined {
+  const limits = settings.outbox ?? options.outbox;
+  return limits === undefined || limits === false ? undefined : { ...limits, tag: tagOf(queue, origin) };
 }
 
 /**

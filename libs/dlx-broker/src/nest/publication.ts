@@ -1,4 +1,5 @@
 import type { Done, Publication } from '../backend/index.js';
+import type { Properties } from '../message/index.js';
 import type { PublishSpan } from '../tracing/index.js';
 import { encodeContent } from './encode-content.js';
 import { withMetadata } from './headers.js';
@@ -16,6 +17,9 @@ export interface PublishPlace {
   readonly isPacket: boolean;
   readonly dropped: (publication: Publication) => void;
 }
+
+/** The ids of a message that the client does not make itself. */
+export type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
 
 /** The message id that the data bring. */
 export const messageIdOf = ({ data }: OutgoingPacket): string | undefined =>

@@ -18,6 +18,7 @@ import { PacketReplies } from './packets/packet-replies.js';
 import { mayBePacket, PacketSuspicion } from './packets/suspicion.js';
 import { OrderedQueue } from './ordered/ordered-queue.js';
 import { lateValues, Replies } from './replies.js';
+import { shareOutbox } from './outbox/group.js';
 import { handlersFor, handlersOfPacket } from './selection.js';
 import type { Settlement } from './settlement.js';
 import { UnknownPatternError } from './unknown-pattern-error.js';
@@ -228,6 +229,7 @@ export class QueueConsumer {
       epoch,
       span: undefined,
     }));
+    if (matching.some(({ outbox }) => outbox !== undefined)) shareOutbox(handlings);
     runShared(handlings, data, this.attempts, this.settlement, () => {
       if (epoch !== undefined) circuit?.ended(epoch);
       ended();

@@ -5,6 +5,7 @@ import type { Requesters, OpenAnswer } from './requesters.js';
 import { Batch, type InBatch } from './batch.js';
 import { errorReply, UnserialisableReplyError } from './error-reply.js';
 import { dlxHeaders } from './headers.js';
+import type { Outbox } from './outbox/outbox.js';
 import { type EncodedPayload, encodePayload } from './payload.js';
 
 /** The part of an answer that a reply has. A reply without the header (of other clients) is the last one. */
@@ -63,6 +64,7 @@ export class Replies implements OpenAnswer {
   #stream: AnswerStream | undefined;
   #unwatch: (() => void) | undefined;
   #isOver = false;
+  #outbox: Outbox | undefined;
   slot = -1;
 
   constructor(
@@ -127,6 +129,11 @@ export class Replies implements OpenAnswer {
     this.#publish(value === undefined ? 'complete' : 'last', value, done);
   }
 
+  /** The last reply is published by a commit, with the events of the handler. */
+  hold(outbox: Outbox): void {
+    this.#outbox = outbox;
+  }
+
   /** Sends an error, once. */
   error(error: unknown, done: Done): void {
     if (this.#failed) return done();
@@ -172,6 +179,13 @@ export class Replies implements OpenAnswer {
     }
     const { contentType, body } = payload;
     const properties = { contentType, correlationId: this.correlationId, headers: this.headersOf(kind) };
+    const reply = { exchange: '', routingKey: this.replyTo, properties, body };
+    const outbox = kind === 'last' || kind === 'complete' ? this.#outbox : undefined;
+    if (outbox?.isOpen === true) {
+      outbox.holdReply({ ...reply, mandatory: false, dropped: () => this.gone() });
+      return done(this.#failure);
+    }
+    if (outbox?.failure !== undefined) return done(outbox.failure);
     // A mandatory reply to a direct reply-to address is always returned (rule S2).
     const mandatory = !isReplyAddress(this.replyTo);
     const settled: Done = (failure) => {
@@ -181,7 +195,7 @@ export class Replies implements OpenAnswer {
       } else done(failure ?? this.#failure);
     };
     try {
-      this.backend.publish({ exchange: '', routingKey: this.replyTo, properties, body, mandatory }, settled);
+      this.backend.publish({ ...reply, mandatory }, settled);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }

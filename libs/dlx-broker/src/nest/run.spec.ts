@@ -13,7 +13,7 @@ const context = (): DlxContext =>
 /** Runs a handler as it may be added to the server by hand: nothing of Nest stands in between. */
 function outcomeOf(invoke: Handler['invoke']): Promise<Outcome> {
   const handler: Handler = { origin: 'A.b', kind: 'event', patterns: ['x'], settings: readSettings([], 'A.b'), invoke };
-  const planned: PlannedHandler = { handler, queue: 'q', retry: undefined };
+  const planned: PlannedHandler = { handler, queue: 'q', retry: undefined, outbox: undefined };
   return new Promise((resolve) => runHandler(planned, 1, context(), undefined, resolve));
 }
 

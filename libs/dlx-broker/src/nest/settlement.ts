@@ -104,8 +104,9 @@ export class Settlement {
   }
 
   settle(outcome: Outcome, handling: Handling): void {
-    const { delivery, planned, context, replies, epoch, span, begunAt } = handling;
-    if (context.isSettled) {
+    const { delivery, planned, context, replies, epoch, span, outbox, begunAt } = handling;
+    if (context.isSettled && outbox?.hasAcked !== true) {
+      if (outbox?.failure !== undefined) this.#log.trouble(handling, uncommitted, outbox.failure);
       this.counts.byHand++;
       this.#inform(outcome, handling);
       if (outcome.failed) replies?.error(outcome.failure, doNothing);
@@ -375,6 +376,9 @@ export class Settlement {
     else replies.error(filtered, settled);
   }
 }
+
+/** The disk of the broker failed after the commit, or the channel ended in it. */
+const uncommitted = 'was handled, but it is unknown whether it was settled, and what it emitted published';
 
 const attemptBy = ({ delivery }: Taken): number => attemptOf(delivery.message, delivery.queue);
 

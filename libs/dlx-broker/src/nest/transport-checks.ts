@@ -3,6 +3,7 @@ import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, read
 import { areCircuits } from './circuit/options.js';
 import { tracingMethods } from '../tracing/index.js';
 import { isErrorHistory } from './error-history/options.js';
+import { readOutbox } from './outbox/limits.js';
 import { anEnvelope } from './packets/envelope.js';
 import { areHealthOptions } from './health/options.js';
 import { areLoggingOptions } from './logging.js';
@@ -58,6 +59,7 @@ export const transportChecks = {
   random: isFunction,
   tracing: has('a tracing, such as dlxTracing() of dlx-broker/otel', ...tracingMethods),
   idempotencyStore: checkStore,
+  outbox: (value, origin) => void readOutbox(value, origin),
   waitQueueType: isOneOf('classic', 'quorum'),
   clusterTopology: isClusterTopology,
   topology: readLater,

@@ -8,6 +8,7 @@ import type { HealthOptions } from './health/options.js';
 import type { LoggingOptions } from './logging.js';
 import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
+import type { OutboxOptions } from './outbox/limits.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 
 /** Options of {@link DlxServer} and {@link DlxClient}. */
@@ -52,6 +53,11 @@ export interface TransportOptions {
   readonly tracing?: DlxTracing;
   /** The store of keys for `@Idempotent`. Default: in the memory of this process. */
   readonly idempotencyStore?: IdempotencyStore;
+  /**
+   * Handlers without `@Outbox` collect what they emit, and publish it with the ack of their message: true, or the limits of an outbox.
+   * Default false: they publish at once.
+   */
+  readonly outbox?: boolean | OutboxOptions;
   /** Returns the random numbers for the jitter of retries: 0 up to but not including 1. Default `Math.random`. */
   readonly random?: () => number;
   /** The type of the wait queues of `@Retry`. Default `classic`, with `clusterTopology` `quorum`. */

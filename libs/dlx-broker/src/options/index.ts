@@ -1,4 +1,5 @@
 export * from './accepts.js';
+export { bytesIn } from './bytes.js';
 export { DlxConfigurationError } from './configuration-error.js';
 export * from './duration.js';
 export * from './known-options.js';

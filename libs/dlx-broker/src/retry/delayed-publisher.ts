@@ -2,7 +2,14 @@ import { type Field, longstr } from '../message/index.js';
 import { retryHeaders } from '../history/index.js';
 import { stepUp } from './steps.js';
 import type { WaitQueueType } from './wait-queue-names.js';
-import { longestDelay, need, type Backend, type Done, type Publication } from '../backend/index.js';
+import {
+  longestDelay,
+  need,
+  type Backend,
+  type DelayedPublication,
+  type Done,
+  type Publication,
+} from '../backend/index.js';
 import { DlxConfigurationError, parseDuration } from '../options/index.js';
 import { WaitQueues } from './wait-queues.js';
 
@@ -35,8 +42,32 @@ export class DelayedPublisher {
   /** @param delay whole milliseconds, above 0 */
   publish(publication: Publication, delay: number, done?: Done): void {
     const marked = withOrigin(publication);
-    if (this.backend.delayed !== undefined) this.backend.delayed.publish(marked, delay, done);
-    else this.#publishThrough(this.#waitQueuesOf(publication.exchange), marked, delay, done);
+    if (this.backend.delayed !== undefined) return this.backend.delayed.publish(marked, delay, done);
+    const publish = ({ publication: later, failed }: DelayedPublication): void =>
+      this.backend.publish(later, (failure) => {
+        if (failure !== undefined) failed?.();
+        done?.(failure);
+      });
+    let prepared: DelayedPublication | Promise<DelayedPublication>;
+    try {
+      prepared = this.#prepareThrough(this.#waitQueuesOf(publication.exchange), marked, delay);
+    } catch (error) {
+      return done?.(error as Error);
+    }
+    if (prepared instanceof Promise) prepared.then(publish).catch((error: unknown) => done?.(error as Error));
+    else publish(prepared);
+  }
+
+  /**
+   * Declares what a delayed message needs.
+   * @param delay whole milliseconds, above 0
+   * @returns what is to be published, for a commit with others
+   * @throws when it cannot be delayed; a promise rejects
+   */
+  prepare(publication: Publication, delay: number): DelayedPublication | Promise<DelayedPublication> {
+    const marked = withOrigin(publication);
+    if (this.backend.delayed !== undefined) return this.backend.delayed.prepare(marked, delay);
+    return this.#prepareThrough(this.#waitQueuesOf(publication.exchange), marked, delay);
   }
 
   /**
@@ -48,27 +79,31 @@ export class DelayedPublisher {
     return need(this.backend, 'delayed').cancel(exchange, messageId);
   }
 
-  #publishThrough(waitQueues: WaitQueues, publication: Publication, delay: number, done: Done | undefined): void {
-    const { properties } = publication;
-    if (properties.expiration !== undefined) {
+  #prepareThrough(
+    waitQueues: WaitQueues,
+    publication: Publication,
+    delay: number,
+  ): DelayedPublication | Promise<DelayedPublication> {
+    if (publication.properties.expiration !== undefined) {
       const text = 'in a wait queue the message would expire before its time';
-      return done?.(new DlxConfigurationError(`a delay and an expiration cannot be had together here: ${text}`));
+      throw new DlxConfigurationError(`a delay and an expiration cannot be had together here: ${text}`);
     }
     const step = waitQueues.above(stepUp(delay));
     if (step === undefined) {
-      return done?.(
-        new DlxConfigurationError(`no wait queue is as long as ${delay} ms, and there are as many as there may be`),
-      );
+      throw new DlxConfigurationError(`no wait queue is as long as ${delay} ms, and there are as many as there may be`);
     }
-    const finished: Done = (failure) => {
-      if (failure !== undefined) waitQueues.forget(step);
-      done?.(failure);
-    };
-    const publish = (): void =>
-      this.backend.publish({ ...publication, exchange: waitQueues.nameOf(step), mandatory: true }, finished);
-    const ready = waitQueues.wait(step);
-    if (ready === undefined) publish();
-    else ready.then(publish).catch((error: unknown) => finished(error as Error));
+    const failed = (): void => waitQueues.forget(step);
+    const later = { ...publication, exchange: waitQueues.nameOf(step), mandatory: true };
+    const prepared = { publication: later, failed };
+    return (
+      waitQueues.wait(step)?.then(
+        () => prepared,
+        (error: unknown) => {
+          failed();
+          throw error;
+        },
+      ) ?? prepared
+    );
   }
 
   #waitQueuesOf(exchange: string): WaitQueues {

@@ -1,6 +1,6 @@
 import { type Connection, delayedType, silentOutbox } from '../../broker/index.js';
 import { int64, longstr } from '../../message/index.js';
-import type { Backend, DelayedPublishing, Done, Publication } from '../backend.js';
+import type { Backend, DelayedPublication, DelayedPublishing, Done, Publication } from '../backend.js';
 import { delayedName } from '../delayed-exchange.js';
 
 /**
@@ -14,16 +14,22 @@ export class EmbeddedDelayed implements DelayedPublishing {
   ) {}
 
   publish(publication: Publication, delay: number, done?: Done): void {
-    const { exchange, routingKey, properties } = publication;
+    let later: DelayedPublication;
     try {
-      this.#prepare(exchange, routingKey);
+      later = this.prepare(publication, delay);
     } catch (error) {
       return done?.(error as Error);
     }
+    this.backend.publish(later.publication, done);
+  }
+
+  prepare(publication: Publication, delay: number): DelayedPublication {
+    const { exchange, routingKey, properties } = publication;
+    this.#prepare(exchange, routingKey);
     const headers = new Map(properties.headers).set('x-delay', int64(delay));
     const later = { ...publication, exchange: delayedName(exchange), properties: { ...properties, headers } };
     // Not mandatory: when the delay ends, there is no publisher to which the message could be returned.
-    this.backend.publish({ ...later, mandatory: false }, done);
+    return { publication: { ...later, mandatory: false } };
   }
 
   cancel(exchange: string, messageId: string): number {

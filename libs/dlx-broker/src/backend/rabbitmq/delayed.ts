@@ -1,7 +1,7 @@
 import { delayedType } from '../../broker/index.js';
 import { emptyTable, int64, longstr } from '../../message/index.js';
 import type { Topology } from '../../topology/index.js';
-import type { DelayedPublishing, Done, Publication } from '../backend.js';
+import type { DelayedPublication, DelayedPublishing, Done, Publication } from '../backend.js';
 import { delayedName } from '../delayed-exchange.js';
 import { NotAvailableError } from '../errors.js';
 import type { HttpApi } from '../../host/index.js';
@@ -39,6 +39,17 @@ export class RabbitMqDelayed implements DelayedPublishing {
   }
 
   #publish(publication: Publication, delay: number, done: Done): void {
+    const publish = ({ publication: later, failed }: DelayedPublication): void =>
+      this.host.publish(later, (failure) => {
+        if (failure !== undefined) failed?.();
+        done(failure);
+      });
+    const prepared = this.prepare(publication, delay);
+    if (prepared instanceof Promise) prepared.then(publish, (failure: unknown) => done(failure as Error));
+    else publish(prepared);
+  }
+
+  prepare(publication: Publication, delay: number): DelayedPublication | Promise<DelayedPublication> {
     const { exchange, routingKey, properties } = publication;
     const key = exchange === '' ? `queue ${routingKey}` : `exchange ${exchange}`;
     const headers = new Map(properties.headers).set('x-delay', int64(delay));
@@ -50,14 +61,9 @@ export class RabbitMqDelayed implements DelayedPublishing {
       mandatory: false,
     };
     const { dropped: _, ...unwatched } = later;
-    const publish = (): void =>
-      this.host.publish(unwatched, (failure) => {
-        if (failure !== undefined) this.#prepared.delete(key);
-        done(failure);
-      });
+    const made = { publication: unwatched, failed: (): void => void this.#prepared.delete(key) };
     const prepared = this.#prepared.get(key) ?? this.#prepare(key, exchange, routingKey);
-    if (prepared === true) publish();
-    else prepared.then(publish, (failure: unknown) => done(failure as Error));
+    return prepared === true ? made : prepared.then(() => made);
   }
 
   /** Cancels over HTTP, because AMQP has no method for it. First it waits until all earlier publishes are confirmed or have failed. */

@@ -75,6 +75,7 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
   Ordered: { key: isFunction, window: readLater, holdAtMost: readLater },
   On: { contract: made(EventContract, 'event') },
   Answer: { contract: made(RequestContract, 'request') },
+  Outbox: { value: readLater },
   Idempotent: { key: isFunction, ttl: readLater, lease: readLater, store: readLater },
 };
 

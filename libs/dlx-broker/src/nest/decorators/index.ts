@@ -6,6 +6,7 @@ export * from './exchange.js';
 export * from './idempotent.js';
 export * from './ordered.js';
 export * from './on.js';
+export * from './outbox.js';
 export * from './queue.js';
 export * from './queue-arguments.js';
 export * from './retry.js';

@@ -78,11 +78,12 @@ export class IdempotencyGuard {
 
   /**
    * Stores the outcome before the message is settled, so that a duplicate after a crash in between is recognised. A fault of the
-   * store does not change the outcome: a message that was handled would otherwise be handled twice.
+   * store does not change the outcome: a message that was handled would otherwise be handled twice. With an outbox the message was
+   * committed before: what it emitted would be lost if its duplicate were recognised after a crash in between.
    */
   #remember(outcome: Outcome, { store, key, owner, ttl }: Claiming, { handler }: PlannedHandler, end: End): void {
     this.#then(
-      () => (outcome.failed ? store.release(key, owner) : store.done(key, ttl)),
+      () => (outcome.failed || outcome.isUndone === true ? store.release(key, owner) : store.done(key, ttl)),
       () => end(outcome),
       (error) => {
         const what = outcome.failed ? 'will wait until its lease is over' : 'may be handled again if it comes again';

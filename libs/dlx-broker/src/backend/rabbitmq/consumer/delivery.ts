@@ -84,7 +84,7 @@ export class RabbitMqDelivery implements BackendDelivery {
    */
   commit(publications: readonly Publication[], done?: Done): void {
     this.#commit(
-      publications.map((each) => (each.origin === undefined ? each : this.#withRaw(each))),
+      publications.map((each) => (each.origin?.queue === undefined ? each : this.#withRaw(each))),
       done,
     );
   }
