@@ -62,7 +62,7 @@ const settle = async (): Promise<void> => {
 const closedBy = (code: number, text: string): ChannelClosedError =>
   new ChannelClosedError(code, text, 'basic.consume');
 
-function arrange({ exclusive = false, late = false, fails = false, noChannel = false } = {}) {
+function arrange({ exclusive = false, late = false, fails = false, noChannel = false, takesLate = false } = {}) {
   const clock = new ManualClock();
   const sessions: FakeChannel[] = [];
   const happened: string[] = [];
@@ -90,6 +90,7 @@ function arrange({ exclusive = false, late = false, fails = false, noChannel = f
     {
       prefetch: 5,
       exclusive,
+      takesLate,
       onCancel: (reason, failure) =>
         void happened.push(`${reason}${failure === undefined ? '' : `: ${failure.message}`}`),
     },
@@ -223,6 +224,18 @@ describe('a consumer', () => {
     expect(session().calls.slice(2)).toEqual(['cancel tag', 'nack 2', 'ack 1', 'close']);
     consumer.begin();
     expect(sessions).toHaveLength(1);
+  });
+
+  it('that takes late messages gets what comes until the server answers, and settles it', () => {
+    const { consumer, session, taken } = arrange({ takesLate: true });
+    session().begin();
+    session().deliver();
+    consumer.cancel();
+    session().deliver();
+    expect(taken).toHaveLength(2);
+    session().cancelOk();
+    for (const delivery of taken) delivery.ack();
+    expect(session().calls.slice(2)).toEqual(['cancel tag', 'ack 1', 'ack 2', 'close']);
   });
 
   it('that was cancelled before it began has ended its start', async () => {
