@@ -24,7 +24,7 @@ export type FindQueue = (vhost: string, queue: string) => Pick<RedriveGroup, 'vh
 export function redriveIn(body: JsonObject, user: User, find: FindQueue): RedriveOrder {
   onlyKnown(Object.keys(body), keys, 'key');
   const groups = body['groups'] === undefined ? [groupIn(body, find)] : groupsIn(body, find);
-  const [first] = groups as [RedriveGroup];
+  const [{ limit: _ofFirst, ...first }] = groups as [RedriveGroup];
   const to = addressIn(body['to']);
   const { rate, limit, circuit, isDry } = paceIn(body);
   const keepsHistory = booleanAt(body, 'keep_history');

@@ -171,6 +171,18 @@ describe('a redrive with a merge patch', () => {
     rooms.clock.advance('1s');
     expect(bodies()).toEqual(['{"a":2}']);
   });
+
+  it('moves every message of two groups, each up to its limit, and keeps all as they were', async () => {
+    for (const [n, name] of ['A', 'A', 'B', 'B'].entries()) {
+      letDie(`{"n":${n}}`, { headers: toFieldTable({ 'dlx-error-class': name }) });
+    }
+    const group = (error: string) => ({ vhost: '/', queue: 'dead', filter: { error, reason: 'rejected' }, limit: 2 });
+    const edit = { merge_patch: { a: 2 }, keep_original: true };
+    const body = { groups: [group('A'), group('B')], edit };
+    expect(await rooms.call('POST', '/dlx/redrives', { body })).toMatchObject({ status: 201, body: { limit: null } });
+    rooms.clock.advance('1s');
+    expect([...depths(), queueOf('dead.edited').length]).toEqual([0, 4, 4]);
+  });
 });
 
 describe('a redrive with another body', () => {
