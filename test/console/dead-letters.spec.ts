@@ -186,6 +186,27 @@ describe('dead letters in the console', () => {
     expect(shop.bodies('orders.dead')).toHaveLength(4);
   });
 
+  it('are patched as a group, after a look at what would change', async () => {
+    fill();
+    await house.open('#/dead-letters');
+    await house.page.getByRole('checkbox', { name: 'Choose all groups' }).check();
+    await house.page.getByRole('button', { name: 'Edit…' }).click();
+    const patch = house.page.getByRole('textbox', { name: /^JSON merge patch/ });
+    await patch.fill('{"currency": ');
+    await house.page.getByText('This is no JSON').waitFor();
+    await patch.fill('{"currency": "EUR"}');
+    await house.page.getByText('"currency": "EUR"').first().waitFor();
+    expect(shop.bodies('orders')).toEqual([]);
+    await house.page.getByRole('checkbox', { name: /^Keep the original/ }).check();
+    await house.page.getByRole('button', { name: 'Change and redrive 4 messages' }).click();
+    await expect.poll(() => shop.ready('orders'), { timeout: 10_000 }).toBe(4);
+    expect([...shop.bodies('orders')].sort()).toEqual(
+      [1, 2, 3, 4].map((order) => `{"order":${order},"currency":"EUR"}`),
+    );
+    expect([...shop.bodies('orders.dead.edited')].sort()).toEqual([1, 2, 3, 4].map((order) => `{"order":${order}}`));
+    await house.api('DELETE', '/queues/%2F/orders.dead.edited');
+  });
+
   it('are edited, and the original leaves only when the new one is in its queue', async () => {
     fill();
     await house.open(list);

@@ -86,7 +86,7 @@ export function consoleHarness(options: HarnessOptions = {}): ConsoleHarness {
     });
     served = await serve({
       amqp: { host: '127.0.0.1', port: 0 },
-      http: { port: 0 },
+      http: { port: 0, edits: true },
       users: [guest, { ...users.viewer, permissions: viewerRights }, users.clerk],
     });
     front = await options.front?.(served);

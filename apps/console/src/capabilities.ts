@@ -12,6 +12,8 @@ export interface Capabilities {
   readonly look: boolean;
   /** `first`: a redrive moves the messages at the head of a queue. `chosen`: any messages. */
   readonly redrive: 'chosen' | 'first';
+  /** This user may edit messages before they are redriven. */
+  readonly edits: boolean;
   /** Counters come as a stream of events. */
   readonly events: boolean;
   /** Deaths are counted by their reason, and the time of a death is known. */
@@ -31,6 +33,9 @@ export const canPause = (): boolean => capabilities.value?.pause ?? false;
 
 /** True if the server counts deaths by their reason. */
 export const countsDeaths = (): boolean => capabilities.value?.deaths ?? true;
+
+/** True if this user may edit messages. */
+export const canEdit = (): boolean => capabilities.value?.edits ?? false;
 
 /** True if the server sends its counters as events. */
 export const hasEvents = (): boolean => capabilities.value?.events ?? true;

@@ -24,7 +24,9 @@ class Shop {}
 
 /** The port, which opens after the simulated day: it counts what happens per second of real time. */
 @Module({
-  imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker, { listen: { http: { port }, users } }) })],
+  imports: [
+    DlxBrokerModule.forRoot({ broker: sharedBroker(broker, { listen: { http: { port, edits: true }, users } }) }),
+  ],
 })
 class Console {}
 

@@ -4,18 +4,18 @@ import { canLook } from '../capabilities';
 import { count } from '../ui/format';
 import { Dialog } from '../ui/dialog';
 import { visible } from '../ui/parts';
-import { Failure } from '../ui/states';
 import { toast } from '../ui/toasts';
 import { deleteLetters, type RedriveOptions, type Target } from './api';
 import { DestinationForm, destinationOf, toOrigin, toQueue } from './destination';
 import { isEmptyFilter } from './filter';
-import { Destinations, LeftBehind, MayRefuse } from './outcome';
-import { type Plan, type Planned, planDelete, planRedrive, usePlan } from './plan';
+import { Foreseen } from './foreseen';
+import { PatchForm } from './patch-form';
+import { type Plan, planDelete, planRedrive, usePlan } from './plan';
 import { RunView } from './run-view';
 import { defaultPace, type Pace, PaceForm, paceOf } from './pace-form';
 import { messages } from './words';
 
-export type ActionKind = 'redrive' | 'park' | 'delete';
+export type ActionKind = 'redrive' | 'edit' | 'park' | 'delete';
 
 /** An action on messages. `what` names them in words: `3 chosen messages`. */
 export interface Action {
@@ -26,6 +26,7 @@ export interface Action {
 
 const titles: Readonly<Record<ActionKind, string>> = {
   redrive: 'Redrive',
+  edit: 'Edit and redrive',
   park: 'Park',
   delete: 'Delete',
 };
@@ -42,11 +43,13 @@ export function ActionDialog(props: { action: Action; close: () => void; done: (
     close();
   };
   return (
-    <Dialog title={titles[action.kind]} close={leave}>
+    <Dialog title={titles[action.kind]} close={leave} wide={action.kind === 'edit'}>
       {run !== undefined ? (
         <RunView targets={action.targets} plan={run.plan} options={run.options} close={leave} />
       ) : action.kind === 'delete' ? (
         <Deletion action={action} close={close} done={done} />
+      ) : action.kind === 'edit' ? (
+        <PatchForm action={action} close={close} start={(plan, options) => setRun({ plan, options })} />
       ) : (
         <Move action={action} close={close} start={(plan, options) => setRun({ plan, options })} />
       )}
@@ -206,29 +209,4 @@ function Deletion({ action, close, done }: { action: Action; close: () => void; 
 
 function Subject({ action }: { action: Action }) {
   return <b>{action.what}.</b>;
-}
-
-/** The answer of the dry run: the exact count, the destinations, and what would stay. */
-function Foreseen({ planned, verb }: { planned: Planned; verb: string }) {
-  const { plan, error, loading } = planned;
-  if (error !== undefined) return <Failure error={error} what="what this would do" />;
-  if (plan === undefined) {
-    return (
-      <div class="foreseen" role="status">
-        <span class="muted">{loading ? 'Asking the broker what this would do…' : 'Choose where the messages go.'}</span>
-      </div>
-    );
-  }
-  return (
-    <div class="foreseen" role="status">
-      <p class="foreseen-count">
-        <b>{count(plan.count)}</b> {verb}
-        {plan.left > 0 && <span class="stay">, {count(plan.left)} would stay</span>}
-        {plan.gone > 0 && <span class="muted">, {count(plan.gone)} left meanwhile</span>}
-      </p>
-      <Destinations of={plan.destinations} others={plan.otherDestinations} />
-      <LeftBehind of={plan.leftAt} />
-      <MayRefuse of={plan.mayRefuse} />
-    </div>
-  );
 }

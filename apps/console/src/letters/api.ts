@@ -51,6 +51,13 @@ export interface RedriveOptions {
   readonly limit?: number;
   readonly circuit?: false | { readonly percent: number; readonly at_least: number };
   readonly keep_history?: boolean;
+  readonly edit?: PatchEdit;
+}
+
+/** A change of many messages on their way. */
+export interface PatchEdit {
+  readonly merge_patch: unknown;
+  readonly keep_original?: boolean;
 }
 
 const queuePath = ({ vhost, queue }: QueueName, ...rest: readonly string[]): string =>
@@ -237,6 +244,7 @@ export interface Edit {
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly to?: Destination;
   readonly allow_invalid?: boolean;
+  readonly keep_original?: boolean;
 }
 
 /** What happened to an edited message, or would happen. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, apiErrorOf } from '../api/http';
-import type { RedriveTask, RefusingQueue } from '../api/types';
+import type { EditPair, RedriveTask, RefusingQueue } from '../api/types';
 import { pauseOfTyping } from '../api/wait';
 import { deleteLetters, type QueueName, type RedriveOptions, type Target, tryRedrive } from './api';
 
@@ -29,6 +29,8 @@ export interface Plan {
   readonly leftAt: readonly PlannedToStay[];
   /** Destinations that may be full before all messages have moved. */
   readonly mayRefuse: readonly RefusingQueue[];
+  /** The first messages of an edit, before and after it. */
+  readonly pairs?: readonly EditPair[];
   /** After so many deliveries a message dies in the queue of the redrive, if the redrive has to take messages that then stay. */
   readonly deliveryLimit?: number | null;
 }
@@ -77,7 +79,8 @@ export async function planRedrive(
   signal: AbortSignal,
 ): Promise<Plan> {
   const answer = await tryRedrive(targets, options, signal);
-  return { ...resultOf(answer), mayRefuse: answer.may_refuse, deliveryLimit: answer.delivery_limit ?? null };
+  const { may_refuse: mayRefuse, delivery_limit: deliveryLimit = null, pairs = [] } = answer;
+  return { ...resultOf(answer), mayRefuse, deliveryLimit, pairs };
 }
 
 /** What a deletion of these targets would do. */

@@ -1,6 +1,6 @@
 import type { Letter, TypedField } from '../../api/types';
 import type { Edit } from '../../letters/api';
-import { fieldOfText, isOfBroker, textOfField } from './fields';
+import { fieldOfText, isLocked, textOfField } from './fields';
 import { compactJson, formatJson, parseJson, problemOf } from './json';
 
 /** A header in the editor. `key` identifies the row while its name changes. */
@@ -68,7 +68,7 @@ export const longestBody = 2_000_000;
 
 /**
  * A message before any change. JSON on one line gets line breaks for the editor, and loses them before it is sent.
- * Headers of the broker are left out: a redrive removes them.
+ * Headers of the broker are left out: no edit changes them.
  */
 export const draftOf = (letter: Letter): Draft => ({
   body:
@@ -111,7 +111,7 @@ function changedBody({ body }: Draft, letter: Letter): string | undefined {
 }
 
 const ownHeaders = (headers: Letter['headers']): readonly (readonly [string, TypedField])[] =>
-  Object.entries(headers).filter(([name]) => !isOfBroker(name));
+  Object.entries(headers).filter(([name]) => !isLocked(name));
 
 /** True if a body is a JSON object or array, or if its content type says that it is JSON. It then has to stay JSON. */
 export function isJsonBody({ payload, payload_encoding, properties }: Letter): boolean {
@@ -138,7 +138,7 @@ export function problemsOf(draft: Draft, letter: Letter): Problems {
   const names = new Set<string>();
   for (const { key, name, type, text } of draft.headers) {
     if (names.has(name)) headers.set(key, 'there is another header of this name');
-    else if (isOfBroker(name)) headers.set(key, 'the broker writes headers of this name');
+    else if (isLocked(name)) headers.set(key, 'headers of this name belong to the broker');
     else if (new TextEncoder().encode(name).length > 255) headers.set(key, 'the name is longer than 255 bytes');
     names.add(name);
     try {

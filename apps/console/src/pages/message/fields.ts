@@ -102,6 +102,9 @@ function jsonOf(text: string, type: string): unknown {
   return value;
 }
 
+/** True for headers that no edit may set, change or remove. */
+export const isLocked = (name: string): boolean => /^(?:x-|dlx-)/.test(name) || name === 'CC' || name === 'BCC';
+
 /** True for headers that the broker and its retries write. A redrive takes them out. */
 export const isOfBroker = (name: string): boolean =>
   /^(?:x-death|x-first-death-(?:queue|reason|exchange)|x-last-death-(?:queue|reason|exchange)|dlx-.*|CC|BCC)$/.test(

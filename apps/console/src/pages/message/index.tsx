@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Letter } from '../../api/types';
-import { canLook } from '../../capabilities';
+import { canEdit, canLook } from '../../capabilities';
 import { useResource } from '../../api/use-resource';
 import { type Action, ActionDialog } from '../../letters/action-dialog';
 import { loadLetter, type QueueName } from '../../letters/api';
@@ -53,7 +53,7 @@ function NoMessage({ vhost, queue }: QueueName) {
 function MessageView({ name, id, query }: { name: QueueName; id: string; query: URLSearchParams }) {
   const { vhost, queue } = name;
   const filter = filterOf(query);
-  const isEditing = query.get('edit') === '1' && !isReadOnly();
+  const isEditing = query.get('edit') === '1' && canEdit() && !isReadOnly();
   const [isWhole, setWhole] = useState(isEditing);
   const letter = useResource(`${vhost}\n${queue}\n${id} ${isWhole}`, (signal) =>
     loadLetter({ vhost, queue, id, truncate: isWhole ? undefined : firstBytes }, signal),
@@ -69,7 +69,7 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
   const leave = (): void =>
     neighbours.next === undefined ? navigate(lettersHref(vhost, queue, filter)) : go(neighbours.next);
   const edit = (): void => {
-    if (data === undefined || isReadOnly()) return;
+    if (data === undefined || isReadOnly() || !canEdit()) return;
     if (data.payload_truncated && data.payload_bytes <= longestBody) setWhole(true);
     setQuery({ edit: 1 }, { replace: false });
   };
@@ -103,9 +103,11 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
             <button type="button" class="primary" onClick={() => begin('redrive')}>
               Redrive…
             </button>
-            <button type="button" onClick={edit}>
-              Edit
-            </button>
+            {canEdit() && (
+              <button type="button" onClick={edit}>
+                Edit
+              </button>
+            )}
             <button type="button" onClick={() => begin('park')}>
               Park…
             </button>

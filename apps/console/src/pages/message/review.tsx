@@ -4,14 +4,14 @@ import type { Letter } from '../../api/types';
 import { useResource } from '../../api/use-resource';
 import { pauseOfTyping } from '../../api/wait';
 import { type Edit, editLetter, type EditOutcome, type QueueName } from '../../letters/api';
+import { BodyDiff, readable } from '../../letters/body-diff';
 import { DestinationForm, destinationOf, toOrigin } from '../../letters/destination';
+import { KeepOriginal } from '../../letters/keep-original';
 import { whyLeft } from '../../letters/words';
 import { Dialog } from '../../ui/dialog';
 import { Name, visible } from '../../ui/parts';
-import { diffLines, withContext } from './diff';
 import { headerChanges } from './draft';
 import { textOfField } from './fields';
-import { formatJson, parseJson } from './json';
 
 /** Shows what an edit changes and where the new message would go, and sends it. */
 export function Review(props: {
@@ -23,12 +23,13 @@ export function Review(props: {
 }) {
   const { of, name, edit, close, sent } = props;
   const [choice, choose] = useState(toOrigin);
+  const [keeps, setKeeps] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const to = destinationOf(choice);
-  const whole: Edit = { ...edit, ...(to && { to }) };
+  const whole: Edit = { ...edit, ...(to && { to }), ...(keeps && { keep_original: true }) };
   const message = { ...name, id: of.id };
-  const asked = useResource(JSON.stringify([message, to]), async (signal) => {
+  const asked = useResource(JSON.stringify([message, to, keeps]), async (signal) => {
     if (to === undefined) return undefined;
     // The request has the whole body, and becomes a record of the audit log.
     await pauseOfTyping(signal);
@@ -55,6 +56,7 @@ export function Review(props: {
         <HeaderChanges edit={edit} of={of} />
         <PropertyChanges edit={edit} of={of} />
         <DestinationForm vhost={name.vhost} value={choice} change={choose} isOne />
+        <KeepOriginal queue={name.queue} value={keeps} change={setKeeps} />
         <Outcome of={outcome} error={asked.error} isComplete={to !== undefined} />
         {problem !== undefined && (
           <p class="banner banner-failed" role="alert">
@@ -111,32 +113,9 @@ function BodyChange({ before, after }: { before: Letter; after: string | undefin
   return (
     <section aria-label="Changes of the body">
       <h3>Body</h3>
-      <pre class="code diff" tabIndex={0}>
-        {withContext(diffLines(old, now)).map((part, index) =>
-          'skipped' in part ? (
-            <span key={index} class="diff-skipped">
-              {part.skipped} equal {part.skipped === 1 ? 'line' : 'lines'}
-              {'\n'}
-            </span>
-          ) : (
-            part.lines.map(({ kind, text }, line) => (
-              <span key={`${index} ${line}`} class={`diff-${kind}`}>
-                {{ same: '  ', removed: '- ', added: '+ ' }[kind]}
-                {visible(text)}
-                {'\n'}
-              </span>
-            ))
-          ),
-        )}
-      </pre>
+      <BodyDiff before={old} after={now} />
     </section>
   );
-}
-
-/** JSON is compared with one member on a line; another text as it is. */
-function readable(text: string): string {
-  const node = parseJson(text);
-  return node === undefined ? text : formatJson(node);
 }
 
 function HeaderChanges({ edit, of }: { edit: Edit; of: Letter }) {
