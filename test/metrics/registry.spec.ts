@@ -1,6 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Payload } from '@nestjs/microservices';
+import { Ctx, Payload } from '@nestjs/microservices';
 import {
   Consume,
   DeadLetter,
@@ -8,7 +8,9 @@ import {
   DlxBrokerModule,
   DlxClient,
   DeadLetters,
+  DlxContext,
   Drop,
+  Ordered,
   Redrives,
   embedded,
   Retry,
@@ -16,6 +18,7 @@ import {
   type DlxBrokerOptions,
 } from 'dlx-broker';
 import { registerDlxMetrics } from 'dlx-broker/metrics';
+import { DlxTesting } from 'dlx-broker/testing';
 import { type OpenMetricsContentType, Registry } from 'prom-client';
 import { lastValueFrom, mergeMap } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -194,4 +197,31 @@ it.each([
   await vi.waitFor(() => expect(broker.counts.acked).toBe(1), { timeout: 8_000 });
   expect(begin).toHaveBeenCalledTimes(times);
   begin.mockRestore();
+});
+
+class Keyed {
+  @Consume('keyed')
+  @Retry({ attempts: 2, backoff: '1m' })
+  @Ordered({ key: (data: { key: string }) => data.key, window: 7 })
+  handle(@Payload() { fails }: { fails: boolean }, @Ctx() { isLastAttempt }: DlxContext): void {
+    if (fails && !isLastAttempt) throw new Error('later');
+  }
+}
+
+it('shows what waits in hand of the handlers that keep an order', async () => {
+  const dlx = await DlxTesting.create({ providers: [Keyed] }, { logger: false });
+  const registry = new Registry();
+  registerDlxMetrics(registry, dlx.app.get(DlxBroker));
+  const labels = { broker: 'default', handler: 'Keyed.handle', queue: 'keyed' };
+  const names = ['lanes', 'held', 'in_hand', 'window'];
+  const values = async () => {
+    const page = await read(registry);
+    return names.map((name) => valueOf(page, `dlx_ordered_${name}`, labels));
+  };
+  for (const key of ['a', 'a', 'b', 'c']) await dlx.publish('keyed', { key, fails: key !== 'c' });
+  await dlx.settled();
+  expect(await values()).toEqual([2, 2, 3, 7]);
+  await dlx.advance('5m');
+  expect(await values()).toEqual([0, 0, 0, 7]);
+  await dlx.close();
 });

@@ -1,12 +1,14 @@
-import { Injectable } from '@nestjs/common';
-import { Ctx, Payload } from '@nestjs/microservices';
-import { AmqpError } from '../../broker/index.js';
+import { Controller, Injectable } from '@nestjs/common';
+import { Ctx, MessagePattern, Payload } from '@nestjs/microservices';
+import { lastValueFrom, toArray } from 'rxjs';
+import { AmqpError, silentOutbox } from '../../broker/index.js';
 import { Redrives } from '../../streams/index.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DlxTesting } from '../../testing/index.js';
 import {
   Consume,
   DlxBroker,
+  DlxClient,
   DlxContext,
   Idempotent,
   Ordered,
@@ -329,6 +331,49 @@ class Shared {
     return steps.run(step, context);
   }
 }
+
+it('a queue that was deleted leaves nothing in hand, and its handlers go on', async () => {
+  const { dlx, steps, publish, broker } = await arrange();
+  await publish({ key: 'A', n: 1, does: 'hang' }, { key: 'A', n: 2 }, { key: 'B', n: 3, fails: 1 });
+  await expect.poll(() => steps.contexts.length).toBe(2);
+  dlx.broker.connect().openChannel(silentOutbox).deleteQueue('steps');
+  const [ordered] = broker.ordered;
+  expect([ordered!.inHand, ordered!.held, ordered!.atWork]).toEqual([1, 0, 1]);
+  steps.release();
+  await expect.poll(() => ordered!.inHand).toBe(0);
+  await expect.poll(() => dlx.queue('steps').exists && dlx.queue('steps').consumers, { timeout: 5_000 }).toBe(1);
+  await publish({ key: 'A', n: 4 });
+  await dlx.advance('1m');
+  expect(steps.seen).toEqual(['A1', 'A4']);
+});
+
+@Controller()
+class Packets {
+  constructor(own: Steps) {
+    steps = own;
+  }
+
+  @MessagePattern('double')
+  @Queue({ name: 'double', envelope: 'nest' })
+  @Retry({ attempts: 3, backoff: '1s' })
+  @Ordered({ key: (step: Step) => steps.keyOf(step) })
+  async double(@Payload() step: Step, @Ctx() context: DlxContext): Promise<number> {
+    await steps.run(step, context);
+    return step.n * 2;
+  }
+}
+
+it('a request in a packet is answered once, after the attempts that failed', async () => {
+  const dlx = await DlxTesting.create({ controllers: [Packets], providers: [Steps] }, { logger: false });
+  ends.push(() => dlx.close());
+  const client = dlx.app.get(DlxClient);
+  const ask = (data: Step) => lastValueFrom(client.send('double', data).pipe(toArray()));
+  const answers = Promise.all([ask({ key: 'A', n: 1, fails: 2 }), ask({ key: 'A', n: 2 })]);
+  await dlx.settled();
+  await dlx.advance('5s');
+  expect(await answers).toEqual([[2], [4]]);
+  expect(steps.seen).toEqual(['A1', 'A2']);
+});
 
 it('handlers that share an ordered queue share its lanes, and duplicates are skipped', async () => {
   const { dlx, steps, events } = await arrange(Shared);
