@@ -10,6 +10,7 @@ import {
   Park,
   Prefetch,
   Quorum,
+  Redrives,
   Retry,
   type RetryPolicy,
   Unavailable,
@@ -288,6 +289,38 @@ describe('a handler without a circuit', () => {
       [0, 1],
     ]);
     dlx.expectQueue('mails.parked').toBeEmpty();
+  });
+});
+
+describe('a redrive', () => {
+  it('into an open circuit waits until it is closed, and can be paused meanwhile', async () => {
+    let isUp = true;
+    let isFixed = false;
+    const { dlx, publish, paid } = await arrange(
+      { retry: { attempts: 1 }, prefetch: 1, circuit: { on: BankDown, atLeast: 1, share: 0.01, pause: '1m' } },
+      ({ id }) => {
+        if (!isUp) throw new BankDown('away');
+        if (id < 3 && !isFixed) throw new Error('a bug');
+      },
+    );
+    await publish(3);
+    await dlx.settled();
+    dlx.expectQueue('payments.parked').toHold([{ id: 0 }, { id: 1 }, { id: 2 }]);
+    isUp = false;
+    isFixed = true;
+    await publish(1, 3);
+    await dlx.settled();
+    const task = dlx.app.get(Redrives).start({ from: 'payments.parked' });
+    await dlx.advance('10s', { except: ['payments.parked'] });
+    expect([task.current.state, task.current.redriven]).toEqual(['waiting', 0]);
+    task.pause();
+    expect(task.current.state).toBe('paused');
+    isUp = true;
+    await dlx.advance('2m', { except: ['payments.parked'] });
+    expect([dlx.circuit('bank').state, task.current.state]).toEqual(['closed', 'paused']);
+    task.resume();
+    await dlx.advance('10s', { except: ['payments.parked'] });
+    expect([task.current.state, task.current.redriven, paid.toSorted()]).toEqual(['done', 3, [0, 1, 2, 3]]);
   });
 });
 

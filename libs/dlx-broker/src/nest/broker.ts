@@ -76,6 +76,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     });
     this.#gates = gates;
     const { circuits } = gates;
+    parts.letters.heldUp = (queue) => circuits.obstacle(queue);
     const work = { backend, settlement, attempts, home, log };
     this.#consumers = new QueueConsumers({ ...work, circuits, drainTimeout, restore });
     this.#report = new StartReport({ options, backend, source, server, home, log });

@@ -56,6 +56,7 @@ export abstract class Redrive {
   #restsSince = 0;
   #trippedUntil = 0;
   #isClosed = false;
+  #isHeldUp = false;
 
   protected constructor(protected readonly rules: RedriveRules) {
     this.startedAt = rules.clock.now();
@@ -100,7 +101,7 @@ export abstract class Redrive {
 
   /** @returns false when the redrive is not running; a redrive that would continue by itself can be paused, too */
   pause(): boolean {
-    const isPausable = this.#state === 'tripped' && this.rules.circuit?.pause !== undefined;
+    const isPausable = this.#state === 'tripped' && (this.#isHeldUp || this.rules.circuit?.pause !== undefined);
     if (this.#state !== 'running' && !isPausable) return false;
     this.#become('paused');
     return true;
@@ -116,6 +117,19 @@ export abstract class Redrive {
     batches?.restart(now);
     this.#become('running');
     return true;
+  }
+
+  /** Stops a running redrive because its target takes nothing now. {@link goOn} ends that. */
+  protected holdUp(reason: string): void {
+    this.#isHeldUp = true;
+    if (this.#state === 'running') this.#become('tripped', reason);
+  }
+
+  /** The target takes messages again. A redrive that an operator paused meanwhile stays paused. */
+  protected goOn(): void {
+    if (!this.#isHeldUp) return;
+    this.#isHeldUp = false;
+    if (this.#state === 'tripped') this.resume();
   }
 
   /** Ends the redrive for good. @returns false when it had ended already */

@@ -84,6 +84,8 @@ export class DeadLetters {
   readonly #errorHistory: number;
   /** @internal */
   readonly tracing: SafeTracing | undefined;
+  /** @internal Why a redrive into this queue waits; undefined if it does not. Set by DlxBroker. */
+  heldUp: ((queue: string) => string | undefined) | undefined;
 
   /** Every failed settlement, also when its promise is not awaited. */
   readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();

@@ -195,7 +195,9 @@ export class LetterRedrive extends Redrive {
   async #redrive(letter: ConsumedLetter, to: RedriveTarget, edit: Edit | undefined): Promise<boolean> {
     const { clock } = this.backend;
     const due = this.rules.pacing.take(clock.now());
+    const target = to === undefined ? letter.workQueue : typeof to === 'string' ? to : undefined;
     for (;;) {
+      if (target !== undefined && (await this.#isHeldUp(letter, target))) continue;
       const wait = this.state === 'running' ? Math.ceil(due - clock.now()) : undefined;
       if (this.isOver || !letter.open) return false;
       if (wait !== undefined && wait <= 0) break;
@@ -205,6 +207,18 @@ export class LetterRedrive extends Redrive {
       () => true,
       (failure: Error) => this.#failed(failure, to),
     );
+  }
+
+  /** Waits a moment while the handlers of the target get no messages, because their circuit is open. @returns false if they do */
+  async #isHeldUp(letter: ConsumedLetter, target: string): Promise<boolean> {
+    const reason = this.isOver || !letter.open ? undefined : this.letters.heldUp?.(target);
+    if (reason === undefined) {
+      this.goOn();
+      return false;
+    }
+    this.holdUp(reason);
+    await this.#wait(pollInterval);
+    return true;
   }
 
   /**

@@ -7,7 +7,10 @@ import type { ResolvedRedrive } from './redrive-request.js';
 
 /** The state and the counts of a redrive. */
 export interface RedriveProgress {
-  /** `paused` by a caller; `waiting` by itself, because too many letters came back. `failed`: see `error`. */
+  /**
+   * `paused` by a caller; `waiting` by itself, because too many letters came back, or because the circuit of the handlers of their queue
+   * is open. `failed`: see `error`.
+   */
   readonly state: 'running' | 'paused' | 'waiting' | 'stopped' | 'done' | 'failed';
   /** Letters in the queue at the start. */
   readonly total: number;

@@ -70,6 +70,12 @@ export class Circuits {
     return gate;
   }
 
+  /** Why the handlers of a queue get no messages by their circuit; undefined if they do. */
+  obstacle(queue: string): string | undefined {
+    const circuit = this.#gates.get(queue)?.circuit;
+    return circuit === undefined || circuit.state === 'closed' ? undefined : `circuit '${circuit.name}' is open`;
+  }
+
   status(handler: string, queue: string, circuit: Circuit | undefined): HandlerStatus {
     const about = { handler, queue, ...(circuit !== undefined && { circuit: circuit.name }) };
     const pause = this.#gates.get(queue)?.pause;
