@@ -138,7 +138,7 @@ export function problemsOf(draft: Draft, letter: Letter): Problems {
   const names = new Set<string>();
   for (const { key, name, type, text } of draft.headers) {
     if (names.has(name)) headers.set(key, 'there is another header of this name');
-    else if (isLocked(name)) headers.set(key, 'headers of this name belong to the broker');
+    else if (isLocked(name)) headers.set(key, 'the broker writes headers of this name');
     else if (new TextEncoder().encode(name).length > 255) headers.set(key, 'the name is longer than 255 bytes');
     names.add(name);
     try {

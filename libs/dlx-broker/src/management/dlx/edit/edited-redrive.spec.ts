@@ -60,7 +60,7 @@ const bodies = (): readonly string[] =>
 const sum = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex');
 
 describe('a redrive with a merge patch', () => {
-  it('patches one of three kinds among 2,000, and leaves the others as they are', async () => {
+  it('patches one of three kinds among 2,000 by its fingerprint, and leaves the others as they are', async () => {
     const kinds = ['NoCurrency', 'Timeout', 'Refused'].map((name) => ({ 'dlx-error-class': name }));
     for (let n = 0; n < 2_000; n++) {
       const headers = toFieldTable({ ...kinds[n % 3], n });
@@ -73,7 +73,8 @@ describe('a redrive with a merge patch', () => {
     }
     rejectAll(channel, 'work');
     const edit = { merge_patch: { currency: 'EUR', price: null }, headers: { mended: true } };
-    const filter = { error: 'NoCurrency' };
+    const { body: first } = await rooms.call('GET', '/dlx/queues/%2F/dead/messages/1');
+    const filter = { fingerprint: (first as { fingerprint: string }).fingerprint };
     const dry = await post({ filter, edit, dry_run: true });
     expect(dry).toMatchObject({ status: 200, moved: 667, left: 0 });
     expect(dry.pairs).toHaveLength(10);
