@@ -49,6 +49,10 @@ describe.skipIf(isEmbedded)('the samples on a server, by BROKER_URL', () => {
       'redriven to where it came from',
       'paid 10 JPY',
     ]);
+    expect(of('pay-4')).toEqual([
+      'BankAway: closed for a moment; held until it is back',
+      'paid 40 EUR  [x-death: expired in wait.1000, count 1]',
+    ]);
   });
 
   it('sample-orders ships, dead-letters and redrives', { timeout: 30_000 }, async () => {

@@ -13,10 +13,7 @@ if (http !== undefined) console.log(`The console: http://${http.host}:${http.por
 await tell(app, () => sleep(1_000));
 if (http !== undefined) {
   await leaveWork(app);
-  console.log(
-    '\npay-4, pay-5 and pay-6 wait in payments.parked: edit their currency in the console, and redrive them.',
-  );
+  console.log('\npay-5 to pay-7 wait in payments.parked: edit their currency in the console, and redrive them.');
 }
-// With --once the sample ends here; without, the broker and its handlers stay until you press Ctrl+C.
 if (!staysOpen) await app.close();
 else console.log('Ctrl+C ends the sample.');

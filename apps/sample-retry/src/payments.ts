@@ -1,23 +1,32 @@
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { Consume, Retry } from 'dlx-broker';
+import { Circuit, Consume, DlxClient, Outbox, Retry } from 'dlx-broker';
 import { Subject } from 'rxjs';
-import { Bank, type Payment } from './bank.js';
-import { policy } from './policy.js';
+import { Bank, BankAway, type Payment } from './bank.js';
 import { ShowAttempts } from './show-attempts.js';
 
 /** Handles payments. It has no code for retries: it throws, and the decorators set what happens then. */
 @Injectable()
 export class Payments {
-  readonly paid = new Subject<Payment>();
+  readonly receipts = new Subject<Payment>();
 
-  constructor(private readonly bank: Bank) {}
+  constructor(
+    private readonly bank: Bank,
+    private readonly client: DlxClient,
+  ) {}
 
   @Consume({ queue: 'payments', routingKey: 'payment.requested' })
-  @Retry(policy)
+  @Retry({ attempts: 4, backoff: { type: 'exponential', delay: '500ms' } }) // then it is parked
+  @Circuit({ on: BankAway, atLeast: 1, pause: '1s' }) // messages wait for the bank, and use up no attempt
+  @Outbox() // the receipt leaves with the ack: those of failed attempts never do
   @UseInterceptors(ShowAttempts)
   async pay(@Payload() payment: Payment): Promise<void> {
+    this.client.emit('payment.received', payment);
     await this.bank.transfer(payment);
-    this.paid.next(payment);
+  }
+
+  @Consume({ queue: 'receipts', routingKey: 'payment.received' })
+  receipt(@Payload() payment: Payment): void {
+    this.receipts.next(payment);
   }
 }

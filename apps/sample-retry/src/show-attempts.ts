@@ -1,8 +1,7 @@
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { DlxContext } from 'dlx-broker';
 import { tap, type Observable } from 'rxjs';
-import type { Payment } from './bank.js';
-import { whatNext } from './policy.js';
+import { BankAway, type Payment } from './bank.js';
 import { Timeline } from './timeline.js';
 
 /** A Nest interceptor that writes how each attempt of a handler ended. */
@@ -17,11 +16,15 @@ export class ShowAttempts implements NestInterceptor {
     return next.handle().pipe(
       tap({
         complete: () => say(`paid ${amount} ${currency}`),
-        error: ({ constructor, message }: Error) =>
-          say(`${constructor.name}: ${message}; ${whatNext(context.attempt)}`),
+        error: (error: Error) => say(`${error.constructor.name}: ${error.message}; ${whatNext(error, context)}`),
       }),
     );
   }
+}
+
+function whatNext(error: Error, { attempt, attempts = 1 }: DlxContext): string {
+  if (error instanceof BankAway) return 'held until it is back';
+  return attempt < attempts ? `again in ${500 * 2 ** (attempt - 1)} ms` : 'that was the last attempt';
 }
 
 /** The `x-death` of a retried message names the wait queue in which it expired. */

@@ -12,26 +12,28 @@ export const payments: readonly Payment[] = [
   { id: 'pay-3', amount: 10, currency: 'JPY' },
 ];
 
-/** Payments in a currency that the bank never accepts. */
-const strange: readonly Payment[] = ['pay-4', 'pay-5', 'pay-6'].map((id) => ({ id, amount: 50, currency: 'CHF' }));
-
-/** Three payments: one goes through, one needs three attempts, one is parked until the bank is fixed. */
+/** One payment goes through, one needs three attempts, one is parked until the bank is fixed, and one waits for the bank. */
 export async function tell(app: INestApplicationContext, pause: () => Promise<unknown>): Promise<void> {
   app.get(Timeline).begin();
-  const allPaid = lastValueFrom(app.get(Payments).paid.pipe(take(payments.length)));
+  const { receipts } = app.get(Payments);
+  const allPaid = lastValueFrom(receipts.pipe(take(payments.length)));
   const parked = firstValueFrom(app.get(Operator).parked);
   for (const payment of payments) app.get(DlxClient).emit('payment.requested', payment);
   const { currency } = await parked;
   await pause();
   app.get(Operator).fix(currency);
   await allPaid;
+  const last = firstValueFrom(receipts);
+  app.get(DlxClient).emit('payment.requested', { id: 'pay-4', amount: 40, currency: 'EUR' });
+  await pause(); // so long is the circuit open
+  await last;
 }
 
-/** Three payments that stay in the parking lot: from now on the operator is the reader, at the console. */
+/** Three payments that the bank never accepts stay in the parking lot: from now on the operator is the reader, at the console. */
 export async function leaveWork(app: INestApplicationContext): Promise<void> {
-  const operator = app.get(Operator);
-  const parked = lastValueFrom(operator.parked.pipe(take(strange.length)));
-  for (const payment of strange) app.get(DlxClient).emit('payment.requested', payment);
+  const [operator, client] = [app.get(Operator), app.get(DlxClient)];
+  const parked = lastValueFrom(operator.parked.pipe(take(3)));
+  for (const id of ['pay-5', 'pay-6', 'pay-7']) client.emit('payment.requested', { id, amount: 50, currency: 'CHF' });
   await parked;
   operator.leave();
 }

@@ -6,26 +6,20 @@ export abstract class Stage {
   abstract write(line: string): void;
 }
 
-const terminal: Stage = { now: () => Date.now(), write: (line) => console.log(line) };
-
 /** One line for everything that happens. */
 @Injectable()
 export class Timeline {
-  readonly #stage: Stage;
-  #start: number;
+  #start = 0;
 
-  constructor(@Optional() stage?: Stage) {
-    this.#stage = stage ?? terminal;
-    this.#start = this.#stage.now();
-  }
+  constructor(@Optional() private readonly stage: Stage = { now: Date.now, write: console.log }) {}
 
   begin(): void {
-    this.#start = this.#stage.now();
-    this.#stage.write(' elapsed  message  attempt  what happened');
+    this.#start = this.stage.now();
+    this.stage.write(' elapsed  message  attempt  what happened');
   }
 
   say(message: string, attempt: string | number, what: string): void {
-    const elapsed = ((this.#stage.now() - this.#start) / 1_000).toFixed(2);
-    this.#stage.write(`${elapsed.padStart(6)} s  ${message.padEnd(7)}  ${String(attempt).padEnd(7)}  ${what}`);
+    const elapsed = ((this.stage.now() - this.#start) / 1_000).toFixed(2);
+    this.stage.write(`${elapsed.padStart(6)} s  ${message.padEnd(7)}  ${String(attempt).padEnd(7)}  ${what}`);
   }
 }

@@ -2,6 +2,7 @@ import { Test } from '@nestjs/testing';
 import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AppModule } from '../src/app.module.js';
+import { Payments } from '../src/payments.js';
 import { tell } from '../src/story.js';
 import { Timeline, type Stage } from '../src/timeline.js';
 
@@ -14,7 +15,7 @@ afterEach(() => dlx.close());
 /** A letter that waits for the fix stays unsettled by the operator. */
 const except = ['payments.parked'];
 
-it('tells three payments, to the hundredth of a second', async () => {
+it('tells four payments, to the hundredth of a second', async () => {
   const lines: string[] = [];
   const stage: Stage = { now: () => dlx.clock.now(), write: (line) => void lines.push(line) };
   const app = await dlx.startModule(
@@ -22,6 +23,8 @@ it('tells three payments, to the hundredth of a second', async () => {
       .overrideProvider(Timeline)
       .useValue(new Timeline(stage)),
   );
+  const receipts: string[] = [];
+  app.get(Payments).receipts.subscribe(({ id }) => receipts.push(id));
   const told = tell(app, () => dlx.advance('1s', { except }));
   await dlx.advance('3.5s', { except });
   await told;
@@ -40,7 +43,10 @@ it('tells three payments, to the hundredth of a second', async () => {
     '  4.50 s                    the bank learns about JPY',
     '  4.50 s  pay-3             redriven to where it came from',
     '  4.50 s  pay-3    1        paid 10 JPY',
+    '  4.50 s  pay-4    1        BankAway: closed for a moment; held until it is back',
+    '  5.50 s  pay-4    1        paid 40 EUR  [x-death: expired in wait.1000, count 1]',
   ]);
+  expect(receipts).toEqual(['pay-1', 'pay-2', 'pay-3', 'pay-4']); // one each, however many attempts it took
   for (const queue of ['payments', 'payments.parked', 'wait.500', 'wait.1000', 'wait.2000']) {
     expect(dlx.queue(queue)).toMatchObject({ ready: 0, unacknowledged: 0 });
   }
