@@ -3,17 +3,24 @@ import { Controller, Get, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, Payload, type MicroserviceOptions } from '@nestjs/microservices';
 import {
+  Answer,
   Consume,
+  type ContractError,
   DeadLetter,
   DeadLetters,
   DlxBroker,
   DlxBrokerModule,
   DlxClient,
   DlxContext,
+  type DlxHealth,
   DlxServer,
   embedded,
+  event,
+  On,
   Redrives,
+  request,
   Retry,
+  type TopologyError,
 } from 'dlx-broker';
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
@@ -56,6 +63,34 @@ export class BrokerController {
   @Get('redrive')
   redrive() {
     return [this.redrives.dryRun({ from: 'orders.parked' }), this.redrives.start({ from: 'orders.parked' })] as const;
+  }
+}
+
+export const given = {
+  status: (client: DlxClient, server: DlxServer) => [client.status, server.status] as const,
+  errors: (context: DlxContext) => [context.lastError, context.errors, context.deaths] as const,
+  letters: (letters: DeadLetters) => [letters.from('orders.dead'), letters.failures] as const,
+  differences: (error: TopologyError) => error.differences,
+  issues: (error: ContractError) => error.issues,
+  health: (health: DlxHealth) => [health.problems, health.oldestDeadLetter] as const,
+  addresses: (broker: DlxBroker) => [broker.amqp, broker.http, broker.metrics] as const,
+  paused: (broker: DlxBroker) => broker.queue('orders').paused(),
+};
+
+export const orderCreated = event<{ readonly id: number }>('order.created');
+export const orderPrice = request<{ readonly id: number }, number>('order.price');
+export const onOrder = On(orderCreated);
+
+@Injectable()
+export class Prices {
+  @onOrder
+  created(order: { readonly id: number }): void {
+    console.log(order.id);
+  }
+
+  @Answer(orderPrice)
+  price(order: { readonly id: number }): number {
+    return order.id;
   }
 }
 

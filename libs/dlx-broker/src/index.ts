@@ -115,6 +115,19 @@ export {
 // Dead letters and redrives
 export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from './streams/index.js';
 
+// What the classes above give, by name
+export type {
+  DlxStatus,
+  EmitOptions,
+  HealthProblem,
+  MetricsAddress,
+  OldestDeadLetter,
+  SocketAddress,
+} from './nest/index.js';
+export type { ErrorEntry, NotedError } from './history/index.js';
+export type { QueuePause, TopologyDifference } from './backend/index.js';
+export type { ConsumedLetter, SettlementFailure } from './streams/index.js';
+
 // Idempotency
 export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
 

@@ -19,8 +19,8 @@ export {
 } from './streams/index.js';
 
 // Letters
-export type { ConsumedLetter, DecodedLetter, Letter, RetriedLetter } from './streams/index.js';
-export type { ErrorEntry } from './history/index.js';
+export type { ConsumedLetter, DecodedLetter, Letter, RetriedLetter, XDeath } from './streams/index.js';
+export type { ErrorEntry, NotedError } from './history/index.js';
 export type { DeathReason } from './message/index.js';
 export { NotedFailure } from './retry/index.js';
 
