@@ -6,12 +6,14 @@ import { Redrives } from '../../streams/index.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DlxTesting } from '../../testing/index.js';
 import {
+  Circuit,
   Consume,
   DlxBroker,
   DlxClient,
   DlxContext,
   Idempotent,
   Ordered,
+  Outbox,
   type OutcomeEvent,
   Park,
   Prefetch,
@@ -386,4 +388,114 @@ it('handlers that share an ordered queue share its lanes, and duplicates are ski
   expect(steps.seen).toEqual(['B3', 'A1', 'A2']);
   expect(events.filter(({ kind }) => kind === 'acked')).toHaveLength(4);
   expect(dlx.app.get(DlxBroker).counts).toMatchObject({ acked: 3, duplicates: 1, retried: 1 });
+});
+
+@Injectable()
+class Emitter {
+  readonly got: unknown[] = [];
+
+  constructor(private readonly client: DlxClient) {}
+
+  @Consume('source')
+  @Outbox()
+  @Retry({ attempts: 3, backoff: '1m' })
+  @Ordered({ key: (step: Step) => String(step.key) })
+  async emits(@Payload() { n, fails = 0 }: Step, @Ctx() { attempt }: DlxContext): Promise<void> {
+    for (const part of [1, 2])
+      await lastValueFrom(this.client.emit('part', `${n}.${part}`), { defaultValue: undefined });
+    if (attempt <= fails) throw new Error('after its emits');
+  }
+
+  @Consume({ queue: 'parts', routingKey: 'part' })
+  part(@Payload() part: string, @Ctx() { properties }: DlxContext): void {
+    this.got.push([part, properties.messageId]);
+  }
+}
+
+it('what an ordered handler emits into its outbox leaves with the attempt that succeeds', async () => {
+  const dlx = await DlxTesting.create({ providers: [Emitter] }, { logger: false });
+  const emitter = dlx.app.get(Emitter);
+  await dlx.publish('source', { key: 'A', n: 1, fails: 1 }, { messageId: 'x' });
+  await dlx.publish('source', { key: 'A', n: 2 }, { messageId: 'y' });
+  await dlx.settled();
+  expect(emitter.got).toEqual([]);
+  await dlx.advance('2m');
+  expect(emitter.got).toEqual([
+    ['1.1', expect.stringMatching(/^x\..*1$/)],
+    ['1.2', expect.stringMatching(/^x\..*2$/)],
+    ['2.1', expect.stringMatching(/^y\..*1$/)],
+    ['2.2', expect.stringMatching(/^y\..*2$/)],
+  ]);
+  expect(dlx.queue('source').unacknowledged).toBe(0);
+  await dlx.close();
+});
+
+class BankDown extends Error {
+  override readonly name = 'BankDown';
+}
+
+@Injectable()
+class Banked {
+  isUp = true;
+  calls = 0;
+  readonly seen: string[] = [];
+
+  @Consume('bank')
+  @Prefetch(3)
+  @Retry({ attempts: 2, backoff: '1s', deadline: '5m' })
+  @Circuit({ on: BankDown, atLeast: 2, pause: '1m' })
+  @Ordered({ key: (step: Step) => steps.keyOf(step), window: 40 })
+  async pay(@Payload() step: Step, @Ctx() { attempt }: DlxContext): Promise<void> {
+    this.calls++;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!this.isUp) throw new BankDown('no route');
+    if (step.fails === attempt) throw new Error('once');
+    this.seen.push(`${String(step.key)}${step.n}`);
+  }
+}
+
+describe('an ordered handler with a circuit', () => {
+  const arrangeBank = async () => {
+    const dlx = await DlxTesting.create({ providers: [Banked, Steps] }, { logger: false });
+    ends.push(() => dlx.close());
+    steps = dlx.app.get(Steps);
+    const banked = dlx.app.get(Banked);
+    const publish = async (count: number): Promise<void> => {
+      for (let n = 1; n <= count; n++) {
+        for (const key of ['A', 'B', 'C', 'D']) await dlx.publish('bank', { key, n });
+      }
+    };
+    const inOrder = (count: number): void => {
+      for (const key of ['A', 'B', 'C', 'D']) {
+        const ofKey = banked.seen.filter((name) => name.startsWith(key));
+        expect(ofKey).toEqual(Array.from({ length: count }, (_, at) => `${key}${at + 1}`));
+      }
+    };
+    return { dlx, banked, publish, inOrder, broker: dlx.app.get(DlxBroker) };
+  };
+
+  it('stays the active consumer through an outage, parks nothing and keeps the order', async () => {
+    const { dlx, banked, publish, inOrder, broker } = await arrangeBank();
+    banked.isUp = false;
+    await publish(12);
+    await dlx.advance('20m');
+    expect(dlx.queue('bank').consumers).toBe(1);
+    expect(banked.calls).toBeLessThan(40); // the first ones, and probes
+    banked.isUp = true;
+    await dlx.advance('1h');
+    inOrder(12);
+    expect(broker.counts).toMatchObject({ parked: 0, acked: 48 });
+    expect(dlx.queue('bank').unacknowledged).toBe(0);
+  });
+
+  it('starts nothing while it is paused, and goes on in order', async () => {
+    const { dlx, banked, publish, inOrder, broker } = await arrangeBank();
+    await broker.handler('Banked.pay').pause('for a while');
+    await publish(3);
+    await dlx.advance('10m');
+    expect([banked.calls, dlx.queue('bank').consumers]).toEqual([0, 1]);
+    broker.handler('Banked.pay').resume();
+    await dlx.settled();
+    inOrder(3);
+  });
 });
