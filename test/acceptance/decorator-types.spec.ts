@@ -2,6 +2,7 @@ import { Ctx, Payload } from '@nestjs/microservices';
 import {
   Answer,
   Bind,
+  Circuit,
   Consume,
   ConsumerPriority,
   DeadLetter,
@@ -13,6 +14,8 @@ import {
   MaxLengthBytes,
   MaxPriority,
   On,
+  Ordered,
+  Outbox,
   Prefetch,
   Queue,
   QueueArguments,
@@ -30,6 +33,7 @@ interface Order {
 
 const all = {
   Bind,
+  Circuit,
   Consume,
   ConsumerPriority,
   DeadLetter,
@@ -39,6 +43,8 @@ const all = {
   MaxLength,
   MaxLengthBytes,
   MaxPriority,
+  Ordered,
+  Outbox,
   Prefetch,
   Queue,
   QueueArguments,
@@ -121,6 +127,12 @@ it('they stand above methods of any signature, in any order and number', () => {
       @QueueArguments({ 'x-queue-mode': 'lazy' })
       @Retry({ attempts: 3 })
       @Retry(false)
+      @Circuit('bank')
+      @Circuit({ share: 0.5, atLeast: 5, within: '1m', on: TypeError })
+      @Outbox()
+      @Outbox(false)
+      @Outbox({ messages: 10, bytes: '1mb' })
+      @Ordered<Order>({ key: ({ id }) => id, window: 10 })
       @Idempotent()
       @Idempotent<Order>({ key: (order, context) => order.id + context.queue, ttl: '1d', lease: 5_000 })
       [Symbol.iterator](): void {}
@@ -196,6 +208,14 @@ it('they take no nonsense', () => {
     Retry({ attempts: 3, backof: '1s' }),
     // @ts-expect-error -- a key is a text
     Idempotent<Order>({ key: ({ id }) => ({ id }) }),
+    // @ts-expect-error -- which circuit
+    Circuit(),
+    // @ts-expect-error -- misspelt
+    Circuit({ shar: 0.5 }),
+    // @ts-expect-error -- a number
+    Outbox({ messages: 'many' }),
+    // @ts-expect-error -- which key
+    Ordered({}),
     // @ts-expect-error -- a store has methods
     Idempotent({ store: new Map() }),
   ];

@@ -18,6 +18,7 @@ const pages = [
   'ordered',
   'contracts',
   'circuit',
+  'pause',
   'from-nest-rabbitmq',
   'from-golevelup',
   'from-bullmq',
