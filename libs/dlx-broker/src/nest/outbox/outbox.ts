@@ -1,4 +1,5 @@
 import type { BackendDelivery, DelayedPublication, Done, Publication } from '../../backend/index.js';
+import { asError } from '../failure.js';
 import { OutboxClosedError, OutboxFullError } from './errors.js';
 import { derivedId } from './ids.js';
 import type { OutboxLimits } from './limits.js';
@@ -122,7 +123,11 @@ export class Outbox {
       if (this.#failure !== undefined) return end(this.#failure);
       const publications = this.#held.flatMap(({ publication }) => publication ?? []);
       if (this.#reply !== undefined) publications.push(this.#reply);
-      delivery.commit(publications, end);
+      try {
+        delivery.commit(publications, end);
+      } catch (error) {
+        end(asError(error)); // a backend of the application may throw
+      }
     };
     if (this.#open === 0) begin();
     else this.#decided = begin;
