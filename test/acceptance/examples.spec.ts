@@ -19,6 +19,7 @@ const pages = [
   'contracts',
   'circuit',
   'pause',
+  'retention',
   'from-nest-rabbitmq',
   'from-golevelup',
   'from-bullmq',

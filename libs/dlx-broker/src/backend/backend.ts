@@ -240,6 +240,13 @@ export interface Backend extends Capabilities {
   status(queue: string): Promise<QueueStatus | undefined>;
   /** The dead-letter exchange of a queue by its arguments or a policy. Absent where the backend does not know it. */
   deadLetterExchange?(queue: string): string | undefined;
+  /**
+   * Sets a policy of its own for a queue whose arguments cannot change: how long it keeps messages, and where they go then. Absent
+   * where the operators of a server set policies.
+   * @param definition the definition of the policy; undefined removes the policy
+   * @returns why the policy has no such effect; undefined if it has
+   */
+  retain?(queue: string, definition: Readonly<Record<string, string | number>> | undefined): string | undefined;
   /** Cancels consumers and returns what is unsettled. Idempotent. */
   close(): Promise<void>;
 }

@@ -21,6 +21,7 @@ import { refuseUnknownTimeout } from './ordered/time-in-hand.js';
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumers } from './queue-consumers.js';
 import { QueueControl } from './queue-control.js';
+import { retain, retentions } from './lot-retention.js';
 import { type Measured, measured } from './measured.js';
 import type { DlxServer } from './server.js';
 import { StartReport } from './start-report.js';
@@ -340,13 +341,12 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #declare(plan: Plan): Promise<void> {
-    const { declare } = this.options;
     for (const { ordering } of plan.consumers) if (ordering) refuseUnknownTimeout(ordering, this.backend);
-    const different = declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
+    const different = this.options.declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
     this.#retryByReject(plan, different);
-    const lots = plan.consumers.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.parkingLot ?? []));
-    this.parts.waitQueues.declared(plan.delays, lots);
-    this.#report.plan(plan);
+    const lots = retentions(plan.consumers.flatMap(({ handlers }) => handlers));
+    this.parts.waitQueues.declared(plan.delays, lots.keys());
+    this.#report.plan(plan, different === undefined ? [] : retain(lots, different, this.backend));
   }
 
   /** Notes the queues that dead-letter to the wait queue of their policy. Existing queues with other arguments do not. */

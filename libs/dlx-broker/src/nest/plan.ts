@@ -28,6 +28,7 @@ import { type Circuits, refuseCircuits } from './circuit/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
 import type { QueueOrdering } from './ordered/queue-ordering.js';
+import { retentions } from './lot-retention.js';
 import { planOrdering } from './ordered/plan-ordering.js';
 import type { Envelope } from './packets/envelope.js';
 import { hopeless, notRetryable } from './not-retryable.js';
@@ -98,6 +99,7 @@ export function planHandlers(
   }
   const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options, rejectsWithHeaders));
   for (const consumer of planned) parts.push(retryArguments(consumer), pausesOf(consumer, options));
+  retentions(planned.flatMap(({ handlers }) => handlers)); // an error of it names both handlers
   const collected = collectTopology({ parts, mentioned, foreign });
   refuseDroppingCycles(collected, new Set(consumers.keys()));
   const { clusterTopology: cluster } = options;
@@ -123,7 +125,9 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
 function retryTopology({ settings }: Handler, retry: RetryPlan | undefined): Partial<Topology> {
   if (retry === undefined) return {};
   if (settings.ordering === undefined) return retry.topology;
-  return { queues: retry.topology.queues.filter(({ name }) => name === retry.parkingLot) };
+  return {
+    queues: retry.topology.queues.filter(({ name }) => name === retry.parkingLot || name === retry.retention?.archive),
+  };
 }
 
 /** The outbox of a handler: its own, or that of the module. */

@@ -44,10 +44,11 @@ export class StartReport {
 
   constructor(private readonly parts: ReportParts) {}
 
-  /** Warns of mistakes in a plan. */
-  plan({ topology, notes, consumers }: Plan): void {
+  /** Warns of mistakes in a plan. @param doubts further warnings */
+  plan({ topology, notes, consumers }: Plan, doubts: readonly string[]): void {
     const circuits = circuitWarnings(consumers.flatMap(({ handlers }) => handlers.map(({ handler }) => handler)));
-    for (const warning of [...notes, ...circuits, ...argumentWarnings(topology), ...deadLetterWarnings(topology)]) {
+    const ofTopology = [...argumentWarnings(topology), ...deadLetterWarnings(topology)];
+    for (const warning of [...notes, ...doubts, ...circuits, ...ofTopology]) {
       if (!this.#warned.has(warning)) this.parts.log.tell('topologyDoubtful', warning, {});
       this.#warned.add(warning);
     }

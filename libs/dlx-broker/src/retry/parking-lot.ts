@@ -1,6 +1,7 @@
-import { emptyTable, isReserved, isShortstr, longestShortstr, longstr } from '../message/index.js';
+import { type Field, isReserved, isShortstr, longestShortstr, longstr } from '../message/index.js';
 import { DlxConfigurationError, shown } from '../options/index.js';
 import { type QueueDeclaration } from '../topology/index.js';
+import { type Retention, retentionArgumentNames, retentionArguments } from './retention.js';
 import { isWaitQueueName, type WaitQueueType } from './wait-queue-names.js';
 
 /** The name of the parking lot, checked. @throws DlxConfigurationError */
@@ -19,12 +20,27 @@ export function checkedParkingLot(parkingLot: string | undefined, queue: string,
 }
 
 /**
- * Declares a parking lot: without a time to live and without a dead-letter exchange, so that a parked message stays until it is
- * consumed.
+ * Declares a parking lot. Without a retention a parked message stays until it is consumed.
  * @param origin where it is needed, for error messages
  * @param type the type of the wait queues; a parking lot has the same, so that it is as safe on a cluster
  */
-export function parkingLotQueue(name: string, origin: string, type: WaitQueueType): QueueDeclaration {
-  const args = type === 'quorum' ? new Map([['x-queue-type', longstr('quorum')]]) : emptyTable;
-  return { name, durable: true, exclusive: false, autoDelete: false, arguments: args, origin };
+export function parkingLotQueue(
+  name: string,
+  origin: string,
+  type: WaitQueueType,
+  retention?: Retention,
+): QueueDeclaration {
+  const kept = retention === undefined ? [] : retentionArguments(retention, type);
+  const args = new Map([...typed(type), ...kept]);
+  return { ...plain, name, arguments: args, mayDiffer: retentionArgumentNames, origin };
 }
+
+/** Declares the queue that gets what a parking lot has kept for its time. */
+export function archiveQueue(name: string, origin: string, type: WaitQueueType): QueueDeclaration {
+  return { ...plain, name, arguments: new Map(typed(type)), origin };
+}
+
+const plain = { durable: true, exclusive: false, autoDelete: false } as const;
+
+const typed = (type: WaitQueueType): readonly (readonly [string, Field])[] =>
+  type === 'quorum' ? [['x-queue-type', longstr('quorum')]] : [];

@@ -1,10 +1,11 @@
 import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
 import { DlxConfigurationError, parseDuration, optionsOf, refuseUnknown, shown } from '../options/index.js';
-import { type Topology } from '../topology/index.js';
+import type { QueueDeclaration, Topology } from '../topology/index.js';
 
 import { anyOf, type ErrorTests } from './error-tests.js';
 
-import { checkedParkingLot, parkingLotQueue } from './parking-lot.js';
+import { archiveQueue, checkedParkingLot, parkingLotQueue } from './parking-lot.js';
+import { type Retention, retentionOf } from './retention.js';
 
 import { delaysAtStart, waitQueueTopology, type WaitQueueType } from './wait-queue-names.js';
 
@@ -27,6 +28,13 @@ export interface RetryPolicy {
   readonly neverRetry?: ErrorTests;
   /** The queue for messages whose last attempt failed. Default: the work queue's name and `.parked`. */
   readonly parkingLot?: string;
+  /** How long the parking lot keeps a message, counted from its parking: `'90d'`. Default: until it is consumed. */
+  readonly parkFor?: Wait;
+  /**
+   * What becomes of a message after `parkFor`: `archive` moves it with its history to the queue with the name of the parking lot and
+   * `.archive`, where it stays; `drop` deletes it. Default `archive`.
+   */
+  readonly then?: 'archive' | 'drop';
   /** Time limit of one attempt; after it the attempt has failed, and the `signal` of its context is aborted. Default: none. */
   readonly timeout?: Wait;
   /** No attempt starts later than this after the first failure. Default: no limit. */
@@ -54,6 +62,8 @@ export interface RetryPlan {
   readonly queue: string;
   readonly attempts: number;
   readonly parkingLot: string;
+  /** How long the parking lot keeps a message; undefined for ever. */
+  readonly retention: Retention | undefined;
   /** Milliseconds; undefined without a limit. */
   readonly timeout: number | undefined;
   readonly deadline: number | undefined;
@@ -89,6 +99,8 @@ const options: readonly string[] = [
   'retryOn',
   'neverRetry',
   'parkingLot',
+  'parkFor',
+  'then',
   'timeout',
   'deadline',
 ];
@@ -114,6 +126,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     throw new DlxConfigurationError(text);
   }
   const parkingLot = checkedParkingLot(policy.parkingLot, queue, origin);
+  const retention = retentionOf(policy, parkingLot, origin);
   const waiting = waitQueueTopology(delaysAtStart(waits.exact, waitQueueType), origin, waitQueueType);
   const retryOn = policy.retryOn === undefined ? () => true : anyOf(policy.retryOn, `${origin}: retryOn`);
   const never = anyOf(policy.neverRetry ?? target.neverRetry ?? [], `${origin}: neverRetry`);
@@ -122,11 +135,12 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     queue,
     attempts,
     parkingLot,
+    retention,
     timeout: limit(policy.timeout, `${origin}: timeout`),
     deadline,
     waitQueueType,
     delays: waits.exact,
-    topology: { ...waiting, queues: [...waiting.queues, parkingLotQueue(parkingLot, origin, waitQueueType)] },
+    topology: { ...waiting, queues: [...waiting.queues, ...lotQueues(parkingLot, retention, origin, waitQueueType)] },
     only: immediate === 0 && !waits.drawn && waits.exact.length === 1 ? waits.exact[0] : undefined,
     retries: (error) => !hopeless(error) && retryOn(error) && !never(error),
     delayBefore(attempt, error) {
@@ -138,6 +152,18 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     },
     longestBefore: (attempt) => (attempt - 1 - immediate < 1 ? 0 : waits.longest(attempt - 1 - immediate)),
   };
+}
+
+/** The archive, if there is one, stands before the parking lot that leads to it. */
+function lotQueues(
+  parkingLot: string,
+  retention: Retention | undefined,
+  origin: string,
+  type: WaitQueueType,
+): readonly QueueDeclaration[] {
+  const lot = parkingLotQueue(parkingLot, origin, type, retention);
+  const archive = retention?.archive;
+  return archive === undefined ? [lot] : [archiveQueue(archive, origin, type), lot];
 }
 
 function whole(value: number, least: number, origin: string, hint: string): number {

@@ -1,6 +1,7 @@
 import { longstr, type Field, type FieldTable } from '../message/index.js';
 import { killingArguments } from '../topology/index.js';
 import type { RetryPlan } from './policy.js';
+import { lotText } from './retention.js';
 import { waitQueueName } from './wait-queue-names.js';
 
 /**
@@ -41,12 +42,12 @@ export function rejectArguments({ only, queue, waitQueueType }: RetryPlan, args:
 
 /** A plan as one line of the log. @param why it is republished, if it could be rejected */
 export function describeRetry(plan: RetryPlan, style: RetryStyle, why?: string): string {
-  const { queue, attempts, delays, parkingLot, waitQueueType } = plan;
+  const { queue, attempts, delays, parkingLot, retention, waitQueueType } = plan;
   const waits =
     delays.map((delay) => waitQueueName(delay, waitQueueType)).join(', ') || 'wait queues as they are needed';
   const how = { reject: `rejects into ${waits}`, republish: `republishes to ${waits}`, 'in-hand': 'waits in hand' }[
     style
   ];
   const reason = why === undefined ? '' : ` (${why})`;
-  return `  ${queue}: ${attempts} attempts, ${how}${reason}, then ${parkingLot}`;
+  return `  ${queue}: ${attempts} attempts, ${how}${reason}, then ${lotText(parkingLot, retention)}`;
 }

@@ -31,7 +31,8 @@ export interface RetriedLetter<L extends ConsumedLetter = ConsumedLetter> {
  * broker has the letter. A letter that can neither be sent back nor parked
  * fails the stream: it and everything unsettled goes back to the queue.
  * @param random draws the step of a jitter; `Math.random` by default
- * @throws DlxConfigurationError at once for a policy that can never work, and for one with a `timeout`: no handler runs here
+ * @throws DlxConfigurationError at once for a policy that can never work, for one with a `timeout`, because no handler runs here, and for
+ *   one with `parkFor`, because the stream does not declare the parking lot
  */
 export function retryWithBackoff<L extends ConsumedLetter>(
   policy: RetryPolicy,
@@ -42,6 +43,7 @@ export function retryWithBackoff<L extends ConsumedLetter>(
   planFor('*');
   checkFunction(random, 'retryWithBackoff: random', '() => Math.random()');
   if (policy.timeout !== undefined) throw new DlxConfigurationError(noTimeout);
+  if (policy.parkFor !== undefined) throw new DlxConfigurationError(noRetention);
   return mergeMap(async (letter): Promise<RetriedLetter<L>> => {
     const plan = planFor(letter.workQueue);
     const attempt = Math.max(1, letter.failures);
@@ -77,4 +79,8 @@ async function park<L extends ConsumedLetter>(
 
 const noTimeout =
   'retryWithBackoff: timeout limits an attempt of a handler, and none runs in a stream; leave it out here and set it in ' +
+  'the @Retry of the handler of the work queue';
+
+const noRetention =
+  'retryWithBackoff: parkFor is an argument of the parking lot, which a stream does not declare; leave it out here and set it in ' +
   'the @Retry of the handler of the work queue';

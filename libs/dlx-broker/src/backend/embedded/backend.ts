@@ -29,6 +29,7 @@ import type {
 import { EmbeddedDelivery, type EmbeddedConsumer } from './delivery.js';
 import { browsingOn, deathsOn, listingOn } from './capabilities.js';
 import { pausingOn } from './pausing.js';
+import { retainOn } from './retaining.js';
 import { EmbeddedDelayed } from './delayed.js';
 import { declareEmbedded } from './topology.js';
 import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
@@ -224,6 +225,10 @@ export class EmbeddedBackend implements Backend {
 
   deadLetterExchange(queue: string): string | undefined {
     return this.#connected().vhost.queues.get(queue)?.settings.deadLetterExchange;
+  }
+
+  retain(queue: string, definition: Readonly<Record<string, string | number>> | undefined): string | undefined {
+    return retainOn(this.#connected(), queue, definition);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,94 @@
+import { type Field, isShortstr, longestShortstr, longstr } from '../message/index.js';
+import { DlxConfigurationError, parseDuration, shown } from '../options/index.js';
+import type { Wait } from './backoff.js';
+import type { WaitQueueType } from './wait-queue-names.js';
+
+/** How long a parking lot keeps a message, and where the message goes then. */
+export interface Retention {
+  /** Milliseconds from the parking on. */
+  readonly after: number;
+  /** The queue that gets the message with its history; undefined if the message is dropped. */
+  readonly archive: string | undefined;
+}
+
+/** The parts of a retry policy that say how long its parking lot keeps a message. */
+interface Kept {
+  readonly parkFor?: Wait;
+  readonly then?: 'archive' | 'drop';
+}
+
+/** The retention of a policy; undefined if parked messages stay. @throws DlxConfigurationError */
+export function retentionOf({ parkFor, then }: Kept, parkingLot: string, origin: string): Retention | undefined {
+  if (parkFor === undefined) {
+    if (then === undefined) return undefined;
+    throw new DlxConfigurationError(`${origin}: then says what follows parkFor, which is missing; add parkFor: '90d'`);
+  }
+  const after = parseDuration(parkFor, `${origin}: parkFor`);
+  if (after === 0) {
+    throw new DlxConfigurationError(
+      `${origin}: parkFor is 0, so nothing would be parked; leave it out to park for ever`,
+    );
+  }
+  if (then !== undefined && then !== 'archive' && then !== 'drop') {
+    throw new DlxConfigurationError(`${origin}: then is ${shown(then)}; write 'archive' or 'drop'`);
+  }
+  const archive = then === 'drop' ? undefined : `${parkingLot}.archive`;
+  if (archive !== undefined && !isShortstr(archive)) {
+    throw new DlxConfigurationError(
+      `${origin}: the name of the archive, '${archive}', is longer than ${longestShortstr} bytes; set a shorter parkingLot`,
+    );
+  }
+  return { after, archive };
+}
+
+/**
+ * The arguments of a parking lot by which it keeps messages for a time. A quorum queue keeps each message until the archive has it.
+ */
+export function retentionArguments(
+  { after, archive }: Retention,
+  type: WaitQueueType,
+): readonly (readonly [string, Field])[] {
+  const ttl = ['x-message-ttl', { type: 'l', value: after }] as const;
+  if (archive === undefined) return [ttl];
+  const address = [
+    ['x-dead-letter-exchange', longstr('')],
+    ['x-dead-letter-routing-key', longstr(archive)],
+  ] as const;
+  if (type === 'classic') return [ttl, ...address];
+  return [
+    ttl,
+    ...address,
+    ['x-dead-letter-strategy', longstr('at-least-once')],
+    ['x-overflow', longstr('reject-publish')],
+  ];
+}
+
+/** The arguments in which an existing parking lot may differ: the arguments of a queue cannot change with its policy. */
+export const retentionArgumentNames: readonly string[] = [
+  'x-message-ttl',
+  'x-dead-letter-exchange',
+  'x-dead-letter-routing-key',
+  'x-dead-letter-strategy',
+  'x-overflow',
+];
+
+/** The definition of a policy that makes an existing queue keep messages for this time. */
+export const retentionPolicy = ({ after, archive }: Retention): Readonly<Record<string, string | number>> => ({
+  'message-ttl': after,
+  ...(archive !== undefined && { 'dead-letter-exchange': '', 'dead-letter-routing-key': archive }),
+});
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** A parking lot with its retention, for logs: `orders.parked for 90d, then orders.parked.archive`. */
+export function lotText(parkingLot: string, retention: Retention | undefined): string {
+  if (retention === undefined) return parkingLot;
+  const { after, archive } = retention;
+  const [unit, size] = units.find(([, each]) => after % each === 0) ?? ['ms', 1];
+  return `${parkingLot} for ${after / size}${unit}, then ${archive ?? 'dropped'}`;
+}
