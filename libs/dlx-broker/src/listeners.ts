@@ -3,7 +3,7 @@ import type { Listener, ListenOptions } from './amqp/index.js';
 import { policyPatterns } from './host/index.js';
 
 import type { Broker } from './broker/index.js';
-import type { HttpListener, HttpOptions, ManagementHost } from './management/index.js';
+import type { HttpListener, HttpOptions, ManagedHandlers, ManagementHost } from './management/index.js';
 import type { Meter, MeteredHandlers, MeteredJournal, MetricsListener, MetricsOptions } from './metrics/index.js';
 import type { Reporter } from './open-broker.js';
 import { faultsOf } from './storage-faults.js';
@@ -41,6 +41,8 @@ export class Listeners {
   metrics: MetricsListener | undefined;
   /** The handlers of an application, for the pages of metrics. */
   readonly handlers = new Set<MeteredHandlers>();
+  /** The handlers of an application, for operators. */
+  readonly managed = new Set<ManagedHandlers>();
   #meter: Promise<Meter> | undefined;
   readonly #host: ManagementHost;
   /** Shared by all ports: failed logins at one port count at the others. */
@@ -70,6 +72,7 @@ export class Listeners {
           isRaised() ? [resource] : [],
         ),
       memory: this.#memory,
+      handlers: this.managed,
       ...(data && { data: { directory: data.directory, freeLimit: data.diskFreeLimit } }),
       faults: () => faultsOf(broker, data?.journal),
       ...(log && { log }),

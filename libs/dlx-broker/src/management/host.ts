@@ -4,6 +4,7 @@ import type { AuditSink } from './audit/audit-log.js';
 import type { Dlx } from './dlx/dlx.js';
 import type { Authenticate, LoginThrottle } from '../logins/index.js';
 import type { Statistics } from './statistics/statistics.js';
+import type { ManagedHandlers } from './managed-handlers.js';
 
 /** A port for clients, for lists. */
 export interface OpenPort {
@@ -58,6 +59,8 @@ export interface ManagementHost {
   readonly consoleDirectory?: string;
   /** The present faults of the storage. Default: none. */
   readonly faults?: () => readonly Fault[];
+  /** The handlers of an application in this process. Default: none. */
+  readonly handlers?: Iterable<ManagedHandlers>;
   /** Gets internal errors, and no errors of clients. */
   readonly log?: (error: unknown) => void;
 }

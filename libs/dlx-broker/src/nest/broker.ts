@@ -76,10 +76,9 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       plan: () => this.#plan(),
     });
     this.#gates = gates;
-    const { circuits } = gates;
-    parts.letters.heldUp = (queue) => circuits.obstacle(queue);
+    parts.letters.heldUp = (queue) => gates.circuits.obstacle(queue);
     const work = { backend, settlement, attempts, home, log };
-    this.#consumers = new QueueConsumers({ ...work, circuits, drainTimeout, restore });
+    this.#consumers = new QueueConsumers({ ...work, circuits: gates.circuits, drainTimeout, restore });
     this.#report = new StartReport({ options, backend, source, server, home, log });
     this.#health = new Health({
       name: options.name,
@@ -235,6 +234,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   async #open(): Promise<void> {
     this.connected.check?.();
+    this.connected.manage?.(this.#gates.operated);
     await this.#consume();
     if (this.#closing) return;
     await this.connected.open(this.parts.waitQueues.lots);

@@ -5,6 +5,7 @@ import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 import { DlxConfigurationError, optionsOf, parseDuration, whole } from '../options/index.js';
 import { type ClusterOptions, type Contributions, readTopology } from '../topology/index.js';
+import type { OperatedHandlers } from './circuit/handler-status.js';
 import { type ResolvedCircuit, resolveCircuit } from './circuit/options.js';
 import { isChoice } from './brokers/choice.js';
 import { embeddedChecks } from './brokers/embedded.js';
@@ -120,6 +121,8 @@ export interface Connected {
   urls(): { readonly api: string; readonly console: string | undefined } | undefined;
   /** What disturbs a broker in this process: faults of its storage, and resources that are short. Absent for a server. */
   condition?(): BrokerCondition;
+  /** Shows the handlers to operators, who may pause them. Absent on a server. */
+  manage?(handlers: OperatedHandlers): void;
   /** The parts for metrics of a broker in this process; absent on a server. */
   readonly metrics?: ConnectedMetrics;
   /** Closes what the module opened. A given broker or backend stays open. */

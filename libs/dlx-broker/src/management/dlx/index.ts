@@ -7,6 +7,7 @@ import { events } from './events.js';
 import { exports } from './export/export-resource.js';
 import { groups } from './groups.js';
 import { delayed } from './delayed-resource.js';
+import { handlers } from './handlers/handlers-resource.js';
 import { messages } from './messages.js';
 import { pauses } from './pause/pause-resource.js';
 import { overview } from './overview/overview-resource.js';
@@ -21,6 +22,7 @@ export const dlx: readonly Resource[] = [
   ...overview,
   ...queues,
   ...pauses,
+  ...handlers,
   ...messages,
   ...edits,
   ...exports,

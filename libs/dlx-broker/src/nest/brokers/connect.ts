@@ -149,6 +149,7 @@ function connectTo(
       address: () => metricsAddressOf(listeners.metrics),
       measure: () => listeners.measure(),
     },
+    manage: (handlers) => void listeners.managed.add({ vhost, ...handlers }),
     // Nest runs the hooks again when an application is closed twice.
     close: () =>
       (closed ??= (async () => {

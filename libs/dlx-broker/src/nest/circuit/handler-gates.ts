@@ -15,7 +15,7 @@ import type { Circuit, CircuitChange } from './circuit.js';
 import { Circuits } from './circuits.js';
 import { DlxHandler } from './dlx-handler.js';
 import type { Gate } from './gate.js';
-import type { HandlerStatus } from './handler-status.js';
+import type { HandlerStatus, OperatedHandlers } from './handler-status.js';
 import type { HealthProbe } from './options.js';
 
 /** What the gates of the handlers of a broker need. */
@@ -77,6 +77,15 @@ export class HandlerGates {
   /** @throws DlxConfigurationError when the probe of a circuit is no provider */
   check(): void {
     this.circuits.checkProbes();
+  }
+
+  /** For operators. */
+  get operated(): OperatedHandlers {
+    return {
+      list: () => this.all,
+      pause: (name: string, reason: string | undefined) => this.#pause(name, reason),
+      resume: (name: string) => this.#resume(name),
+    };
   }
 
   /** Warns of circuits that no handler uses. */

@@ -17,3 +17,10 @@ export interface HandlerStatus {
   /** When its open circuit tries again. */
   readonly nextProbe?: Date;
 }
+
+/** What operators see of handlers, and do with them. */
+export interface OperatedHandlers {
+  list(): readonly HandlerStatus[];
+  pause(handler: string, reason: string | undefined): void;
+  resume(handler: string): void;
+}
