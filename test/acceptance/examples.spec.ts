@@ -16,6 +16,7 @@ const pages = [
   'idempotency',
   'outbox',
   'ordered',
+  'pause',
   'contracts',
   'circuit',
   'pause',
