@@ -1,18 +1,25 @@
 import { Injectable } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import {
+  Answer,
+  Consume,
   DlxBroker,
+  DlxBrokerModule,
   DlxClient,
   type EventContract,
   event,
+  Exchange,
+  getDlxClientToken,
   Idempotent,
   On,
   Queue,
+  request,
   Retry,
   type StandardSchema,
 } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
 import { firstValueFrom } from 'rxjs';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { schemaBy } from '../harnesses/schemas.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 
@@ -103,4 +110,33 @@ it('the client is closed while a schema thinks: nothing is published', async () 
   await expect(emitted).rejects.toThrow('the client is closed');
   await dlx.settled();
   expect(seen).toEqual([]);
+});
+
+it('a contract has the exchange and the broker of its handler', async () => {
+  const price = request<string, number>('price');
+  const sold = event<string>('sold');
+  const seen: string[] = [];
+  @Injectable()
+  class Shop {
+    @Answer(price)
+    @Exchange('shop')
+    price(item: string): number {
+      return item.length;
+    }
+
+    @On(sold)
+    @Consume({ queue: 'sold', exchange: 'shop', broker: 'audit' })
+    sold(item: string): void {
+      seen.push(item);
+    }
+  }
+  const module = class {};
+  const imports = [DlxBrokerModule.forRoot(), DlxBrokerModule.forRoot({ name: 'audit' })];
+  const app = await NestFactory.createApplicationContext({ module, imports, providers: [Shop] }, { logger: false });
+  ends.push(() => app.close());
+  const client = app.get(DlxClient).to({ exchange: 'shop' });
+  expect(await firstValueFrom(client.send(price, 'tea'))).toBe(3);
+  const audit = app.get<DlxClient>(getDlxClientToken('audit')).to({ exchange: 'shop' });
+  await firstValueFrom(audit.emit(sold, 'tea'));
+  await vi.waitFor(() => expect(seen).toEqual(['tea']));
 });
