@@ -110,7 +110,8 @@ class Desk {
       if (!allow.includes(method)) return this.#notAllowed(c, allow);
       return this.#audited(c, visitor, resource.path, () => this.#own(c, visitor, resource));
     }
-    if (kind === 'dlx-broker' && path === '/api/dlx/capabilities') return this.answer(c, ok(this.remote.capabilities));
+    if (kind === 'dlx-broker' && path === '/api/dlx/capabilities')
+      return this.answer(c, ok(await this.remote.capabilities(visitor.asker)));
     const parts = partsIn(path);
     const passed = relayOf(parts, kind);
     if (passed === undefined) throw parts[0] === 'dlx' ? impossible() : notFound();

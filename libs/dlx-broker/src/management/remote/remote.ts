@@ -21,7 +21,7 @@ export class Remote {
   readonly audit: AuditLog;
   readonly redrives: RemoteRedrives;
   readonly askers: Askers;
-  #kind: { readonly is: ServerKind; readonly can: Partial<Capabilities>; readonly until: number } | undefined;
+  #kind: { readonly is: ServerKind; readonly until: number } | undefined;
 
   constructor(readonly host: RemoteHost) {
     this.askers = new Askers(host.server, host.clock);
@@ -48,13 +48,16 @@ export class Remote {
     if (status !== 200 && status !== 404) throw refusal(path, status, body);
     const can = (body ?? {}) as Partial<Capabilities>;
     const is = status === 200 && can.product === 'dlx-broker' ? can.product : 'RabbitMQ';
-    this.#kind = { is, can, until: now + rememberedKind };
+    this.#kind = { is, until: now + rememberedKind };
     return is;
   }
 
-  /** What a dlx-broker said that it can do, with its address. */
-  get capabilities(): Partial<Capabilities> {
-    return { ...this.#kind?.can, server: this.server.base };
+  /** What a dlx-broker says that this user can do, with its address. Users differ, so nothing is remembered. */
+  async capabilities(asker: Asker): Promise<Partial<Capabilities>> {
+    const path = ['dlx', 'capabilities'];
+    const { status, body } = await ask(this.server, asker, path);
+    if (status !== 200) throw refusal(path, status, body);
+    return { ...(body as Partial<Capabilities>), server: this.server.base };
   }
 
   #ended({ id, order, mover, reason }: RemoteTask): void {

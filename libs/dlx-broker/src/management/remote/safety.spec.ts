@@ -210,6 +210,32 @@ describe('the console of an application on dlx-broker serve', () => {
   });
 });
 
+describe('edits at the console of an application on dlx-broker serve', () => {
+  it('are those that the server permits each user', async () => {
+    const { call, server } = remoteHarness({ kind: 'dlx-broker', edits: true });
+    const { access } = server.broker;
+    access.setUser('ada', { tags: ['management'], passwordHash: access.user('guest')!.passwordHash });
+    access.setPermissions('ada', '/', { configure: '.*', write: '.*', read: '.*' });
+    const edits = async (as: string): Promise<unknown> =>
+      ((await call('GET', '/dlx/capabilities', { as })).body as { edits: unknown }).edits;
+    expect([await edits('guest:guest'), await edits('ada:guest'), await edits('guest:guest')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    const channel = server.broker.connect().openChannel(silentOutbox);
+    for (const name of ['q', 'w']) channel.declareQueue(name);
+    channel.publish('', 'q', {}, Buffer.from('x'));
+    const to = { exchange: '', routing_key: 'w' };
+    const body = { vhost: '/', queue: 'q', ids: ['1'], to, edit: { payload: 'y' } };
+    expect((await call('POST', '/dlx/redrives', { body, as: 'ada:guest' })).status).toBe(401);
+    expect((await call('POST', '/dlx/redrives', { body })).body).toMatchObject({ moved: 1 });
+    expect(
+      (await call('POST', '/dlx/queues/%2F/w/messages/1/edit', { body: { payload: 'z' }, as: 'ada:guest' })).status,
+    ).toBe(401);
+  });
+});
+
 describe('redrives by consumers of the application', () => {
   const mover = (): RemoteMover & { end: () => void } => {
     let end = (): void => undefined;

@@ -52,29 +52,41 @@ export function afterSpace(text: string, at: number): number {
 
 /** @param at the position of the opening quote @returns the position after the closing one */
 function endOfString(text: string, at: number): number {
-  let next = at + 1;
-  while (text[next] !== '"') next += text[next] === '\\' ? 2 : 1;
-  return next + 1;
+  let end = text.indexOf('"', at + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end + 1;
 }
 
+/** True behind an odd number of backslashes. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === '\\') first--;
+  return (at - first) % 2 === 1;
+}
+
+/** Numbers and words are skipped by the engine, which is many times faster than a loop over the characters of a large body. */
 function endOfValue(text: string, at: number): number {
-  let depth = 0;
-  let next = at;
-  do {
-    const character = text[next] as string;
+  const opening = text[at];
+  if (opening === '"') return endOfString(text, at);
+  if (opening !== '{' && opening !== '[') return positionOf(/[,}\] \n\r\t]/g, text, at);
+  let depth = 1;
+  let next = at + 1;
+  const structure = /["[\]{}]/g;
+  while (depth > 0) {
+    next = positionOf(structure, text, next);
+    const character = text[next];
     if (character === '"') {
       next = endOfString(text, next);
-    } else if (character === '{' || character === '[') {
-      depth++;
-      next++;
-    } else if (character === '}' || character === ']') {
-      depth--;
-      next++;
-    } else if (depth === 0) {
-      while (!',}] \n\r\t'.includes(text[next] ?? ',')) next++;
-    } else {
-      next++;
+      continue;
     }
-  } while (depth > 0);
+    depth += character === '{' || character === '[' ? 1 : -1;
+    next++;
+  }
   return next;
+}
+
+/** The next position at which a pattern with the flag `g` fits. In JSON one follows every value. */
+function positionOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? text.length;
 }
