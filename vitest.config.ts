@@ -51,6 +51,7 @@ const onAllBrokers = [
   'test/e2e/handlers.spec.ts',
   'test/e2e/letters.spec.ts',
   'test/e2e/lifecycle.spec.ts',
+  'test/e2e/notices.spec.ts',
   'test/e2e/outbox-events.spec.ts',
   'test/e2e/pause.spec.ts',
   'test/e2e/samples.spec.ts',

@@ -10,6 +10,7 @@ const pages = [
   'limits',
   'retry',
   'error-history',
+  'death-notices',
   'delayed',
   'redrive',
   'edit',

@@ -56,6 +56,8 @@ export {
   MaxLength,
   MaxLengthBytes,
   MaxPriority,
+  OnDeadLetter,
+  type OnDeadLetterOptions,
   Ordered,
   type OrderedOptions,
   On,
@@ -73,7 +75,8 @@ export type { RetryPolicy } from './retry/index.js';
 export { Drop, Park, Reject, RetryLater, Unavailable } from './nest/index.js';
 
 // Messages
-export { type DlxRecord, DlxRecordBuilder } from './nest/index.js';
+export { type Death, type DlxRecord, DlxRecordBuilder } from './nest/index.js';
+export type { DeathNotice } from './retry/index.js';
 export type { XDeath } from './streams/index.js';
 
 // Contracts

@@ -29,6 +29,8 @@ import {
 import { OutboxScope } from './outbox/scope.js';
 import { OutcomeEvents } from './outcome-events.js';
 import { SafeTracing } from '../tracing/index.js';
+import { hookDeaths } from './death-hooks/hook-deaths.js';
+import { noticesOf } from './notices.js';
 import { DlxServer } from './server.js';
 import {
   getDeadLettersToken,
@@ -185,7 +187,7 @@ function coreModule(
       provide: waitRooms,
       inject: [given, connected],
       useFactory: (options: DlxBrokerOptions, { backend }: Connected) =>
-        new WaitQueues(backend, waitQueueTypeOf(options)),
+        new WaitQueues(backend, waitQueueTypeOf(options), '', noticesOf(options, backend, name)),
     },
     {
       provide: events,
@@ -253,7 +255,9 @@ function coreModule(
         captureErrors(config);
         const register = (request: unknown, contextId: ContextId): void =>
           moduleRef.registerRequestByContextId(request, contextId);
-        const source = new HandlerSource(name, modules, config, register, connected.backend.clock);
+        const { backend } = connected;
+        const hook = (): void => hookDeaths(modules, name, backend, events, options.logging);
+        const source = new HandlerSource(name, modules, config, register, backend.clock, hook);
         return new DlxBroker(resolveOptions(options, name), connected, server, source, {
           client,
           waitQueues,

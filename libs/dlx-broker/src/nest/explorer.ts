@@ -74,6 +74,27 @@ function overrideIn(prototype: Prototype, methodName: string | symbol): Override
   return undefined;
 }
 
+/** A method of a provider or controller, whatever is above it. */
+export interface FoundMethod {
+  readonly wrapper: InstanceWrapper;
+  readonly method: object;
+  readonly methodName: string | symbol;
+  /** `Alerts.told` */
+  readonly origin: string;
+}
+
+/** All methods of controllers and providers. */
+export function* methodsOf(modules: ModulesContainer): Iterable<FoundMethod> {
+  for (const [, wrapper] of classesOf(modules)) {
+    const prototype = prototypeOf(wrapper);
+    for (const methodName of methodNames(prototype)) {
+      const method = prototype![methodName];
+      if (typeof method !== 'function') continue;
+      yield { wrapper, method, methodName, origin: originOf(prototype!, methodName) };
+    }
+  }
+}
+
 type Prototype = Record<string | symbol, unknown>;
 
 const parentOf = (prototype: Prototype): Prototype | null => Object.getPrototypeOf(prototype) as Prototype | null;

@@ -32,6 +32,8 @@ export class HandlerSource {
     private readonly config: ApplicationConfig,
     private readonly registerRequest: RegisterRequest,
     private readonly clock: Clock,
+    /** Finds the methods with `@OnDeadLetter`, once. @throws DlxConfigurationError */
+    private readonly hookDeaths?: () => void,
   ) {}
 
   /** The methods with `@Consume`. */
@@ -96,6 +98,7 @@ export class HandlerSource {
   }
 
   #bindConsuming(): readonly Handler[] {
+    this.hookDeaths?.();
     const invoker = new Invoker(this.modules, this.config, this.registerRequest);
     const handlers: Handler[] = [];
     for (const method of this.#discovered()) {

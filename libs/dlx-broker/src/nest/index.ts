@@ -22,6 +22,7 @@ export { rabbitmq, type RabbitMqBroker, type RabbitMqBrokerOptions } from './bro
 export { sharedBroker, type SharedBroker, type SharedBrokerOptions } from './brokers/shared.js';
 export * from './context.js';
 export * from './contracts/index.js';
+export type { Death } from './death-hooks/death.js';
 export * from './decorators/index.js';
 export * from './dlx-broker.module.js';
 export type { DlxFeatureOptions } from './feature.js';

@@ -68,6 +68,21 @@ export const logEvents = {
     fields: failure,
     says: 'the function of option `fingerprint` failed; once',
   }),
+  noticeLost: line({
+    level: 'warn',
+    fields: ['queue', ...failure],
+    says: 'a message was parked without its notice (option `notices`); once for each queue',
+  }),
+  deathHookFailed: line({
+    level: 'error',
+    fields: ['handler', ...failure],
+    says: 'a method with `@OnDeadLetter` threw an error; the line has the stack',
+  }),
+  deathHookHangs: line({
+    level: 'warn',
+    fields: ['handler'],
+    says: 'a method with `@OnDeadLetter` does not end, or has too many calls under way',
+  }),
   unsettled: line({
     level: 'warn',
     fields: ['handler', 'queue', 'attempts', ...failure],

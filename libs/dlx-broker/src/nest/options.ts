@@ -51,6 +51,7 @@ export interface ResolvedOptions {
   readonly errorHeaders: Required<ErrorHeaderOptions> | undefined;
   readonly errorHistory: number;
   readonly fingerprint: FingerprintFunction | undefined;
+  readonly notices: string | undefined;
   readonly retry: RetryPolicy | undefined;
   readonly queueRetry: Readonly<Record<string, RetryPolicy | false | undefined>>;
   readonly circuits: ReadonlyMap<string, ResolvedCircuit>;
@@ -179,6 +180,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     errorHeaders: errorHeaders(options.errorHeaders ?? true, origin('errorHeaders')),
     errorHistory: errorsKept(options.errorHistory, options.errorHeaders !== false),
     fingerprint: options.fingerprint,
+    notices: options.notices,
     retry: options.retry,
     queueRetry: options.queueRetry ?? {},
     circuits: circuitsOf(options.circuits ?? {}, origin('circuits')),

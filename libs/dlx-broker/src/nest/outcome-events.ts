@@ -1,8 +1,10 @@
 import { type Observable, share, Subject, Subscription, using } from 'rxjs';
 import { HomeContext } from '../host/index.js';
 import { type Backend, type BackendDeath, type BackendDelivery } from '../backend/index.js';
-import type { Properties } from '../message/index.js';
-import type { ConsumedLetter, SettledLetter } from '../streams/index.js';
+import type { Message, Properties } from '../message/index.js';
+import { isWaitQueueName } from '../retry/index.js';
+import { type ConsumedLetter, Letter, type SettledLetter } from '../streams/index.js';
+import type { DeathHooks } from './death-hooks/death-hooks.js';
 
 /**
  * An event of `DlxBroker.events`: what happened to a message, or to a handler. Events of a handler are `opened`, `probing` and `closed`
@@ -46,10 +48,12 @@ export interface OutcomeEvent {
   readonly circuit?: string;
   /** For `opened`: the error that opened the circuit. For `paused`: the reason of the caller. */
   readonly reason?: string;
+  /** For `parked` and `rejected`: groups failures of the same cause, if there was an error. */
+  readonly fingerprint?: string;
 }
 
 type Kind = OutcomeEvent['kind'];
-type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'key' | 'error'>;
+type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'key' | 'error' | 'fingerprint'>;
 type OfHandler = Pick<OutcomeEvent, 'handler' | 'delay' | 'circuit' | 'reason'>;
 
 /** Counts of the letters of streams since the start. */
@@ -70,7 +74,11 @@ export class OutcomeEvents {
   /** Hot: later subscribers get no earlier events. The backend reports deaths only while there is a subscriber. */
   readonly stream: Observable<OutcomeEvent>;
 
-  constructor(private readonly backend: Pick<Backend, 'clock' | 'deaths'>) {
+  /** The methods with `@OnDeadLetter`; undefined without any. */
+  #hooks: DeathHooks | undefined;
+  #ofHooks: (() => void) | undefined;
+
+  constructor(private readonly backend: Pick<Backend, 'clock' | 'deaths' | 'recordsOrigins'>) {
     const watchDeaths = () => new Subscription(backend.deaths?.onDeath((death) => this.#ofDeath(death)));
     this.stream = using(watchDeaths, () => this.#subject).pipe(share());
   }
@@ -79,14 +87,33 @@ export class OutcomeEvents {
     return this.#subject.observed;
   }
 
+  /** True if the fingerprint of a failure is wanted. */
+  hears(kind: Kind): boolean {
+    return this.observed || this.#hooks?.hear(kind) === true;
+  }
+
+  /** Calls these methods from now on. */
+  callHooks(hooks: DeathHooks): void {
+    this.#hooks = hooks;
+    if (!hooks.hear('expired')) return;
+    this.#ofHooks = this.backend.deaths?.onDeath(({ queue, message, reason }) => {
+      if (reason === 'expired' && !isWaitQueueName(queue)) this.#tellHooks('expired', queue, message, {});
+    });
+  }
+
   tell(kind: Kind, { queue, message }: Pick<BackendDelivery, 'queue' | 'message'>, more: More = {}): void {
     if (this.observed) this.#next(kind, queue, message.properties, more);
+    if (this.#hooks !== undefined && kind !== 'expired') this.#tellHooks(kind, queue, message, more);
   }
 
   /** Emits the settlement of a dead letter of a stream. */
   ofLetter(letter: ConsumedLetter, { kind, ...more }: SettledLetter): void {
     if (kind === 'retried' || kind === 'parked' || kind === 'redriven') this.letters[kind]++;
-    if (this.observed) this.#next(kind, letter.queue, letter.properties, { attempt: letter.failures, ...more });
+    if (!this.hears(kind)) return;
+    const { queue, message, failures: attempt, fingerprint } = letter;
+    const all = { attempt, ...(kind !== 'acked' && fingerprint !== undefined && { fingerprint }), ...more };
+    if (this.observed) this.#next(kind, queue, letter.properties, all);
+    this.#tellHooks(kind, queue, message, all);
   }
 
   /** Emits an event of a handler. */
@@ -95,12 +122,21 @@ export class OutcomeEvents {
   }
 
   end(): void {
+    this.#ofHooks?.();
     this.#subject.complete();
   }
 
   /** Emits the death of a message that no handler had, because it expired or its queue was full. */
   #ofDeath({ queue, message, reason }: BackendDeath): void {
     if (reason === 'expired') this.tell('expired', { queue, message });
+  }
+
+  #tellHooks(kind: Kind, queue: string, message: Message, more: More): void {
+    if (this.#hooks?.hear(kind) !== true) return;
+    const { messageId } = message.own;
+    const letter = new Letter(message, queue, this.backend.recordsOrigins === true);
+    const at = this.backend.clock.now();
+    this.#hooks.tell({ kind, queue, at, ...(messageId !== undefined && { messageId }), ...more, letter });
   }
 
   #next(kind: Kind, queue: string, { messageId }: Properties, more: More & OfHandler): void {

@@ -191,8 +191,9 @@ export function queueOf({ origin, settings }: Handler): string {
   return queue;
 }
 
-function brokersOwn({ events, requests }: ResolvedOptions): Partial<Topology> {
-  const declared = [events, requests].filter(({ name, declare }) => declare !== false && !isPredeclared(name));
+function brokersOwn({ events, requests, notices }: ResolvedOptions): Partial<Topology> {
+  const own = notices === undefined ? [events, requests] : [events, requests, { name: notices, type: 'topic' }];
+  const declared = own.filter(({ name, declare }: NamedExchange) => declare !== false && !isPredeclared(name));
   return { exchanges: declared.map((exchange) => exchangeOf(exchange, 'DlxBrokerModule')) };
 }
 

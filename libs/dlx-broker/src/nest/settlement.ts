@@ -7,6 +7,7 @@ import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import type { Hold } from './circuit/circuit.js';
 import { Holding } from './circuit/holding.js';
 import type { DlxContext } from './context.js';
+import { AttemptsExhaustedError } from './attempts-exhausted-error.js';
 import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
 import { FailureNotes, type NotedAttempt } from './error-history/failure-notes.js';
@@ -31,15 +32,6 @@ const longestPause = 256_000;
 
 /** Tries to republish again. @param pause the pause before the next try */
 type Again = (pause: number) => void;
-
-/** A message was delivered although its attempts are used up. */
-export class AttemptsExhaustedError extends Error {
-  override readonly name = 'AttemptsExhaustedError';
-
-  constructor(origin: string, attempts: number) {
-    super(`${origin} is not asked any more: the message failed ${attempts} times`);
-  }
-}
 
 /** True if the dead letters of its queue go to the dead-letter exchange of the handler, and not to a wait queue. */
 const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
@@ -216,7 +208,8 @@ export class Settlement {
       this.backend.rejectsWithHeaders ? this.#ofRejected(failed ?? { delivery, error }, span) : undefined,
     );
     this.#traces?.rejected({ delivery, error, span }, since);
-    this.events.tell('rejected', delivery, { error });
+    const group = this.notes.group('rejected', failed ?? { delivery, error }, this.events);
+    this.events.tell('rejected', delivery, { error, ...group });
   }
 
   /**
@@ -333,7 +326,13 @@ export class Settlement {
     else if (failed.isUnhandled === true) this.#log.unhandled(delivery.queue, fateOf(outcome));
     else this.#log.last(failed, attempt, fateOf(outcome), error);
     const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
-    this.events.tell(kind, delivery, { handler: planned.handler.origin, attempt, error, ...detail });
+    this.events.tell(kind, delivery, {
+      handler: planned.handler.origin,
+      attempt,
+      error,
+      ...detail,
+      ...this.notes.group(kind, failed, this.events),
+    });
   }
 
   /**

@@ -43,6 +43,11 @@ const isClusterTopology: Check = (value, origin) => {
   if (deliveryLimit !== undefined) whole(0, Number.MAX_SAFE_INTEGER).read(deliveryLimit, `${origin}, deliveryLimit`);
 };
 
+const isExchangeName: Check = (value, origin) => {
+  isText(value, origin);
+  checkExchange({ name: value as string }, origin);
+};
+
 /** Every option of the transport, and what it accepts. */
 export const transportChecks = {
   events: isExchange,
@@ -53,6 +58,7 @@ export const transportChecks = {
   errorHeaders: areErrorHeaders,
   errorHistory: isErrorHistory,
   fingerprint: isFunction,
+  notices: isExchangeName,
   retry: isPolicy,
   queueRetry: arePolicies,
   circuits: areCircuits,

@@ -43,6 +43,11 @@ export interface TransportOptions {
    * one, and an error with its stack for the last; `last` leaves the warnings out, `none` both.
    */
   readonly logFailures?: LogFailures;
+  /**
+   * A durable topic exchange, to which each parked message publishes a notice with the routing key `parked.` and its queue: facts, and
+   * nothing of its body. Default: none.
+   */
+  readonly notices?: string;
   /** The retry policy of handlers without `@Retry`. Default: no retries. */
   readonly retry?: RetryPolicy;
   /** The retry policy of the handlers of a queue, by its name; false switches retries off. */

@@ -26,9 +26,11 @@ export { stepUp } from './steps.js';
 export { describeRetry, rejectArgumentNames, rejectArguments, type RetryStyle, styleOf } from './style.js';
 export {
   delaysAtStart,
+  isWaitQueueName,
   mostWaitQueues,
   waitQueueName,
   waitQueueTopology,
   type WaitQueueType,
 } from './wait-queue-names.js';
 export { WaitQueues } from './wait-queues.js';
+export { type DeathNotice, Notices } from './notices.js';

@@ -200,6 +200,8 @@ export interface RepublishOptions {
 interface Successor {
   readonly successor: Publication;
   readonly leftOut: LeftOut | undefined;
+  /** The number of its attempt; of a parked message, that of the last one. */
+  readonly attempt: number;
 }
 
 /** The message that follows a delivery: the next attempt, or the parked message. */
@@ -216,7 +218,7 @@ function successorOf(
   const failedAt = isPostponed ? undefined : now;
   const progress = { queue, attempt, failedAt, failingSince, isParked, fingerprint, from: firstAddressOf(delivery) };
   const { headers, leftOut } = headersForRetry(message, progress, options.headers);
-  return { successor: republication(message, to, headers, recordOf(message, queue)), leftOut };
+  return { successor: republication(message, to, headers, recordOf(message, queue)), leftOut, attempt };
 }
 
 /** The wait in place of the one that was asked for: the nearest that has a wait queue, or the one that a delivery in hand allows. */
@@ -262,8 +264,12 @@ export function park(
   done?: Republished,
 ): void {
   const to = { exchange: '', routingKey: parkingLot };
-  const { successor, leftOut } = successorOf(delivery, to, options, waitQueues.now(), true);
-  whenReady(waitQueues.lot(parkingLot), () => replaceShortened(delivery, successor, forParking, done, leftOut), done);
+  const { successor, leftOut, attempt } = successorOf(delivery, to, options, waitQueues.now(), true);
+  const { queue = delivery.queue } = options;
+  const { notices } = waitQueues;
+  const parked = { delivery, successor, queue, lot: parkingLot, attempt, from: firstAddressOf(delivery) };
+  const replacing = notices === undefined ? delivery : notices.parking(parked);
+  whenReady(waitQueues.lot(parkingLot), () => replaceShortened(replacing, successor, forParking, done, leftOut), done);
 }
 
 /** Runs `then` after a declaration; in the same call stack if there is none to wait for. */

@@ -42,7 +42,7 @@ export const isUnsendable = (failure: Error | undefined): boolean =>
  * whose own headers nearly fill a frame could neither be retried nor parked.
  */
 export function replaceShortened(
-  delivery: BackendDelivery,
+  delivery: Pick<BackendDelivery, 'replaceBy' | 'settled'>,
   successor: Publication,
   steps: readonly Shorter[],
   done: ((failure?: Error, leftOut?: LeftOut) => void) | undefined,

@@ -9,6 +9,7 @@ import {
 } from './wait-queue-names.js';
 import { parkingLotQueue } from './parking-lot.js';
 import type { Backend } from '../backend/index.js';
+import type { Notices } from './notices.js';
 
 /** The wait queue of one delay, as far as this process knows. */
 interface WaitQueueState {
@@ -34,6 +35,8 @@ export class WaitQueues {
     readonly type: WaitQueueType = 'classic',
     /** The exchange to which the wait queues dead-letter; by default the default exchange, and so a queue. */
     readonly exchange = '',
+    /** Notices of parked messages; undefined without the option. */
+    readonly notices?: Notices,
   ) {
     this.#isFixed = type === 'quorum';
   }

@@ -4,6 +4,7 @@ export * from './consume.js';
 export * from './dead-letter.js';
 export * from './exchange.js';
 export * from './idempotent.js';
+export * from './on-dead-letter.js';
 export * from './ordered.js';
 export * from './on.js';
 export * from './outbox.js';

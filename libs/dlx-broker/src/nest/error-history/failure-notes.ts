@@ -81,6 +81,15 @@ export class FailureNotes {
     return this.#calculated(failed);
   }
 
+  /** The fingerprint for an event, if it is wanted. A message that is retried has none. */
+  group(
+    kind: 'retried' | 'parked' | 'rejected',
+    failed: NotedAttempt,
+    events: { hears(kind: 'parked' | 'rejected'): boolean },
+  ): { readonly fingerprint?: string } {
+    return kind !== 'retried' && events.hears(kind) ? { fingerprint: this.fingerprint(failed) } : {};
+  }
+
   /** By what the headers of the message tell, so that a reader calculates the same. */
   #calculated(failed: NotedAttempt): string {
     const { name, message } = describeError(failed.error);

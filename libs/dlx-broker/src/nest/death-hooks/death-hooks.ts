@@ -1,0 +1,80 @@
+import type { Clock } from '../../broker/index.js';
+import { after, type HomeContext } from '../../host/index.js';
+import type { DeathKind } from '../decorators/on-dead-letter.js';
+import type { EventLog } from '../event-log.js';
+import { errorFacts, stackOf, textOf } from '../failure-log.js';
+import type { Death, DeathHook } from './death.js';
+
+/** The most calls of a method that are under way. Further deaths are not told to it. */
+const mostCalls = 1_000;
+/** After this time in milliseconds a call that has not ended is logged. */
+const patience = 60_000;
+
+/** Calls the methods with `@OnDeadLetter`. Nothing that they do changes what becomes of a message. */
+export class DeathHooks {
+  readonly #calls = new Map<DeathHook, number>();
+  readonly #full = new Set<DeathHook>();
+
+  constructor(
+    private readonly hooks: readonly DeathHook[],
+    private readonly clock: Clock,
+    private readonly home: HomeContext,
+    private readonly log: EventLog,
+  ) {}
+
+  /** True if a method hears of deaths of this kind. */
+  hear(kind: string): kind is DeathKind {
+    return this.hooks.some(({ kinds }) => kinds.has(kind as DeathKind));
+  }
+
+  tell(death: Death): void {
+    for (const hook of this.hooks) {
+      if (!hook.kinds.has(death.kind) || !hook.hears(death.queue)) continue;
+      // Later, so that the message and its span are done with, and outside of the async context of the message.
+      queueMicrotask(() => this.home.fresh((told) => this.#call(hook, told), undefined, death));
+    }
+  }
+
+  #call(hook: DeathHook, death: Death): void {
+    const calls = this.#calls.get(hook) ?? 0;
+    if (calls >= mostCalls) return this.#tooMany(hook);
+    let callOff: (() => void) | undefined;
+    try {
+      const answer = hook.call(death);
+      if (typeof (answer as PromiseLike<unknown> | undefined)?.then !== 'function') return;
+      this.#calls.set(hook, calls + 1);
+      const ended = (): void => {
+        callOff?.();
+        const left = (this.#calls.get(hook) ?? 1) - 1;
+        this.#calls.set(hook, left);
+        if (left < mostCalls / 2) this.#full.delete(hook);
+      };
+      callOff = after(this.clock, patience, () => this.#hangs(hook));
+      Promise.resolve(answer).then(ended, (error: unknown) => {
+        ended();
+        this.#failed(hook, error);
+      });
+    } catch (error) {
+      callOff?.();
+      this.#failed(hook, error);
+    }
+  }
+
+  #failed({ origin }: DeathHook, error: unknown): void {
+    const text = `@OnDeadLetter on ${origin} failed: ${textOf(error)}`;
+    this.log.tell('deathHookFailed', text, { handler: origin, ...errorFacts(error) }, stackOf(error));
+  }
+
+  #hangs({ origin }: DeathHook): void {
+    const text = `@OnDeadLetter on ${origin} did not end within ${patience / 1_000} s; the broker does not wait for it`;
+    this.log.tell('deathHookHangs', text, { handler: origin });
+  }
+
+  #tooMany(hook: DeathHook): void {
+    if (this.#full.has(hook)) return;
+    this.#full.add(hook);
+    const { origin } = hook;
+    const text = `@OnDeadLetter on ${origin} has ${mostCalls} calls under way; it does not hear of further deaths until some end`;
+    this.log.tell('deathHookHangs', text, { handler: origin });
+  }
+}

@@ -1,0 +1,21 @@
+import type { ModulesContainer } from '@nestjs/core';
+import type { Backend } from '../../backend/index.js';
+import { HomeContext } from '../../host/index.js';
+import { EventLog } from '../event-log.js';
+import type { LoggingOptions } from '../logging.js';
+import type { OutcomeEvents } from '../outcome-events.js';
+import { DeathHooks } from './death-hooks.js';
+import { findHooks } from './find-hooks.js';
+
+/** Calls the methods with `@OnDeadLetter` from now on. Without any, nothing is reported to them and nothing is watched. */
+export function hookDeaths(
+  modules: ModulesContainer,
+  name: string,
+  { clock }: Backend,
+  events: OutcomeEvents,
+  logging: LoggingOptions | undefined,
+): void {
+  const hooks = findHooks(modules, name);
+  if (hooks.length === 0) return;
+  events.callHooks(new DeathHooks(hooks, clock, new HomeContext(), new EventLog(`DlxBroker ${name}`, logging)));
+}
