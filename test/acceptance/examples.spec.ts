@@ -17,7 +17,6 @@ const pages = [
   'idempotency',
   'outbox',
   'ordered',
-  'pause',
   'contracts',
   'circuit',
   'pause',
