@@ -19,7 +19,6 @@ const pages = [
   'ordered',
   'contracts',
   'circuit',
-  'pause',
   'retention',
   'from-nest-rabbitmq',
   'from-golevelup',
