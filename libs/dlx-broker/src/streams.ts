@@ -5,6 +5,7 @@
 
 // Operators
 export {
+  archiveTo,
   groupByError,
   groupByQueue,
   groupByReason,
@@ -29,6 +30,7 @@ export type { Edit, RedriveProgress, RedriveRequest, RedriveTask } from './strea
 
 // Options
 export type {
+  ArchiveSink,
   Failed,
   FromOptions,
   GroupLetters,

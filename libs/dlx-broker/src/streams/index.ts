@@ -1,3 +1,4 @@
+export { archiveTo, type ArchiveSink } from './archive-to.js';
 export * from './consumed-letter.js';
 export * from './dead-letters.js';
 export { type Edit, EditRefusedError } from './edit.js';

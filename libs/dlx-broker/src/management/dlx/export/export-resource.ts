@@ -43,4 +43,5 @@ const exportAll: Handler = (request, management) => {
 
 export const exports: readonly Resource[] = [
   { path: '/dlx/queues/:vhost/:name/export', allows: 'management', GET: exportAll },
+  { path: '/dlx/queues/:vhost/:name/messages.ndjson', allows: 'management', GET: exportAll },
 ];

@@ -36,8 +36,11 @@ function arrange() {
   channel.declareQueue('dead');
   const publish = (body: string | Uint8Array, headers = {}): void =>
     void channel.publish('', 'dead', { headers: toFieldTable(headers) }, Buffer.from(body));
-  const ask = (query = '', { method = 'GET', signal = new AbortController().signal } = {}): Promise<Response> => {
-    const url = `/api/dlx/queues/%2F/dead/export${query}`;
+  const ask = (
+    query = '',
+    { method = 'GET', path = 'export', signal = new AbortController().signal } = {},
+  ): Promise<Response> => {
+    const url = `/api/dlx/queues/%2F/dead/${path}${query}`;
     const headers = { authorization: `Basic ${btoa('guest:guest')}` };
     const request = new Request(`http://localhost${url}`, { method, headers, signal });
     return Promise.resolve(api.fetch(request, { incoming: { url, socket: { remoteAddress: '127.0.0.1' } } } as never));
@@ -135,6 +138,37 @@ describe('GET /api/dlx/queues/{vhost}/{name}/export', () => {
     expect(dlx.exports.count).toBe(1);
     abort.abort();
     expect(dlx.exports.count).toBe(0);
+  });
+
+  it('has each message at most once, and every one that stays, while 10,000 arrive and go', async () => {
+    const { broker, publish, ask, channel } = arrange();
+    for (let n = 0; n < 5_000; n++) publish(String(n));
+    const queue = broker.virtualHost('/').queues.get('dead')!;
+    const response = await ask('', { path: 'messages.ndjson' });
+    const ids: number[] = [];
+    let rest = '';
+    let arrived = 5_000;
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
+      const lines = (rest + Buffer.from(piece).toString()).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) ids.push(Number((JSON.parse(line) as Line)['id']));
+      // At its head some go for good and some come back, and as many arrive at its tail.
+      for (let n = 0; n < 400 && arrived < 10_000; n++, arrived++) {
+        const got = channel.get('dead')!;
+        if (n % 2 === 0) channel.ack(got.deliveryTag);
+        else channel.nack(got.deliveryTag, false, true);
+        publish(String(arrived));
+      }
+    }
+    expect(rest).toBe('');
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual(ids.toSorted((one, other) => one - other));
+    expect(Math.max(...ids)).toBe(5_000);
+    // What was there at the start and is there at the end is in the export.
+    const staying: number[] = [];
+    queue.peek(({ position }) => void (position <= 5_000 && staying.push(position)));
+    expect(staying.length).toBeGreaterThan(1_000);
+    expect(staying.filter((id) => !ids.includes(id))).toEqual([]);
   });
 
   it.each(['', '?ids=1,2,3'])('breaks off when its queue is deleted, and does not seem complete: %j', async (query) => {
