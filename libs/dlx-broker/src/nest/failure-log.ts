@@ -63,7 +63,7 @@ export class FailureLog {
 
   /** @param leftOut what the headers of the republished message lack */
   shortened(taken: Taken, leftOut: string): void {
-    const why = 'with it its headers would be larger than a frame of the server';
+    const why = 'with it its headers would be too large';
     this.log.tell('shortened', `${placeOf(taken)} goes on without ${leftOut}: ${why}`, { ...placed(taken), leftOut });
   }
 

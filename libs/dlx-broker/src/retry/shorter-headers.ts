@@ -16,7 +16,13 @@ const texts: Shorter = {
 };
 const origin: Shorter = {
   leftOut: 'its error and its origin',
-  names: [...texts.names, errorHeaders.class, retryHeaders.firstExchange, retryHeaders.firstRoutingKey],
+  names: [
+    ...texts.names,
+    errorHeaders.class,
+    retryHeaders.firstExchange,
+    retryHeaders.firstRoutingKey,
+    retryHeaders.fingerprint,
+  ],
 };
 /** Nothing is left to be counted, so this is for a message that is handled no more. */
 const everything: Shorter = {
