@@ -14,6 +14,7 @@ import {
   MaxLengthBytes,
   MaxPriority,
   On,
+  OnDeadLetter,
   Ordered,
   Outbox,
   Prefetch,
@@ -43,6 +44,7 @@ const all = {
   MaxLength,
   MaxLengthBytes,
   MaxPriority,
+  OnDeadLetter,
   Ordered,
   Outbox,
   Prefetch,
@@ -132,6 +134,8 @@ it('they stand above methods of any signature, in any order and number', () => {
       @Outbox()
       @Outbox(false)
       @Outbox({ messages: 10, bytes: '1mb' })
+      @OnDeadLetter()
+      @OnDeadLetter({ queue: /^orders/, kinds: ['parked'], broker: 'audit' })
       @Ordered<Order>({ key: ({ id }) => id, window: 10 })
       @Idempotent()
       @Idempotent<Order>({ key: (order, context) => order.id + context.queue, ttl: '1d', lease: 5_000 })
@@ -214,6 +218,8 @@ it('they take no nonsense', () => {
     Circuit({ shar: 0.5 }),
     // @ts-expect-error -- a number
     Outbox({ messages: 'many' }),
+    // @ts-expect-error -- one of three kinds
+    OnDeadLetter({ kinds: ['dropped'] }),
     // @ts-expect-error -- which key
     Ordered({}),
     // @ts-expect-error -- a store has methods

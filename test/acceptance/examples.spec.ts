@@ -18,6 +18,7 @@ const pages = [
   'outbox',
   'ordered',
   'contracts',
+  'pause',
   'circuit',
   'retention',
   'from-nest-rabbitmq',
