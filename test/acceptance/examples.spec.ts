@@ -20,6 +20,7 @@ const pages = [
   'contracts',
   'pause',
   'circuit',
+  'pause',
   'retention',
   'from-nest-rabbitmq',
   'from-golevelup',
