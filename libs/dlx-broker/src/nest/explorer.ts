@@ -79,7 +79,7 @@ export interface FoundMethod {
   readonly wrapper: InstanceWrapper;
   readonly method: object;
   readonly methodName: string | symbol;
-  /** `Alerts.told` */
+  /** `Alerts.onParked`: the class and the method. */
   readonly origin: string;
 }
 

@@ -5,7 +5,7 @@ import type { EventLog } from '../event-log.js';
 import { errorFacts, stackOf, textOf } from '../failure-log.js';
 import type { Death, DeathHook } from './death.js';
 
-/** The most calls of a method that are under way. Further deaths are not told to it. */
+/** The most calls of a method that are under way. The method is not called for further deaths. */
 const mostCalls = 1_000;
 /** After this time in milliseconds a call that has not ended is logged. */
 const patience = 60_000;
