@@ -69,6 +69,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       failures: 0,
       expires_at: null,
       redrives: 0,
+      fingerprint: '1:525de071c926cc36',
       error: {
         class: 'TimeoutError',
         message: 'no answer after 250 ms',
@@ -270,7 +271,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     [`?${Array.from({ length: 11 }, () => 'header=a').join('&')}`, 'more than 10 headers'],
     [
       '?reasson=expired',
-      "unknown parameter 'reasson'; known are reason, queue, first_queue, exchange, routing_key, error, text, " +
+      "unknown parameter 'reasson'; known are reason, queue, first_queue, exchange, routing_key, error, fingerprint, text, " +
         'older_than, younger_than, header, encoding, truncate, page_size, cursor, scan',
     ],
   ])('refuses %s by its name', async (query, reason) => {
@@ -455,10 +456,10 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       expect(await groups('?by=routing-key&reason=expired')).toMatchObject({ groups: [{ value: 'other', count: 2 }] });
       expect(await groups('?by=exchange')).toMatchObject({ groups: [{ value: '', count: 4 }] });
       expect(await groups('?by=colour')).toMatchObject({
-        reason: "'by' should be one of reason, error, queue, first-queue, exchange, routing-key: 'colour'",
+        reason: "'by' should be one of reason, error, fingerprint, queue, first-queue, exchange, routing-key: 'colour'",
       });
       expect(await groups('')).toMatchObject({
-        reason: "'by' should be one of reason, error, queue, first-queue, exchange, routing-key",
+        reason: "'by' should be one of reason, error, fingerprint, queue, first-queue, exchange, routing-key",
       });
     });
   });
