@@ -4,7 +4,7 @@ export * from './consume.js';
 export * from './dead-letter.js';
 export * from './exchange.js';
 export * from './idempotent.js';
-export * from './on-dead-letter.js';
+export { type DeathKind, OnDeadLetter, type OnDeadLetterOptions } from './on-dead-letter.js';
 export * from './ordered.js';
 export * from './on.js';
 export * from './outbox.js';
