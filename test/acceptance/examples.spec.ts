@@ -20,7 +20,6 @@ const pages = [
   'contracts',
   'pause',
   'circuit',
-  'pause',
   'retention',
   'from-nest-rabbitmq',
   'from-golevelup',
