@@ -98,11 +98,13 @@ const rows = {
     instead: 'park instead of reject: `@Retry` writes the headers when it republishes',
   },
   lastError: {
-    feature: '`context.lastError` after a retry with one fixed delay',
+    feature: '`context.lastError` after a retry with one fixed delay, with `errorHistory: 0`',
     embedded: 'yes',
     serve: 'undefined',
     RabbitMQ: 'undefined',
-    instead: 'a list of delays republishes, with the error in the headers: `backoff: [1_000, 2_000]`',
+    instead:
+      'an `errorHistory` above 0, the default, republishes with the error in the headers; so does a list of delays: ' +
+      '`backoff: [1_000, 2_000]`',
   },
   origin: {
     feature: 'origin of a message, for a redrive',

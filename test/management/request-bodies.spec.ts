@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http/http-listener.js';
+import type { ManagedHandlers } from '../../libs/dlx-broker/src/management/managed-handlers.js';
 import { resources } from '../../libs/dlx-broker/src/management/api/resources.js';
 import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
 
@@ -22,6 +23,19 @@ const topicRights = { exchange: 'amq.topic', write: '.*', read: '.*' };
 const policy = { pattern: '^new', definition: { 'max-length': 7 } };
 const root = ({ broker }: ApiHarness) => broker.virtualHost('/');
 const newUser = ({ broker }: ApiHarness) => broker.access.user('new')?.tags;
+
+/** An application with one handler. */
+function application(): ManagedHandlers {
+  let reason: string | undefined;
+  return {
+    vhost: '/',
+    list: () => [
+      { handler: 'Payments.pay', queue: 'payments', state: 'running', ...(reason !== undefined && { reason }) },
+    ],
+    pause: (_, why) => void (reason = why),
+    resume: () => void (reason = undefined),
+  };
+}
 
 /** Every route that takes a body, in an order in which each finds what it needs. */
 const rows: readonly Row[] = [
@@ -89,6 +103,14 @@ const rows: readonly Row[] = [
     body: { reason: 'some text', for: '1h' },
     status: 204,
     changed: (harness) => root(harness).queues.get('new')?.pausing.state?.reason,
+    to: 'some text',
+  },
+  {
+    route: 'PUT /dlx/handlers/:name/pause',
+    path: '/dlx/handlers/Payments.pay/pause',
+    body: { reason: 'some text' },
+    status: 204,
+    changed: ({ host }) => [...(host.handlers ?? [])][0]?.list()[0]?.reason,
     to: 'some text',
   },
   {
@@ -230,7 +252,7 @@ const ways: Readonly<Record<string, (json: string) => RequestInit>> = {
 };
 
 async function open(bodyLimit: number) {
-  const harness = apiHarness();
+  const harness = apiHarness({ host: { handlers: [application()] } });
   const listener: HttpListener = await listenHttp(harness.host, { port: 0, bodyLimit, edits: true });
   const ask = async ({ route, path }: Row, init: RequestInit): Promise<readonly [number, string]> => {
     const response = await fetch(`http://127.0.0.1:${listener.port}/api${path}`, {
