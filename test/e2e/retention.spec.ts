@@ -1,4 +1,3 @@
-/* oxlint-disable unicorn/no-thenable -- `then` is an option of a retry policy, and no method */
 import { Injectable, type Type } from '@nestjs/common';
 import { Ctx } from '@nestjs/microservices';
 import { Consume, DlxBroker, DlxClient, type DlxContext, Redrives, Retry, type RetryPolicy } from 'dlx-broker';
@@ -48,7 +47,7 @@ async function started(...providers: Type<unknown>[]) {
 
 describe('@Retry with parkFor', () => {
   it('keeps parked messages for 90 days, counted from the parking, and archives them with their history', async () => {
-    const { dlx, emit, lot, archive } = await started(failing({ parkFor: '90d', then: 'archive' }));
+    const { dlx, emit, lot, archive } = await started(failing({ parkFor: '90d', onExpiry: 'archive' }));
     emit(1);
     await dlx.advance('30d');
     emit(2);
@@ -71,7 +70,7 @@ describe('@Retry with parkFor', () => {
       'x-dead-letter-exchange': '',
       'x-dead-letter-routing-key': 'orders.parked.archive',
     });
-    const dropping = await started(failing({ parkFor: '1d', then: 'drop' }));
+    const dropping = await started(failing({ parkFor: '1d', onExpiry: 'drop' }));
     expect(lotArguments(dropping.dlx, 'orders.parked')).toEqual({ 'x-message-ttl': 86_400_000 });
     expect(dropping.archive().exists).toBe(false);
     dropping.emit(1);
@@ -206,8 +205,8 @@ describe('parkFor is refused', () => {
   it.each([
     [{ parkFor: '0s' }, 'parkFor is 0, so nothing would be parked; leave it out to park for ever'],
     [{ parkFor: 'soon' }, 'parkFor'],
-    [{ parkFor: '1d', then: 'delete' as 'drop' }, "then is 'delete'; write 'archive' or 'drop'"],
-    [{ then: 'drop' } as const, "then says what follows parkFor, which is missing; add parkFor: '90d'"],
+    [{ parkFor: '1d', onExpiry: 'delete' as 'drop' }, "onExpiry is 'delete'; write 'archive' or 'drop'"],
+    [{ onExpiry: 'drop' } as const, "onExpiry says what follows parkFor, which is missing; add parkFor: '90d'"],
     [{ parkFor: '1d', parkingLot: 'x'.repeat(250) }, 'is longer than 255 bytes; set a shorter parkingLot'],
   ])('with %o', async (more, text) => {
     await expect(make().start({ providers: [failing(more)] })).rejects.toThrow(text);

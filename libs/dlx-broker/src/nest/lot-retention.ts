@@ -14,7 +14,7 @@ export function retentions(handlers: Iterable<PlannedHandler>): ReadonlyMap<stri
     else if (!areSame(before.retry.retention, retry.retention)) {
       throw new DlxConfigurationError(
         `parking lot '${retry.parkingLot}': ${before.origin} says ${saidBy(before.retry)}, and ${origin} says ${saidBy(retry)}; ` +
-          'give both the same parkFor and then, or a parkingLot each',
+          'give both the same parkFor and onExpiry, or a parkingLot each',
       );
     }
   }

@@ -34,7 +34,7 @@ export interface RetryPolicy {
    * What becomes of a message after `parkFor`: `archive` moves it with its history to the queue with the name of the parking lot and
    * `.archive`, where it stays; `drop` deletes it. Default `archive`.
    */
-  readonly then?: 'archive' | 'drop';
+  readonly onExpiry?: 'archive' | 'drop';
   /** Time limit of one attempt; after it the attempt has failed, and the `signal` of its context is aborted. Default: none. */
   readonly timeout?: Wait;
   /** No attempt starts later than this after the first failure. Default: no limit. */
@@ -100,7 +100,7 @@ const options: readonly string[] = [
   'neverRetry',
   'parkingLot',
   'parkFor',
-  'then',
+  'onExpiry',
   'timeout',
   'deadline',
 ];

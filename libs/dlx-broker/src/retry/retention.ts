@@ -14,14 +14,16 @@ export interface Retention {
 /** The parts of a retry policy that say how long its parking lot keeps a message. */
 interface Kept {
   readonly parkFor?: Wait;
-  readonly then?: 'archive' | 'drop';
+  readonly onExpiry?: 'archive' | 'drop';
 }
 
 /** The retention of a policy; undefined if parked messages stay. @throws DlxConfigurationError */
-export function retentionOf({ parkFor, then }: Kept, parkingLot: string, origin: string): Retention | undefined {
+export function retentionOf({ parkFor, onExpiry }: Kept, parkingLot: string, origin: string): Retention | undefined {
   if (parkFor === undefined) {
-    if (then === undefined) return undefined;
-    throw new DlxConfigurationError(`${origin}: then says what follows parkFor, which is missing; add parkFor: '90d'`);
+    if (onExpiry === undefined) return undefined;
+    throw new DlxConfigurationError(
+      `${origin}: onExpiry says what follows parkFor, which is missing; add parkFor: '90d'`,
+    );
   }
   const after = parseDuration(parkFor, `${origin}: parkFor`);
   if (after === 0) {
@@ -29,10 +31,10 @@ export function retentionOf({ parkFor, then }: Kept, parkingLot: string, origin:
       `${origin}: parkFor is 0, so nothing would be parked; leave it out to park for ever`,
     );
   }
-  if (then !== undefined && then !== 'archive' && then !== 'drop') {
-    throw new DlxConfigurationError(`${origin}: then is ${shown(then)}; write 'archive' or 'drop'`);
+  if (onExpiry !== undefined && onExpiry !== 'archive' && onExpiry !== 'drop') {
+    throw new DlxConfigurationError(`${origin}: onExpiry is ${shown(onExpiry)}; write 'archive' or 'drop'`);
   }
-  const archive = then === 'drop' ? undefined : `${parkingLot}.archive`;
+  const archive = onExpiry === 'drop' ? undefined : `${parkingLot}.archive`;
   if (archive !== undefined && !isShortstr(archive)) {
     throw new DlxConfigurationError(
       `${origin}: the name of the archive, '${archive}', is longer than ${longestShortstr} bytes; set a shorter parkingLot`,
