@@ -6,7 +6,11 @@ import { type CircuitOptions, resolveCircuit } from './options.js';
 
 class BankDown extends Error {}
 
-function arrange(options: CircuitOptions = { on: BankDown }, retries: (error: unknown) => boolean = () => true) {
+function arrange(
+  options: CircuitOptions = { on: BankDown },
+  retries: (error: unknown) => boolean = () => true,
+  ask?: () => Promise<boolean>,
+) {
   const clock = new ManualClock();
   const changes: string[] = [];
   const faults: unknown[] = [];
@@ -14,7 +18,7 @@ function arrange(options: CircuitOptions = { on: BankDown }, retries: (error: un
     clock,
     random: () => 0.5,
     isHopeless: () => false,
-    ask: undefined,
+    ask,
     changed: (_, { kind, isAgain }: CircuitChange) => changes.push(isAgain ? `${kind} again` : kind),
     fault: (_, error) => faults.push(error),
     textOf: String,
@@ -126,6 +130,47 @@ describe('a circuit', () => {
     expect(fail(new Park('no'), epoch)).toBeUndefined();
     expect([circuit.state, ran]).toEqual(['probing', 1]);
   });
+
+  it('tries the next message in hand when the one before is not handled: its queue is gone, or no handler can read it', () => {
+    const { clock, circuit, fail } = arrange({ on: BankDown, atLeast: 1 });
+    const ran: string[] = [];
+    const handled = (): void => {
+      ran.push('handled');
+      circuit.begin();
+    };
+    fail();
+    clock.advance('10s');
+    const epoch = circuit.begin();
+    for (const run of [() => ran.push('gone'), handled, () => ran.push('too early')]) {
+      expect(circuit.admits({ run: () => void run(), hold: () => undefined })).toBe(false);
+    }
+    circuit.ended(epoch);
+    expect([circuit.state, ran]).toEqual(['probing', ['gone', 'handled']]);
+  });
+
+  it('tries nothing after the end of the application, when a handler in hand opens it', () => {
+    const { clock, circuit, fail } = arrange({ on: BankDown, atLeast: 1 });
+    const epoch = circuit.begin();
+    circuit.close();
+    expect(fail(new BankDown(), epoch)).toEqual({ wait: 10_000, isCounted: true });
+    expect([circuit.state, clock.nextWakeUp()]).toEqual(['open', undefined]);
+  });
+
+  it.each([true, false])(
+    'tries nothing after the end of the application, when its probe answers %s then',
+    async (isUp) => {
+      const answers: ((isUp: boolean) => void)[] = [];
+      const ask = () => new Promise<boolean>((resolve) => answers.push(resolve));
+      const { clock, circuit, fail } = arrange({ on: BankDown, atLeast: 1 }, undefined, ask);
+      fail();
+      circuit.tryNow();
+      circuit.close();
+      expect(answers.length).toBe(1);
+      answers[0]?.(isUp);
+      await Promise.resolve();
+      expect([circuit.state, clock.nextWakeUp()]).toEqual(['open', undefined]);
+    },
+  );
 
   it('counts holds only while it is closed, and no more than it allows', () => {
     const { circuit, fail } = arrange({ on: BankDown, atLeast: 2, holds: 3 });

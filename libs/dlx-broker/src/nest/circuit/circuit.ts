@@ -75,6 +75,8 @@ export class Circuit {
   /** True while a message is tried. */
   #isTrying = false;
   #isAsking = false;
+  /** True from the end of the application on: handlers in hand may fail then, and nothing is tried any more. */
+  #hasEnded = false;
   #callOff: (() => void) | undefined;
   readonly #inHand: InHand[] = [];
   readonly #window: Window;
@@ -171,7 +173,8 @@ export class Circuit {
   ended(epoch: number): void {
     if (epoch !== this.#epoch || this.#state !== 'probing') return;
     this.#isTrying = false;
-    this.#inHand.shift()?.run();
+    // One that is not handled (its queue is gone, or no handler can read it) is followed by the next one.
+    while (this.#state === 'probing' && !this.#isTrying && this.#inHand.length > 0) this.#inHand.shift()?.run();
   }
 
   /** Tries a message now, if the circuit is open. */
@@ -181,6 +184,7 @@ export class Circuit {
 
   /** The application shuts down. What is in hand stays unsettled, and returns to its queue. */
   close(): void {
+    this.#hasEnded = true;
     this.#callOff?.();
     this.#callOff = undefined;
     this.#inHand.length = 0;
@@ -224,13 +228,14 @@ export class Circuit {
 
   #sleep(now: number): void {
     this.#callOff?.();
+    if (this.#hasEnded) return;
     this.#nextProbe = now + this.#pause;
     this.#callOff = after(this.parts.clock, this.#pause, () => this.#due());
   }
 
   /** The pause is over. */
   #due(): void {
-    if (this.#state !== 'open' || this.#isAsking) return;
+    if (this.#state !== 'open' || this.#isAsking || this.#hasEnded) return;
     this.#callOff?.();
     this.#callOff = undefined;
     const { ask } = this.parts;
@@ -239,7 +244,7 @@ export class Circuit {
     this.#isAsking = true;
     void ask().then((isUp) => {
       this.#isAsking = false;
-      if (epoch !== this.#epoch) return;
+      if (epoch !== this.#epoch || this.#hasEnded) return;
       if (isUp) return this.#probe();
       this.#openings++;
       this.#pause = this.#rounded(this.options.pauses.before(this.#openings, undefined, this.parts.random));
