@@ -7,6 +7,7 @@ import {
   DlxContext,
   DlxRecordBuilder,
   Drop,
+  event,
   Idempotent,
   MemoryIdempotencyStore,
   Outbox,
@@ -20,6 +21,7 @@ import {
 import { DlxTesting, type DlxTestingCreateOptions } from 'dlx-broker/testing';
 import { concat, defer, from, ignoreElements, lastValueFrom, of } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { schemaBy } from '../harnesses/schemas.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {
@@ -463,6 +465,42 @@ describe('outboxes of several handlers', () => {
     expect([keys(), calls]).toEqual([
       ['out.first', 'out.second'],
       ['first', 'second', 'first', 'second'],
+    ]);
+  });
+
+  it('of one message of one queue: ack() publishes all, also when another handler fails while the commit waits', async () => {
+    let failed = (): void => undefined;
+    const hasFailed = new Promise<void>((resolve) => (failed = resolve));
+    const schema = schemaBy<number>(async (value) => {
+      await hasFailed;
+      return { value: value as number };
+    });
+    const made = event<number>('out.first', { schema });
+    @Injectable()
+    class Handlers {
+      constructor(private readonly client: DlxClient) {}
+      @Consume({ queue: 'jobs', routingKey: 'job.#' })
+      @Outbox()
+      first(@Ctx() context: DlxContext): void {
+        this.client.emit('out.now', 0);
+        this.client.emit(made, 1);
+        context.ack();
+      }
+      @Consume({ queue: 'jobs', routingKey: 'job.*' })
+      @Outbox()
+      second(): void {
+        setImmediate(failed); // when the attempt has ended
+        throw new Error('too late');
+      }
+    }
+    const { dlx, event: put, keys } = await start([Handlers]);
+    await put('job.a');
+    await hasFailed;
+    await dlx.settled();
+    expect([keys(), dlx.queue('jobs').ready, dlx.queue('jobs').unacknowledged]).toEqual([
+      ['out.now', 'out.first'],
+      0,
+      0,
     ]);
   });
 });

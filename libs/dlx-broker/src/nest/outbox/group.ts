@@ -33,14 +33,25 @@ class OutboxGroup implements HandlerGroup {
 
   #conclude(): void {
     const [first] = this.handlings as readonly [Handling];
-    if (this.#ended.some(([outcome]) => prevents(outcome))) {
-      first.outbox?.drop();
-      for (const [outcome, end] of this.#ended) end(prevents(outcome) ? outcome : undone);
-      return;
+    const { outbox } = first;
+    const preventing = this.#ended.find(([outcome]) => prevents(outcome));
+    if (preventing === undefined) {
+      return endOutbox(first, succeeded, (result) => {
+        for (const [outcome, end] of this.#ended) end(result === succeeded ? outcome : result);
+      });
     }
-    endOutbox(first, succeeded, (result) => {
-      for (const [outcome, end] of this.#ended) end(result === succeeded ? outcome : result);
-    });
+    if (outbox?.isCommitting === true) {
+      // A handler called ack(): the commit goes on, and a failure of another handler takes nothing out of it.
+      const failed: Outcome = { failed: true, failure: undefined };
+      return endOutbox(first, failed, () => this.#prevented(outbox.failure === undefined));
+    }
+    outbox?.drop();
+    this.#prevented(false);
+  }
+
+  /** @param isOut true if what the handlers emitted is published in spite of it */
+  #prevented(isOut: boolean): void {
+    for (const [outcome, end] of this.#ended) end(isOut || prevents(outcome) ? outcome : undone);
   }
 }
 

@@ -16,7 +16,7 @@ interface Held {
   publication: Publication | undefined;
   failed: (() => void) | undefined;
   /** Called when the event was published, or dropped. */
-  readonly ended: Done | undefined;
+  ended: Done | undefined;
 }
 
 /**
@@ -33,6 +33,8 @@ export class Outbox {
   #failure: Error | undefined;
   #isOpen = true;
   #isCommitting = false;
+  /** The commit has ended. */
+  #isOver = false;
   /** Called at the end of a commit. */
   readonly #waiting: Done[] = [];
   /** True when the commit at the end of the attempt acked the message. */
@@ -61,7 +63,11 @@ export class Outbox {
       held.publication = publication;
       held.failed = failed;
     };
-    prepared.then(take).then(
+    const failed = (error: unknown): void => {
+      held.ended = undefined;
+      ended?.(asError(error));
+    };
+    prepared.then(take, failed).then(
       () => decide(),
       () => decide(),
     );
@@ -89,7 +95,7 @@ export class Outbox {
 
   /** An event could not be kept, and its caller does not know: the commit will fail. */
   fail(error: Error): void {
-    this.#failure ??= error;
+    if (!this.#isOver) this.#failure ??= error; // an event that came too late changes nothing
   }
 
   /** Nothing that was collected leaves any more. */
@@ -109,11 +115,13 @@ export class Outbox {
     this.#isOpen = false;
     this.#isCommitting = true;
     const end: Done = (failure) => {
+      if (this.#isOver) return; // a backend of the application may answer, and then throw
+      this.#isOver = true;
       this.#isCommitting = false;
+      this.#failure = failure;
       if (failure === undefined) for (const { ended } of this.#held.splice(0)) ended?.();
       else {
         for (const { failed } of this.#held) failed?.();
-        this.fail(failure);
         this.drop(failure);
       }
       done(failure);
