@@ -37,6 +37,12 @@ class Numbers extends Redrive {
     return count;
   }
 
+  /** @param reason undefined: the target takes messages again */
+  targetIs(reason: string | undefined): void {
+    if (reason === undefined) this.goOn();
+    else this.holdUp(reason);
+  }
+
   cameBackNow(count: number): void {
     this.cameBack(count);
   }
@@ -125,5 +131,45 @@ describe('a redrive, whatever moves its messages,', () => {
       clock.now() - 60_000,
       undefined,
     ]);
+  });
+});
+
+describe('a redrive whose target takes nothing', () => {
+  const strict: Circuit = { reason: 'too many came back', redriven: () => {}, cameBack: () => {}, isOpen: () => true };
+
+  it('waits, and goes on by itself', () => {
+    const task = arrange();
+    task.targetIs('circuit is open');
+    expect([task.state, task.reason]).toEqual(['tripped', 'circuit is open']);
+    task.targetIs(undefined);
+    expect(task.state).toBe('running');
+  });
+
+  it('stays stopped when its own circuit stopped it before', () => {
+    const task = arrange(strict);
+    task.cameBackNow(1);
+    task.targetIs('circuit is open');
+    task.targetIs(undefined);
+    expect([task.state, task.reason]).toEqual(['tripped', 'too many came back']);
+  });
+
+  it('stays stopped when its own circuit stops it after an operator resumed it', () => {
+    const task = arrange(strict);
+    task.targetIs('circuit is open');
+    task.resume();
+    task.cameBackNow(1);
+    task.targetIs(undefined);
+    expect([task.state, task.reason]).toEqual(['tripped', 'too many came back']);
+  });
+
+  it('waits again when it is resumed too early, and stays paused when it is paused meanwhile', () => {
+    const task = arrange();
+    task.targetIs('circuit is open');
+    task.resume();
+    task.targetIs('circuit is open');
+    expect(task.state).toBe('tripped');
+    expect(task.pause()).toBe(true);
+    task.targetIs(undefined);
+    expect(task.state).toBe('paused');
   });
 });

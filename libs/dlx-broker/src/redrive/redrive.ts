@@ -112,6 +112,7 @@ export abstract class Redrive {
     if (this.#state !== 'paused' && this.#state !== 'tripped') return false;
     const { clock, circuit, batches, pacing } = this.rules;
     const now = clock.now();
+    this.#isHeldUp = false;
     circuit?.close?.();
     pacing.rested(this.#restsSince, now);
     batches?.restart(now);
@@ -119,10 +120,11 @@ export abstract class Redrive {
     return true;
   }
 
-  /** Stops a running redrive because its target takes nothing now. {@link goOn} ends that. */
+  /** Stops a running redrive because its target takes nothing now. {@link goOn} ends that, unless its own circuit stopped it. */
   protected holdUp(reason: string): void {
+    if (this.#state !== 'running') return;
     this.#isHeldUp = true;
-    if (this.#state === 'running') this.#become('tripped', reason);
+    this.#become('tripped', reason);
   }
 
   /** The target takes messages again. A redrive that an operator paused meanwhile stays paused. */
