@@ -3,6 +3,7 @@ import { addressOf } from '../ctl/address.js';
 import { Api } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import type { CommandOutput, CommonFlags } from './ask.js';
+import { deleteLetters, type DeleteFlags } from './delete.js';
 import { edit, type EditFlags } from './edit.js';
 import { exportLetters, type ExportFlags } from './export.js';
 import { groups, list, type ListFlags, show } from './list.js';
@@ -101,6 +102,14 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
     .option('--output <FILE>', 'write to this file, which only its owner can read')
     .action((queue: string, ids: string[], flags: ExportFlags) =>
       act('export', flags, (api) => exportLetters(queue, ids, flags, api, output)),
+    );
+  const deleted = 'Delete the messages that a file of export holds. All others stay.';
+  withFilters(withVhost(command('delete', deleted)))
+    .argument('<QUEUE>')
+    .option('--exported <FILE>', "what 'dlx-broker dead-letters export' wrote; needed")
+    .option('--dry-run', 'delete nothing, and show the counts')
+    .action((queue: string, flags: DeleteFlags) =>
+      act('delete', flags, (api) => deleteLetters(queue, flags, api, output)),
     );
   withWatch(withVhost(command('redrives', 'List the running redrives, and the last 100.'), all)).action(
     (flags: CommonFlags & WatchFlags) => act('redrives', flags, (api) => listRedrives(flags, api, output)),

@@ -11,6 +11,11 @@ export class Lines {
     return this.#count;
   }
 
+  /** The beginning of a line that is not complete yet. */
+  get rest(): string {
+    return this.#rest;
+  }
+
   /** @returns the lines that this part completes, each with its end; empty if it completes none */
   add(part: Buffer): string {
     const text = this.#decoder.write(part);

@@ -1,7 +1,7 @@
 import type { Entry, Queue } from '../../broker/index.js';
 import type { Management } from '../management.js';
 import { inTurns } from '../http/turns.js';
-import { badRequest, noContent, notFound, ok } from '../http/reply.js';
+import { badRequest, noContent, notFound, ok, Problem } from '../http/reply.js';
 import type { ApiRequest, Handler } from '../http/resource.js';
 import { type MessageFilter, matcherOf } from './filter.js';
 import { filterInQuery, filterParameters, filterToJson, idsInQuery, numberIn, onlyKnown, wordIn } from './input.js';
@@ -23,8 +23,9 @@ export const discard: Handler = (request, management) => {
 /** Deletes chosen messages, or those that match and were there at the beginning. None is dead-lettered. */
 export const discardAll: Handler = async (request, management) => {
   const { query } = request;
-  onlyKnown(query.keys(), [...filterParameters, 'ids', 'limit', 'dry_run'], 'parameter');
+  onlyKnown(query.keys(), [...filterParameters, 'ids', 'instance', 'limit', 'dry_run'], 'parameter');
   const queue = readableQueue(request, management);
+  const instance = management.dlx.instances.of(queue);
   const ids = idsInQuery(query);
   const filter = filterInQuery(query);
   const isFiltered = matcherOf(filter) !== undefined;
@@ -33,11 +34,19 @@ export const discardAll: Handler = async (request, management) => {
   }
   if (ids !== undefined && isFiltered) throw badRequest("'ids' and a filter exclude each other");
   if (ids !== undefined && query.has('limit')) throw badRequest("'ids' and 'limit' exclude each other");
+  if (ids === undefined && query.has('instance')) throw badRequest("'instance' goes with 'ids'");
+  if ((query.get('instance') ?? instance) !== instance) {
+    throw new Problem(
+      409,
+      'conflict',
+      'the queue was declared anew, or its broker started again, so the ids may be of other messages',
+    );
+  }
   const limit = numberIn(query, 'limit', mostMessages, 1, mostMessages);
   const dryRun = wordIn(query, 'dry_run', ['true', 'false'], 'false') === 'true';
   const order: Order = { request, management, queue, dryRun };
   const counts = ids === undefined ? await discardMatching(filter, limit, order) : await discardPicked(ids, order);
-  return ok({ ...aboutQueue(queue), dry_run: dryRun, ...counts });
+  return ok({ ...aboutQueue(queue), ...(ids !== undefined && { instance }), dry_run: dryRun, ...counts });
 };
 
 /** The largest limit: more messages than any queue holds. */

@@ -7,6 +7,7 @@ import { QueueRedrives } from './redrives/redrives.js';
 import { EventStreams } from './event-streams.js';
 import { DeadLetterGraphs } from './graph/dead-letter-graphs.js';
 import { filterToJson } from './input.js';
+import { Instances } from './instances.js';
 import { Searches } from './searches.js';
 import { SharedTurns, type Turns } from '../http/turns.js';
 
@@ -29,6 +30,7 @@ export class Dlx {
   readonly searches = new Searches();
   /** Exports are counted apart: each lasts as long as its client takes to read it. */
   readonly exports = new Searches('exports');
+  readonly instances = new Instances();
   readonly graphs: DeadLetterGraphs;
   readonly #sink: AuditSink | undefined;
 

@@ -364,6 +364,20 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       });
     });
 
+    it('takes out none of a queue that was declared anew, whose ids begin again', async () => {
+      publish('dead', 'old');
+      const { instance } = (await remove('?ids=0&dry_run=true')).body as { instance: string };
+      expect((await remove(`?ids=1&dry_run=true&instance=${instance}`)).body).toMatchObject({ matched: 1, instance });
+      channel.deleteQueue('dead');
+      channel.declareQueue('dead');
+      publish('dead', 'new');
+      const answer = await remove(`?ids=1&instance=${instance}`);
+      expect([answer.status, answer.body]).toEqual([409, expect.objectContaining({ error: 'conflict' })]);
+      expect(await page()).toMatchObject({ messages_ready: 1 });
+      expect((await remove('?text=new&instance=x')).body).toMatchObject({ reason: "'instance' goes with 'ids'" });
+      expect((await remove('?ids=1&instance=')).status).toBe(409);
+    });
+
     it('leaves what a consumer has, and is no death', async () => {
       publish('work', 'held');
       publish('work', 'ready');
