@@ -38,6 +38,15 @@ describe('an outbox', () => {
     expect([ends, outbox.failure]).toEqual([[undefined], undefined]);
   });
 
+  it('fails each further commit with the failure of the first one: what was emitted is dropped', () => {
+    const outbox = new Outbox();
+    const ends: (string | undefined)[] = [];
+    const refusing = deliveryOf((_, stored) => stored(new Error('refused')));
+    outbox.commit(refusing, (failure) => ends.push(failure?.message));
+    outbox.commit(refusing, (failure) => ends.push(failure?.message));
+    expect(ends).toEqual(['refused', 'refused']);
+  });
+
   it.each(['under way', 'over'])('has no failure by what comes when its commit is %s', (when) => {
     const outbox = new Outbox();
     const ends: (Error | undefined)[] = [];

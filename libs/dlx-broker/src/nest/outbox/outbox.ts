@@ -33,8 +33,8 @@ export class Outbox {
   #failure: Error | undefined;
   #isOpen = true;
   #isCommitting = false;
-  /** The commit has ended. */
-  #isOver = false;
+  /** A commit has succeeded. */
+  #isOut = false;
   /** Called at the end of a commit. */
   readonly #waiting: Done[] = [];
   /** True when the commit at the end of the attempt acked the message. */
@@ -95,7 +95,7 @@ export class Outbox {
 
   /** An event could not be kept, and its caller does not know: the commit will fail. */
   fail(error: Error): void {
-    if (!this.#isOver) this.#failure ??= error; // an event that came too late changes nothing
+    if (!this.#isOut) this.#failure ??= error; // an event that came too late changes nothing
   }
 
   /** Nothing that was collected leaves any more. */
@@ -114,10 +114,12 @@ export class Outbox {
   commit(delivery: BackendDelivery, done: Done): void {
     this.#isOpen = false;
     this.#isCommitting = true;
+    let hasEnded = false;
     const end: Done = (failure) => {
-      if (this.#isOver) return; // a backend of the application may answer, and then throw
-      this.#isOver = true;
+      if (hasEnded) return; // a backend of the application may answer, and then throw
+      hasEnded = true;
       this.#isCommitting = false;
+      this.#isOut = failure === undefined;
       this.#failure = failure;
       if (failure === undefined) for (const { ended } of this.#held.splice(0)) ended?.();
       else {
