@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Field, int32, longstr } from '../../libs/dlx-broker/src/engine.js';
+import { array, type Field, int32, int64, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
 import { missing } from './chromium.js';
 import { consoleHarness } from './harness.js';
 import { Shop } from './letters.js';
@@ -44,6 +44,66 @@ describe('dead letters in the console', () => {
     await house.page.getByRole('region', { name: 'Messages' }).waitFor();
     expect(await house.page.getByRole('region', { name: 'Messages' }).locator('tbody tr').count()).toBe(3);
     expect(decodeURIComponent(house.page.url())).toContain('error=TimeoutError');
+  });
+
+  it('are grouped by fingerprint in one queue, and each group leads to its letters', async () => {
+    fill();
+    await house.open('#/dead-letters?queue=orders.dead');
+    await house.page.getByLabel('Group by').selectOption('fingerprint');
+    const rows = house.page.getByRole('region', { name: 'Groups of dead letters' }).locator('tbody tr');
+    await rows
+      .first()
+      .getByText(/1:[0-9a-f]{16}/)
+      .waitFor();
+    expect(decodeURIComponent(house.page.url())).toContain('by=fingerprint');
+    const texts = await rows.allTextContents();
+    expect(texts).toHaveLength(2);
+    expect(texts[0]).toMatch(/TimeoutError.*no answer after # ms.*1:[0-9a-f]{16}.*3/);
+    expect(texts[1]).toMatch(/TypeError.*card is undefined.*1:[0-9a-f]{16}.*1/);
+    await rows.first().getByRole('link').first().click();
+    const list = house.page.getByRole('region', { name: 'Messages' });
+    await list.waitFor();
+    expect(await list.locator('tbody tr').count()).toBe(3);
+    expect(decodeURIComponent(house.page.url())).toContain('fingerprint=1:');
+    await list.getByRole('link').first().click();
+    await house.page.getByText('Messages of the same fingerprint').getByRole('link').click();
+    await list.waitFor();
+    expect(await list.locator('tbody tr').count()).toBe(3);
+    // The filter of the group is that of an action, too.
+    await house.page.locator('.page-head').getByRole('button', { name: 'Delete…' }).click();
+    await dialog().getByRole('button', { name: 'Delete 3 messages' }).click();
+    await house.page.getByText('Deleted 3 messages.').waitFor();
+    expect(shop.bodies('orders.dead')).toEqual(['{"order":4}']);
+  });
+
+  it('show the history of their attempts, with what was left out, as text', async () => {
+    shop.purge('orders.dead', 'orders', 'parked');
+    const at = 1_767_268_800_000;
+    const entry = (attempt: number, more: Readonly<Record<string, Field>>): Field =>
+      table(new Map(Object.entries({ attempt: int32(attempt), at: int64(at + attempt), ...more })));
+    const hostile = longstr('<img src=x onerror=alert(1)>\u202e');
+    const headers = new Map<string, Field>([
+      ['dlx-errors-omitted', int32(190)],
+      [
+        'dlx-errors',
+        array([
+          entry(200, { name: hostile, message: hostile, handler: hostile, host: hostile, took: int64(1_500) }),
+          entry(199, { name: longstr('Redrive'), message: longstr(''), redrive: int32(2) }),
+          entry(1, { name: longstr('TypeError'), message: longstr('card is undefined'), took: int64(12) }),
+        ]),
+      ],
+    ]);
+    shop.publish('', 'orders.dead', '{"order":1}', { headers });
+    await house.open(list);
+    await house.page.getByRole('region', { name: 'Messages' }).getByRole('link').first().click();
+    const rows = house.page.getByRole('region', { name: 'Attempts' }).locator('tbody tr');
+    await rows.first().waitFor();
+    const texts = await rows.allTextContents();
+    expect(texts).toHaveLength(4);
+    expect(texts[0]).toMatch(/^200.*(<img src=x onerror=alert\(1\)>\\u\{202e\}.*){4}1,500 ms$/);
+    expect(texts[1]).toMatch(/Redrive 2$/);
+    expect(texts[2]).toMatch(/^190 entries left out$/);
+    expect(texts[3]).toMatch(/^1.*TypeError card is undefined.*12 ms$/);
   });
 
   it('are not changed by looking', async () => {

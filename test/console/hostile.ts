@@ -1,3 +1,4 @@
+import { array, int32, int64, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
 import type { Shop } from './letters.js';
 
 /** Names, bodies and headers that would run as code if a page treated them as HTML, or break an address or a layout. */
@@ -25,15 +26,22 @@ export function declareHostile(shop: Shop): void {
   shop.queue(script);
   shop.bind(script, image, quotes);
   shop.bind(quotes, image, path);
+  const texts = { name: image, message: script, handler: long, host: direction };
+  const fields = Object.entries(texts).map(([name, text]) => [name, longstr(text)] as const);
+  const attempt = table(new Map([['attempt', int32(1)], ['at', int64(1_767_268_800_000)], ...fields]));
   for (const name of [path, address]) {
     shop.publish('', name, JSON.stringify({ [image]: script, nested: { [quotes]: [address, 1] } }), {
       contentType: image,
-      headers: shop.table({
-        [script]: image,
-        'dlx-error-class': image,
-        'dlx-error-message': script,
-        ['__proto__']: quotes,
-      }),
+      headers: new Map([
+        ...(shop.table({
+          [script]: image,
+          'dlx-error-class': image,
+          'dlx-error-message': script,
+          'dlx-fingerprint': long,
+          ['__proto__']: quotes,
+        }) ?? []),
+        ['dlx-errors', array([attempt, attempt])],
+      ]),
       correlationId: address,
       type: script,
       appId: image,

@@ -109,6 +109,12 @@ export interface Letter {
   readonly expires_at: number | null;
   readonly redrives: number;
   readonly error: { readonly class: string; readonly message: string; readonly kind: string } | null;
+  /** Groups similar failures. An earlier server does not say it. */
+  readonly fingerprint?: string | null;
+  /** The errors of the attempts, the latest first; only of one message. An earlier server does not list them. */
+  readonly errors?: readonly Attempt[];
+  /** How many entries were left out between the latest and the first. */
+  readonly errors_omitted?: number;
   readonly first_death: { readonly reason: string; readonly queue: string; readonly exchange: string } | null;
   readonly deaths: readonly Death[];
   readonly properties: Readonly<Record<string, unknown>>;
@@ -118,6 +124,21 @@ export interface Letter {
   readonly payload_bytes: number;
   readonly payload_truncated: boolean;
   readonly payload_error?: { readonly kind: string; readonly reason: string };
+}
+
+/** A failed attempt of a message, or a redrive between two attempts. */
+export interface Attempt {
+  readonly attempt: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly name: string;
+  readonly message: string;
+  readonly handler?: string;
+  readonly host?: string;
+  /** Milliseconds. */
+  readonly took?: number;
+  /** The number of the redrive; undefined for a failed attempt. */
+  readonly redrive?: number;
 }
 
 /** Messages of one dead-letter queue that died for the same reason with the same kind of error. */
@@ -131,6 +152,8 @@ export interface LetterGroup {
   readonly oldest: number | null;
   readonly newest: number | null;
   readonly example_id: string;
+  /** Only in groups by fingerprint, which have no reason and no first queue; empty for messages without one. */
+  readonly fingerprint?: string;
 }
 
 export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';

@@ -74,6 +74,37 @@ export function loadGroups(
   return request('dlx/groups', { query, signal });
 }
 
+interface FingerprintGroup {
+  readonly value: string;
+  readonly count: number;
+  readonly example_id: string;
+  readonly oldest: number | null;
+  readonly newest: number | null;
+  /** The kind of error of the example. An earlier server does not say it. */
+  readonly error?: string | null;
+}
+
+/** The messages of one queue, grouped by the fingerprint of their error. */
+export async function loadFingerprints(
+  { filter, ...name }: QueueName & { filter: LetterFilter },
+  signal: AbortSignal,
+): Promise<Groups> {
+  const query = messageQuery(filter);
+  query.set('by', 'fingerprint');
+  const { groups, ...answer } = await request<
+    Pick<Groups, 'others' | 'scanned' | 'complete'> & { readonly groups: readonly FingerprintGroup[] }
+  >(queuePath(name, 'groups'), { query, signal });
+  const rows = groups.map(({ value, error, ...group }) => ({
+    ...group,
+    ...name,
+    reason: '',
+    first_queue: '',
+    error: error ?? '',
+    fingerprint: value,
+  }));
+  return { ...answer, groups: rows, queues: 1, skipped: [], unproven: [] };
+}
+
 /** The bytes of each body that a list shows. */
 const snippet = 300;
 

@@ -8,6 +8,7 @@ describe('the filter of an address', () => {
     const filter = {
       reason: 'rejected',
       error: 'TypeError: a & b = "c" %',
+      fingerprint: '1:778c322593f616c1',
       text: '<b>ü</b>',
       died_in: 'a/b',
       older_than: '2h',
@@ -19,11 +20,12 @@ describe('the filter of an address', () => {
   });
 
   it('keeps empty parts that select messages without a value', () => {
-    const filter = filterOf(query('error=&reason=&first_queue=&exchange=&text=&older_than='));
-    expect(filter).toEqual({ error: '', reason: '', first_queue: '', exchange: '' });
+    const filter = filterOf(query('error=&fingerprint=&reason=&first_queue=&exchange=&text=&older_than='));
+    expect(filter).toEqual({ error: '', reason: '', fingerprint: '', first_queue: '', exchange: '' });
     expect(wordsOf(filter).map(({ name, value }) => `${name} ${value}`)).toEqual([
       'reason (none)',
       'error (none)',
+      'fingerprint (none)',
       'died first in (none)',
       'exchange (default)',
     ]);

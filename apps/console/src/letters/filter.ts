@@ -4,6 +4,7 @@ import { deathReasons } from '../api/types';
 const parts = [
   'reason',
   'error',
+  'fingerprint',
   'text',
   'died_in',
   'first_queue',
@@ -19,6 +20,7 @@ export type FilterPart = (typeof parts)[number];
 const mayBeEmpty: ReadonlySet<string> = new Set<FilterPart>([
   'reason',
   'error',
+  'fingerprint',
   'died_in',
   'first_queue',
   'exchange',
@@ -90,6 +92,7 @@ export interface FilterWord {
 const names: Readonly<Record<FilterPart, string>> = {
   reason: 'reason',
   error: 'error',
+  fingerprint: 'fingerprint',
   text: 'text',
   died_in: 'died in',
   first_queue: 'died first in',

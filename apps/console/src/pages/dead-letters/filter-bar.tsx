@@ -14,8 +14,10 @@ export function FilterBar(props: {
   queues?: readonly string[];
   /** False in the list of one queue: its queue is fixed. */
   hasQueue?: boolean;
+  /** A field after those of the filter. */
+  children?: ComponentChildren;
 }) {
-  const { vhost, queue, filter, queues = [], hasQueue = true } = props;
+  const { vhost, queue, filter, queues = [], hasQueue = true, children } = props;
   return (
     <>
       <form class="filters letters-filters" role="search" onSubmit={(event) => event.preventDefault()}>
@@ -57,6 +59,7 @@ export function FilterBar(props: {
         </Field>
         <Text name="Error" part="error" filter={filter} placeholder="class or kind" />
         <Age filter={filter} />
+        {children}
         <More filter={filter} />
       </form>
       <Chips filter={filter} />
@@ -165,6 +168,7 @@ function More({ filter }: { filter: LetterFilter }) {
       <div>
         <Text name="Died last in" part="died_in" filter={filter} placeholder="queue" />
         <Text name="Died first in" part="first_queue" filter={filter} placeholder="queue" />
+        <Text name="Fingerprint" part="fingerprint" filter={filter} />
         <Text name="Exchange of the origin" part="exchange" filter={filter} />
         <Text name="Routing key of the origin" part="routing_key" filter={filter} />
         <Field name="Header">

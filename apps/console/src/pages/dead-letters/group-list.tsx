@@ -2,33 +2,36 @@ import { useState } from 'preact/hooks';
 import type { LetterGroup } from '../../api/types';
 import { useResource } from '../../api/use-resource';
 import { type Action, ActionDialog } from '../../letters/action-dialog';
-import { loadGroups, type Groups, type Target } from '../../letters/api';
+import { loadFingerprints, loadGroups, type Groups, type Target } from '../../letters/api';
 import { isEmptyFilter, type LetterFilter } from '../../letters/filter';
-import { messages, shownReason } from '../../letters/words';
+import { messages } from '../../letters/words';
 import { focusedRow } from '../../keyboard';
 import { href } from '../../router';
 import { isReadOnly } from '../../session';
 import { useKeys } from '../../use-keys';
 import { count } from '../../ui/format';
-import { Age, Name, NotProven, PageHead, Reason, visible } from '../../ui/parts';
+import { Age, Name, NotProven, PageHead, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { type Column, Table } from '../../ui/table';
 import { FilterBar } from './filter-bar';
+import { ErrorKind, Fingerprint, Way } from './group-parts';
+import { Grouping, onlyVhost } from './grouping';
 import { lettersHref } from '../../letters/links';
 import { Check, SelectionBar, useSelection } from './selection';
 
 /** The pause between two looks at all queues, in milliseconds. */
 const interval = 10_000;
 
-const keyOf = ({ vhost, queue, reason, first_queue, error }: LetterGroup): string =>
-  JSON.stringify([vhost, queue, reason, first_queue, error]);
+const keyOf = ({ vhost, queue, reason, first_queue, error, fingerprint }: LetterGroup): string =>
+  JSON.stringify(fingerprint === undefined ? [vhost, queue, reason, first_queue, error] : [vhost, queue, fingerprint]);
 
 /** The filter of the messages of a group: that of the page, and what the group has in common. */
-const filterOfGroup = ({ reason, first_queue, error }: LetterGroup, filter: LetterFilter): LetterFilter => ({
+const filterOfGroup = (
+  { reason, first_queue, error, fingerprint }: LetterGroup,
+  filter: LetterFilter,
+): LetterFilter => ({
   ...filter,
-  reason,
-  first_queue,
-  error,
+  ...(fingerprint === undefined ? { reason, first_queue, error } : { fingerprint }),
 });
 
 /** The orders in which groups can be shown. */
@@ -39,7 +42,7 @@ const orders: Readonly<Record<string, (one: LetterGroup, other: LetterGroup) => 
   newest: (one, other) => (one.newest ?? 0) - (other.newest ?? 0),
 };
 
-/** Dead letters of all queues, grouped by queue, reason and error. */
+/** Dead letters of all queues, grouped by queue, reason and error; those of one queue also by fingerprint (`by`). */
 export function GroupList(props: {
   vhost: string | undefined;
   queue: string | undefined;
@@ -47,8 +50,16 @@ export function GroupList(props: {
   query: URLSearchParams;
 }) {
   const { vhost, queue, filter, query } = props;
-  const question = JSON.stringify([vhost, queue, filter]);
-  const answer = useResource(question, (signal) => loadGroups({ vhost, queue, filter }, signal), interval);
+  const isByFingerprint = query.get('by') === 'fingerprint' && vhost !== undefined && queue !== undefined;
+  const question = JSON.stringify([vhost, queue, filter, isByFingerprint]);
+  const answer = useResource(
+    question,
+    (signal) =>
+      isByFingerprint
+        ? loadFingerprints({ vhost, queue, filter }, signal)
+        : loadGroups({ vhost, queue, filter }, signal),
+    interval,
+  );
   const selection = useSelection(question);
   const [action, setAction] = useState<Action>();
 
@@ -88,12 +99,9 @@ export function GroupList(props: {
           </a>
         )}
       </PageHead>
-      <FilterBar
-        vhost={vhost}
-        queue={queue}
-        filter={filter}
-        queues={[...new Set(groups.map((group) => group.queue))]}
-      />
+      <FilterBar vhost={vhost} queue={queue} filter={filter} queues={[...new Set(groups.map((group) => group.queue))]}>
+        {queue !== undefined && <Grouping isByFingerprint={isByFingerprint} vhost={vhost ?? onlyVhost(groups)} />}
+      </FilterBar>
       <div class="card">
         <Loaded of={answer} what="dead letters" lines={8}>
           {(data) => (
@@ -176,16 +184,7 @@ function columns(props: {
             <ErrorKind of={group} />
           </a>
           <span class="group-way">
-            <Reason of={shownReason(group.reason, group.error !== '')} />
-            {group.first_queue !== '' && (
-              <>
-                <span class="muted">in</span>
-                <a href={href(['queues', group.vhost, group.first_queue])}>
-                  <Name of={group.first_queue} />
-                </a>
-              </>
-            )}
-            <span class="muted">{group.first_queue === '' ? 'waits in' : '→'}</span>
+            {group.fingerprint === undefined ? <Way of={group} /> : <Fingerprint of={group.fingerprint} />}
             <a href={lettersHref(group.vhost, group.queue, filter)}>
               <Name of={group.queue} />
             </a>
@@ -210,30 +209,6 @@ function columns(props: {
     { title: 'Newest', sort: 'newest', numeric: true, minor: true, cell: (group) => <Age of={group.newest} /> },
   ];
 }
-
-/** The error of a group: its class in bold, then its message. */
-function ErrorKind({ of: { error, reason } }: { of: LetterGroup }) {
-  if (error === '') return <span>{withoutError[reason] ?? 'No error recorded'}</span>;
-  const colon = error.indexOf(': ');
-  if (colon < 0) return <Name of={error} />;
-  return (
-    <>
-      <b>
-        <Name of={error.slice(0, colon)} />
-      </b>{' '}
-      <Name of={error.slice(colon + 2)} />
-    </>
-  );
-}
-
-/** What is known of messages whose handler recorded no error. */
-const withoutError: Readonly<Record<string, string>> = {
-  '': 'Never died, published here',
-  rejected: 'Rejected without an error',
-  expired: 'Expired in the queue',
-  maxlen: 'The queue was full',
-  delivery_limit: 'Delivered too often',
-};
 
 function sorted(groups: readonly LetterGroup[], query: URLSearchParams): readonly LetterGroup[] {
   const order = orders[query.get('sort') ?? ''];

@@ -17,6 +17,7 @@ import { dateTime } from '../../ui/format';
 import { Age, Card, Name, PageHead, Reason, visible } from '../../ui/parts';
 import { Loading, Failure, Notice } from '../../ui/states';
 import { toast } from '../../ui/toasts';
+import { Attempts } from './attempts';
 import { Body } from './body';
 import { longestBody } from './draft';
 import { Editor } from './editor';
@@ -129,7 +130,8 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
       {data !== undefined && (
         <div class={`message-page ${isEditing ? 'editing' : ''}`}>
           <div class="message-error">
-            <ErrorCard of={data} />
+            <ErrorCard of={data} name={name} />
+            <Attempts of={data} />
           </div>
           <aside aria-label="Way and destination">
             {!isReadOnly() && <Preview of={data} name={name} />}
@@ -222,13 +224,21 @@ function Sub({ of }: { of: Letter }) {
 }
 
 /** The error that a handler recorded, with its stack. */
-function ErrorCard({ of: { error, headers } }: { of: Letter }) {
+function ErrorCard({ of: { error, headers, fingerprint }, name }: { of: Letter; name: QueueName }) {
   if (error === null) return null;
   const stack = headers['dlx-error-stack']?.value;
   return (
     <Card title="Error">
       <div class="card-body failure">
         <p>{visible(error.message ?? error.class)}</p>
+        {typeof fingerprint === 'string' && (
+          <small>
+            Messages of the same fingerprint:{' '}
+            <a href={lettersHref(name.vhost, name.queue, { fingerprint })}>
+              <Name of={fingerprint} />
+            </a>
+          </small>
+        )}
         {typeof stack === 'string' && (
           <details>
             <summary>Stack</summary>

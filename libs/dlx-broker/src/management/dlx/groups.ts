@@ -24,18 +24,24 @@ const groupings = {
   'routing-key': (message) => recordedAddressOf(message).routingKey,
 } as const satisfies Record<string, (message: Message) => string | undefined>;
 
+/** A group of one value of a property. */
+interface GroupOfValue extends LetterGroup {
+  /** The kind of error of the first message. Only with `by=fingerprint`: a fingerprint by itself says nothing to a reader. */
+  readonly error?: string | null;
+}
+
 const group: Handler = async (request, management) => {
   const { query } = request;
   onlyKnown(query.keys(), [...Object.keys(filterNames), 'header', 'by', 'cursor', 'scan'], 'parameter');
   const queue = readableQueue(request, management);
   const by = wordIn(query, 'by', Object.keys(groupings) as (keyof typeof groupings)[]);
-  const groups = new Map<string, LetterGroup>();
+  const groups = new Map<string, GroupOfValue>();
   let others = 0;
   const found = (entry: Entry): boolean => {
     const value = groupings[by](entry.message) ?? '';
     const known = groups.get(value);
     if (known !== undefined) addTo(known, entry.message);
-    else if (groups.size < mostGroups) groups.set(value, groupOf(entry));
+    else if (groups.size < mostGroups) groups.set(value, { ...groupOf(entry), ...exampleOf(by, entry) });
     else others++;
     return true;
   };
@@ -56,7 +62,11 @@ const group: Handler = async (request, management) => {
     by,
     groups: [...groups]
       .sort(([, one], [, other]) => other.count - one.count)
-      .map(([value, found]) => ({ value, ...groupToJson(found) })),
+      .map(([value, found]) => ({
+        value,
+        ...groupToJson(found),
+        ...(found.error !== undefined && { error: found.error }),
+      })),
     others,
     scanned: looked,
     complete: next === undefined,
@@ -64,6 +74,9 @@ const group: Handler = async (request, management) => {
     ...unread.json,
   });
 };
+
+const exampleOf = (by: keyof typeof groupings, { message }: Entry): Pick<GroupOfValue, 'error'> =>
+  by === 'fingerprint' ? { error: errorOf(message)?.kind ?? null } : {};
 
 export const groups: readonly Resource[] = [
   { path: '/dlx/queues/:vhost/:name/groups', allows: 'management', GET: group },

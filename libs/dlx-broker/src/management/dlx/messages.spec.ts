@@ -436,6 +436,10 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
         ['HttpError: order # gave #', 583],
         ["TypeError: x of 'undefined'", 250],
       ]);
+      const byFingerprint = (await groups('?by=fingerprint')) as { groups: { count: number; error: string | null }[] };
+      expect(byFingerprint.groups.map(({ error, count }) => [error, count])).toEqual(
+        answer.groups.map(({ value, count }) => [value, count]),
+      );
       for (const { value, count } of answer.groups) {
         const found = await page(`?error=${encodeURIComponent(value)}&page_size=1`);
         expect(found.items[0]).toMatchObject({ error: { kind: value } });

@@ -1,0 +1,57 @@
+import type { LetterGroup } from '../../api/types';
+import { shownReason } from '../../letters/words';
+import { href } from '../../router';
+import { Name, Reason } from '../../ui/parts';
+
+/** How the messages of a group came into their queue. */
+export function Way({ of: { vhost, reason, first_queue, error } }: { of: LetterGroup }) {
+  return (
+    <>
+      <Reason of={shownReason(reason, error !== '')} />
+      {first_queue !== '' && (
+        <>
+          <span class="muted">in</span>
+          <a href={href(['queues', vhost, first_queue])}>
+            <Name of={first_queue} />
+          </a>
+        </>
+      )}
+      <span class="muted">{first_queue === '' ? 'waits in' : '→'}</span>
+    </>
+  );
+}
+
+/** The fingerprint of a group. */
+export function Fingerprint({ of }: { of: string }) {
+  return (
+    <>
+      <Name of={of} empty="no fingerprint" /> <span class="muted">in</span>
+    </>
+  );
+}
+
+/** The error of a group: its class in bold, then its message. With a fingerprint, the error of one of its messages. */
+export function ErrorKind({ of: { error, reason, fingerprint } }: { of: LetterGroup }) {
+  if (error === '') {
+    return <span>{(fingerprint === undefined ? withoutError[reason] : undefined) ?? 'No error recorded'}</span>;
+  }
+  const colon = error.indexOf(': ');
+  if (colon < 0) return <Name of={error} />;
+  return (
+    <>
+      <b>
+        <Name of={error.slice(0, colon)} />
+      </b>{' '}
+      <Name of={error.slice(colon + 2)} />
+    </>
+  );
+}
+
+/** What is known of messages whose handler recorded no error. */
+const withoutError: Readonly<Record<string, string>> = {
+  '': 'Never died, published here',
+  rejected: 'Rejected without an error',
+  expired: 'Expired in the queue',
+  maxlen: 'The queue was full',
+  delivery_limit: 'Delivered too often',
+};
