@@ -79,6 +79,21 @@ describe('/metrics', () => {
     expect(page.samples.some(({ labels }) => labels.get('queue') === 'empty')).toBe(false);
   });
 
+  it('has the queues that are paused, and only while they are', async () => {
+    const { broker, meter, clock } = metered();
+    traffic(broker);
+    const paused = async (): Promise<unknown[]> =>
+      (await scraped(meter)).samples
+        .filter(({ name }) => name === 'dlx_queue_paused')
+        .map(({ labels, value }) => [labels.get('queue'), value]);
+    expect(await paused()).toEqual([]);
+    const home = broker.virtualHost('/');
+    home.pauseQueue(home.queues.get('work')!, { for: 60_000 });
+    expect(await paused()).toEqual([['work', 1]]);
+    clock.advance(60_000);
+    expect(await paused()).toEqual([]);
+  });
+
   it('escapes the names of queues', async () => {
     const { broker, meter } = metered();
     const name = 'a"b\\c{}=,\u2028é';

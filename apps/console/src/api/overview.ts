@@ -3,7 +3,7 @@ import type { DeathReason, RedriveTask } from './types';
 
 /** Something that an operator should look at. `text` says what. */
 export interface Alarm {
-  readonly kind: 'growing' | 'loop' | 'stuck_dlx' | 'memory' | 'disk' | 'stalled';
+  readonly kind: 'growing' | 'loop' | 'stuck_dlx' | 'memory' | 'disk' | 'stalled' | 'paused';
   readonly vhost: string | null;
   readonly queue: string | null;
   readonly text: string;

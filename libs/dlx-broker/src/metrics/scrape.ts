@@ -39,6 +39,8 @@ export class Scrape {
   deadLetterQueues: ShownQueues = none;
   /** Queues in which messages died, or would be dead-lettered, by name. */
   dyingQueues: ShownQueues = none;
+  /** Queues whose deliveries are stopped, by name. */
+  pausedQueues: ShownQueues = none;
 
   constructor(
     readonly of: MeteredBroker,
@@ -79,16 +81,19 @@ export class Scrape {
     const most = this.endpoint === 'aggregated' ? mostShown : Infinity;
     const letters: Queue[] = [];
     const dying: Queue[] = [];
+    const paused: Queue[] = [];
     for (const graph of this.graphs.values()) {
       for (const [place, queue] of graph.queues.entries()) {
         if (place % inOneGo === 0) yield;
         if (queue.deleted) continue;
         if (deadLetterSign(queue, graph) === 'proven') letters.push(queue);
         if (mayDie(queue)) dying.push(queue);
+        if (queue.pausing.state !== undefined) paused.push(queue);
       }
     }
     this.deadLetterQueues = shownOf(letters, most);
     this.dyingQueues = shownOf(dying, most);
+    this.pausedQueues = shownOf(paused, most);
   }
 }
 

@@ -11,6 +11,7 @@ const kinds: Readonly<Record<string, { readonly title: string; readonly tone: 'w
   memory: { title: 'Memory', tone: 'bad' },
   disk: { title: 'Disk', tone: 'bad' },
   stalled: { title: 'Stalled', tone: 'bad' },
+  paused: { title: 'Paused', tone: 'warn' },
 };
 
 /** The alarms of the broker and of its dead-letter queues. Nothing if there are none. */

@@ -56,15 +56,19 @@ export const letterFamilies: readonly Metric<Scrape>[] = [
     ({ counters }) => counters.redriven,
   ),
   ofLetters('dlx_discarded_total', 'counter', 'Messages that operators deleted', ({ counters }) => counters.discarded),
+  labelled('dlx_queue_paused', 'gauge', queueLabels, '1 for a queue whose deliveries are stopped', ({ pausedQueues }) =>
+    pausedQueues.shown.map(({ home, name }) => ({ labels: [home.name, name], value: 1 })),
+  ),
   byVhost('dlx_lost_messages_total', 'Messages lost to a damaged disk', ({ lost }) => lost),
   labelled(
     'dlx_metrics_left_out',
     'gauge',
     ['kind'],
     'Queues that this page leaves out, because it has a thousand of them; /metrics/per-object has all',
-    ({ dyingQueues, deadLetterQueues }) => [
+    ({ dyingQueues, deadLetterQueues, pausedQueues }) => [
       { labels: ['dying'], value: dyingQueues.leftOut },
       { labels: ['dead_letters'], value: deadLetterQueues.leftOut },
+      { labels: ['paused'], value: pausedQueues.leftOut },
     ],
   ),
 ];

@@ -8,7 +8,7 @@ import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 
 /** Something that an operator should look at. */
 export interface Alarm {
-  readonly kind: 'growing' | 'loop' | 'stuck_dlx' | 'memory' | 'disk' | 'stalled';
+  readonly kind: 'growing' | 'loop' | 'stuck_dlx' | 'memory' | 'disk' | 'stalled' | 'paused';
   readonly vhost: string | null;
   readonly queue: string | null;
   readonly text: string;
@@ -70,6 +70,22 @@ export function stuckAlarm(queue: Queue, { edges }: DeadLetterGraph): Alarm | un
   const text = `its dead-letter exchange '${edge.exchange}' does not exist: messages that die here are dropped`;
   return alarmOf('stuck_dlx', queue, text);
 }
+
+/** The alarm of a queue whose deliveries an operator stopped. A pause may be forgotten. */
+export function pauseAlarm(queue: Queue): Alarm | undefined {
+  const { state } = queue.pausing;
+  if (state === undefined) return undefined;
+  const { by, reason, since, until } = state;
+  const from = `paused${by === undefined ? '' : ` by ${by}`} since ${shownTime(since)}`;
+  const end = until === undefined ? 'until it is resumed' : `until ${shownTime(until)}`;
+  return alarmOf(
+    'paused',
+    queue,
+    `${from}, ${end}; ${queue.length} messages wait${reason === '' ? '' : `: ${reason}`}`,
+  );
+}
+
+const shownTime = (time: number): string => new Date(time).toISOString().replace('.000Z', 'Z');
 
 /** A queue that has more messages than a minute ago. */
 export interface Growth {

@@ -130,6 +130,33 @@ describe('GET /api/dlx/overview', () => {
     ]);
   });
 
+  it('names the queues that are paused, so that none is forgotten', async () => {
+    const { call, clock, declare, publish, alarms, overview } = arrange();
+    const at = (time: number): string => new Date(time).toISOString().replace('.000Z', 'Z');
+    const start = clock.now();
+    publish('orders', 3);
+    const pause = (queue: string, body: object) => call('PUT', `/dlx/queues/%2F/${queue}/pause`, { body });
+    await pause('orders', { reason: 'the bank is down' });
+    await pause('dead', { for: '1h' });
+    expect(await alarms()).toEqual([
+      ['paused', '/', 'dead', `paused by guest since ${at(start)}, until ${at(start + 3_600_000)}; 0 messages wait`],
+      [
+        'paused',
+        '/',
+        'orders',
+        `paused by guest since ${at(start)}, until it is resumed; 3 messages wait: the bank is down`,
+      ],
+    ]);
+    clock.advance(3_600_000);
+    await call('DELETE', '/dlx/queues/%2F/orders/pause');
+    expect(await alarms()).toEqual([]);
+    for (let n = 0; n < 25; n++) {
+      declare(`q${n}`);
+      await pause(`q${n}`, {});
+    }
+    expect([(await alarms()).length, (await overview())['more_alarms']]).toEqual([20, 5]);
+  });
+
   it('raises an alarm for messages that go round, very often or without a wait', async () => {
     const { channel, declare, publish, reject, pass, alarms } = arrange();
     declare('here', dyingTo('there'));

@@ -4,7 +4,7 @@ import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { deadLetterSign, oldestOf } from '../queues/queue-row.js';
-import { type Alarm, growthAlarm, type Growth, growthOf, mostOfKind, stuckAlarm } from './alarms.js';
+import { type Alarm, growthAlarm, type Growth, growthOf, mostOfKind, pauseAlarm, stuckAlarm } from './alarms.js';
 
 /** The number of queues that are named. */
 const mostNamed = 5;
@@ -22,6 +22,7 @@ export class Totals {
   readonly #top: Queue[] = [];
   readonly #growing: Growth[] = [];
   readonly #stuck: Alarm[] = [];
+  readonly #paused: Alarm[] = [];
   #leftOut = 0;
 
   constructor(
@@ -41,9 +42,8 @@ export class Totals {
     this.queues++;
     this.ready += queue.length;
     this.unacknowledged += queue.unacked;
-    const stuck = stuckAlarm(queue, graph);
-    if (stuck !== undefined && this.#stuck.length < mostOfKind) this.#stuck.push(stuck);
-    else if (stuck !== undefined) this.#leftOut++;
+    this.#note(stuckAlarm(queue, graph), this.#stuck);
+    this.#note(pauseAlarm(queue), this.#paused);
     const sign = deadLetterSign(queue, graph);
     if (sign === 'claimed') this.unprovenQueues++;
     // A forged header must not count the messages of a work queue as dead letters.
@@ -55,9 +55,15 @@ export class Totals {
     if (growth !== undefined && !keepMost(this.#growing, growth, ({ by }) => by, mostOfKind)) this.#leftOut++;
   }
 
+  #note(alarm: Alarm | undefined, kept: Alarm[]): void {
+    if (alarm === undefined) return;
+    if (kept.length < mostOfKind) kept.push(alarm);
+    else this.#leftOut++;
+  }
+
   /** The alarms of the queues, and the number of further ones. */
   get alarms(): { readonly shown: readonly Alarm[]; readonly leftOut: number } {
-    return { shown: [...this.#stuck, ...this.#growing.map(growthAlarm)], leftOut: this.#leftOut };
+    return { shown: [...this.#stuck, ...this.#paused, ...this.#growing.map(growthAlarm)], leftOut: this.#leftOut };
   }
 
   topToJson(measures: Measures): readonly object[] {
