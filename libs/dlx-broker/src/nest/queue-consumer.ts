@@ -262,7 +262,8 @@ export class QueueConsumer {
     opened: Opened | undefined,
   ): void {
     const planned = matching[0]!;
-    const payload = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
+    let payload = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
+    let attempts = 0;
     const packet = opened?.packet;
     const handler = matching.length === 1 ? planned.handler : undefined;
     ordered.take({
@@ -272,6 +273,8 @@ export class QueueConsumer {
       own,
       contextOf: (held) => (packet === undefined ? new DlxContext(held) : new PacketContext(held, packet)),
       run: (held, context, ended) => {
+        // The attempt before may have changed its payload.
+        if (attempts++ > 0) payload = packet === undefined ? payloadOf(delivery) : packetOf(payloadOf(delivery))?.data;
         const spent = matching.find((each) => isSpent(each, context));
         if (spent !== undefined) {
           this.settlement.exhausted(held, spent, context.attempt);
@@ -279,11 +282,10 @@ export class QueueConsumer {
         }
         if (handler === undefined) return this.#share(held, context, matching, own, payload, packet, ended);
         const replies = this.#repliesFor(held, packet, handler, own);
-        const { circuit } = planned;
-        const epoch = circuit?.begin();
+        const epoch = planned.circuit?.begin();
         const handling = { delivery: held, planned, context, replies, epoch, span: undefined };
         this.attempts.single(handling, payload, () => {
-          if (epoch !== undefined) circuit?.ended(epoch);
+          if (epoch !== undefined) planned.circuit?.ended(epoch);
           ended();
         });
       },

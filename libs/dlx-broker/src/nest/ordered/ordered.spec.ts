@@ -88,6 +88,21 @@ class Handlers {
   }
 }
 
+/** Changes its payload before it fails. */
+@Injectable()
+class Changing {
+  readonly totals: number[] = [];
+
+  @Consume('totals')
+  @Retry({ attempts: 3, backoff: '1s' })
+  @Ordered({ key: () => 'all' })
+  handle(@Payload() order: { total: number }): void {
+    order.total *= 2;
+    this.totals.push(order.total);
+    if (this.totals.length < 3) throw new Error('not yet');
+  }
+}
+
 @Injectable()
 class Slow {
   constructor(own: Steps) {
@@ -104,7 +119,7 @@ class Slow {
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  steps.release();
+  steps?.release();
   for (const end of ends.splice(0)) await end();
 });
 
@@ -132,6 +147,14 @@ describe('handlers with @Ordered', () => {
     expect(steps.seen.slice(4)).toEqual(['A1', 'A2']);
     expect(dlx.queue('steps').unacknowledged).toBe(0);
     expect([...dlx.broker.virtualHost('/').queues.keys()].sort()).toEqual(['steps', 'steps.parked']); // no wait queue
+  });
+
+  it('give each attempt the payload as it was published, although an earlier attempt changed its own', async () => {
+    const dlx = await DlxTesting.create({ providers: [Changing] }, { logger: false });
+    ends.push(() => dlx.close());
+    await dlx.publish('totals', { total: 1 });
+    await dlx.advance('3s');
+    expect(dlx.app.get(Changing).totals).toEqual([2, 2, 2]);
   });
 
   it('park after the last attempt, with what was counted in the process, and go on with the key', async () => {
@@ -341,7 +364,7 @@ it('a queue that was deleted leaves nothing in hand, and its handlers go on', as
   dlx.broker.connect().openChannel(silentOutbox).deleteQueue('steps');
   const [ordered] = broker.ordered;
   expect([ordered!.inHand, ordered!.held, ordered!.atWork]).toEqual([1, 0, 1]);
-  steps.release();
+  steps?.release();
   await expect.poll(() => ordered!.inHand).toBe(0);
   await expect.poll(() => dlx.queue('steps').exists && dlx.queue('steps').consumers, { timeout: 5_000 }).toBe(1);
   await publish({ key: 'A', n: 4 });
