@@ -35,7 +35,7 @@ const edit: Handler = async (request, management) => {
   request.note({
     dry_run: dryRun,
     to: to ?? null,
-    headers: headers && [...headers.keys()],
+    headers: headers && [...headers.keys()].slice(0, mostNames),
     keep_original: keepsOriginal,
   });
   if (!dryRun) checkMemory(management.host);
@@ -99,7 +99,7 @@ async function replace(entry: Entry, { request, management, queue, given, sums }
   });
 }
 
-/** The most queues that the audit log names. */
+/** The most queues, and the most headers, that the audit log names. */
 const mostNames = 100;
 
 /** Records which message replaced which: the new one has the name of the task in a header. */

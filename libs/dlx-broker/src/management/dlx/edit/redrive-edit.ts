@@ -28,29 +28,50 @@ export type EditRow = readonly [position: number, before: string, after: string]
 export class RedriveEdit {
   /** Before and after, for the answer of a dry run. */
   readonly pairs: EditPairs | undefined;
+  /** What the edit does, without a byte of a body: for lists and for the audit log. */
+  readonly json: Readonly<Record<string, unknown>>;
   /** Messages that were edited since the last {@link taken}. */
   #rows: EditRow[] = [];
+  #order: EditOrder;
+  #checked: Checked | undefined;
 
   /** @param checked the message whose body was checked before the redrive began */
   constructor(
-    readonly order: EditOrder,
+    order: EditOrder,
     readonly user: User,
     isDry: boolean,
-    readonly checked?: Checked,
+    checked?: Checked,
   ) {
     this.pairs = isDry ? new EditPairs() : undefined;
+    this.#order = order;
+    this.#checked = checked;
+    const { body, patch, headers, keepsOriginal } = order;
+    // Once: a list of redrives shows it, and a body may have megabytes.
+    this.json = {
+      payload_sha256: body === undefined ? null : (checked?.sums.after ?? sumOf(body)),
+      merge_patch_sha256: patch === undefined ? null : sumOf(Buffer.from(JSON.stringify(patch))),
+      headers: [...headers.keys()],
+      keep_original: keepsOriginal,
+    };
+  }
+
+  /** Nothing is edited any more. Ended redrives are remembered, and their bodies must not be. */
+  end(): void {
+    this.#checked = undefined;
+    this.#order = { ...this.#order, body: undefined, patch: undefined, headers: new Map() };
   }
 
   /** The new message, or the reason why this one stays. */
   of({ message, position }: Entry, { profile }: VirtualHost, now: number): EditedMessage | NotEdited {
     const old = bodyOf(message);
     if (old === undefined) return 'unreadable';
-    const { order, user } = this;
+    const { user } = this;
+    const order = this.#order;
     const body = order.patch === undefined ? (order.body ?? old) : patchedBody(old, message.own, order.patch);
     if (typeof body === 'string') return body;
     const headers = changedHeaders(ownHeadersOf(message), order.headers);
     if (headers === undefined && sameBytes(body, old)) return 'unchanged';
-    const sums = this.checked?.message === message ? this.checked.sums : sumsOf(old, body);
+    const sums = this.#checked?.message === message ? this.#checked.sums : sumsOf(old, body);
     const noted = withEditNote(headers ?? ownHeadersOf(message), message, {
       by: user.name,
       at: now,
@@ -84,17 +105,6 @@ export class RedriveEdit {
     const rows = this.#rows;
     this.#rows = [];
     return rows;
-  }
-
-  /** What the edit does, without a byte of a body: for lists and for the audit log. */
-  get json(): Readonly<Record<string, unknown>> {
-    const { body, patch, headers, keepsOriginal } = this.order;
-    return {
-      payload_sha256: body === undefined ? null : sumOf(body),
-      merge_patch_sha256: patch === undefined ? null : sumOf(Buffer.from(JSON.stringify(patch))),
-      headers: [...headers.keys()],
-      keep_original: keepsOriginal,
-    };
   }
 }
 

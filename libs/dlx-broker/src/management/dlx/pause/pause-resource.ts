@@ -13,11 +13,12 @@ const pause: Handler = async (request, management) => {
   onlyKnown(Object.keys(body), ['reason', 'for'], 'key');
   const [reason, time] = [textIn(body, 'reason'), textIn(body, 'for')];
   const milliseconds = time === undefined ? undefined : durationOf(time, 'for');
-  request.note({ ...(reason !== undefined && { reason }), ...(time !== undefined && { for: time }) });
   // The queue, or the rights of the user, may be gone since.
   const queue = configurableQueue(request, management);
   const by = request.user.name;
   management.vhost(queue.home.name).pauseQueue(queue, { reason, for: milliseconds, by });
+  // Not before: the audit log keeps thousands of entries in memory, and a refused reason may have megabytes.
+  request.note({ ...(reason !== undefined && { reason }), ...(time !== undefined && { for: time }) });
   return noContent;
 };
 

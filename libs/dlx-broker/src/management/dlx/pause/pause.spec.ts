@@ -68,6 +68,14 @@ describe('a pause over HTTP', () => {
     ]);
   });
 
+  it('is recorded without its reason if the reason is too long: the log stays in memory', async () => {
+    const { call } = arrange();
+    expect((await call('PUT', path, { body: { reason: 'x'.repeat(1_000_000), for: '90s' } })).status).toBe(400);
+    const { items } = (await call('GET', '/dlx/audit')).body as { items: readonly Record<string, unknown>[] };
+    expect(items[0]).toMatchObject({ user: 'guest', status: 400 });
+    expect(JSON.stringify(items[0]).length).toBeLessThan(1_000);
+  });
+
   it('rule X5: is no part of definitions', async () => {
     const { call } = arrange();
     await call('PUT', path, { body: {} });

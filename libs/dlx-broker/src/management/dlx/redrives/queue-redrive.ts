@@ -107,6 +107,7 @@ export class QueueRedrive extends Redrive {
     const { clock, ended } = this.#parts;
     clock.wakeAt(this.state === 'running' ? clock.now() : undefined, this.#tick);
     if (this.isOver) this.#countGone();
+    if (this.isOver) this.order.edit?.end();
     if (this.isOver || this.state === 'tripped') ended?.(this);
   }
 
