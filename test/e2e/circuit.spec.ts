@@ -108,6 +108,36 @@ describe('an outage of a service', () => {
     ]);
   });
 
+  it('holds one message of each queue for a probe, and not the rest of a queue that waited for its outcome', async () => {
+    @Injectable()
+    class Two {
+      @Consume('payments')
+      @Circuit('bank')
+      @Prefetch(1)
+      pay(): Promise<void> {
+        return this.#ask();
+      }
+
+      @Consume('refunds')
+      @Circuit('bank')
+      @Prefetch(1)
+      refund(): Promise<void> {
+        return this.#ask();
+      }
+
+      async #ask(): Promise<void> {
+        await new Promise((resolve) => setImmediate(resolve));
+        throw new BankDown('no route to the bank');
+      }
+    }
+    const transport = { circuits: { bank: { on: BankDown, atLeast: 1 } } };
+    const dlx = await DlxTesting.create({ providers: [Two] }, { logger: false, transport });
+    open.push(dlx);
+    for (let id = 0; id < 300; id++) for (const queue of ['payments', 'refunds']) await dlx.publish(queue, { id });
+    await dlx.advance('1h');
+    expect(dlx.app.get(DlxBroker).counts.held).toBeLessThan(60); // 17 probes
+  });
+
   it('opens the circuit once; the messages in hand are held without a second trip', async () => {
     const kinds: string[] = [];
     const { dlx, broker, publish, attempts } = await arrange(

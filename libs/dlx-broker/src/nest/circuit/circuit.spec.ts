@@ -148,6 +148,17 @@ describe('a circuit', () => {
     expect([circuit.state, ran]).toEqual(['probing', ['gone', 'handled']]);
   });
 
+  it('ends the consumers before it holds what is in hand, for a consumer with room gets further messages', () => {
+    const { clock, circuit, changes, fail } = arrange({ on: BankDown, atLeast: 1 });
+    const seen: (readonly string[])[] = [];
+    fail();
+    clock.advance('10s');
+    const epoch = circuit.begin();
+    circuit.admits({ run: () => undefined, hold: () => void seen.push([...changes]) });
+    fail(new BankDown(), epoch);
+    expect(seen).toEqual([['opened', 'probing', 'opened again']]);
+  });
+
   it('tries nothing after the end of the application, when a handler in hand opens it', () => {
     const { clock, circuit, fail } = arrange({ on: BankDown, atLeast: 1 });
     const epoch = circuit.begin();

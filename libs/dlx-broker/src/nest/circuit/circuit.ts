@@ -222,8 +222,9 @@ export class Circuit {
     this.#reason = this.parts.textOf(error);
     this.#enter('open', now);
     this.#sleep(now);
-    for (const message of this.#inHand.splice(0)) message.hold();
+    // First the consumers end: to each that still has room for messages, a broker in this process would give its whole queue, one by one.
     this.#tell('opened', this.#openings > 1);
+    for (const message of this.#inHand.splice(0)) message.hold();
   }
 
   #sleep(now: number): void {
