@@ -44,6 +44,24 @@ export function check(term: Term, value: unknown, clock: Clock): Verdict | Promi
   }
 }
 
+/**
+ * Why a value breaks its contract, for what reads the value before the contract is checked. It never throws.
+ * @returns undefined if it does not, and if the schema answers later or fails
+ */
+export function breachOf(term: Term, value: unknown): ContractError | undefined {
+  try {
+    const answer: unknown = term.schema['~standard'].validate(value);
+    if (isThenable(answer)) Promise.resolve(answer).catch(() => undefined);
+    else {
+      const { failure } = verdictOf(term, answer);
+      if (failure instanceof ContractError) return failure;
+    }
+  } catch {
+    // The schema failed: that says nothing about the value.
+  }
+  return undefined;
+}
+
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 

@@ -11,7 +11,9 @@ import {
   DlxBroker,
   DlxClient,
   DlxContext,
+  event,
   Idempotent,
+  On,
   Ordered,
   Outbox,
   type OutcomeEvent,
@@ -103,6 +105,36 @@ class Changing {
   }
 }
 
+interface Placed {
+  readonly order: { readonly id: string };
+}
+
+const placed = event<Placed>('order.placed', {
+  schema: {
+    '~standard': {
+      version: 1,
+      vendor: 'a test',
+      validate: (value) =>
+        (value as Partial<Placed> | null)?.order === undefined
+          ? { issues: [{ message: 'names no order' }] }
+          : { value: value as Placed },
+    },
+  },
+});
+
+@Injectable()
+class ByContract {
+  readonly seen: Placed[] = [];
+
+  @Consume('placed')
+  @On(placed)
+  @Retry({ attempts: 3, backoff: '1m' })
+  @Ordered({ key: ({ order }: Placed) => order.id })
+  handle(@Payload() event: Placed): void {
+    this.seen.push(event);
+  }
+}
+
 @Injectable()
 class Slow {
   constructor(own: Steps) {
@@ -155,6 +187,17 @@ describe('handlers with @Ordered', () => {
     await dlx.publish('totals', { total: 1 });
     await dlx.advance('3s');
     expect(dlx.app.get(Changing).totals).toEqual([2, 2, 2]);
+  });
+
+  it('park a message without a key at once if it breaks its contract, for it would wait in hand in vain', async () => {
+    const dlx = await DlxTesting.create({ providers: [ByContract] }, { logger: false });
+    ends.push(() => dlx.close());
+    await dlx.publish('placed', {});
+    await dlx.publish('placed', { order: { id: 'A' } });
+    await dlx.settled();
+    const [letter] = dlx.deadLetters('placed.parked');
+    expect([letter?.error?.name, letter?.failures]).toEqual(['ContractError', 1]);
+    expect([dlx.queue('placed').unacknowledged, dlx.app.get(ByContract).seen]).toEqual([0, [{ order: { id: 'A' } }]]);
   });
 
   it('park after the last attempt, with what was counted in the process, and go on with the key', async () => {
