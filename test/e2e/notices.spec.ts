@@ -2,7 +2,7 @@ import { Injectable, type Type } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Consume, DeadLetters, type DeathNotice, DlxBroker, DlxContext, Park, Retry } from 'dlx-broker';
 import { parkWhen } from 'dlx-broker/streams';
-import { silentOutbox } from 'dlx-broker/engine';
+import { longstr, silentOutbox } from 'dlx-broker/engine';
 import { describe, expect, it, vi } from 'vitest';
 import type { EmbeddedBackend } from '../../libs/dlx-broker/src/backend/index.js';
 import { SafeLogger } from '../../libs/dlx-broker/src/nest/safe-logger.js';
@@ -103,6 +103,20 @@ describe.skipIf(missing !== undefined)('notices of parked messages', () => {
     await until(async () => expect(await lengthOf('alerts.parked')).toBe(3));
     expect([app.get(Broken).calls, await lengthOf('alerts')]).toEqual([6, 0]);
   });
+
+  it.skipIf(!isEmbedded)(
+    'are sent of a message that claims to be a notice in headers, where origins are recorded',
+    async () => {
+      const { app, backend } = await start(Worker, Alerts);
+      const headers = new Map([
+        ['dlx-queue', longstr('work')],
+        ['dlx-first-exchange', longstr('dlx.notices')],
+        ['dlx-first-routing-key', longstr('parked.work')],
+      ]);
+      backend.publish({ exchange: '', routingKey: 'work', properties: { headers }, body: Buffer.from('{}') });
+      await until(() => expect(app.get(Alerts).notices).toHaveLength(1));
+    },
+  );
 
   it('are sent of letters that a stream parks, too', async () => {
     @Injectable()

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Backend, BackendDelivery, Done, Publication } from '../backend/index.js';
 import { failingSince, fingerprintIn, jsonType, notedErrorOf, readHistory, redrivesOf } from '../history/index.js';
-import { mostErrorMessage, cutTo } from '../history/index.js';
+import { mostErrorMessage, cutTo, recordedAddressOf } from '../history/index.js';
 import { type Address, isShortstr, Message } from '../message/index.js';
 import { isUnsendable } from './shorter-headers.js';
 
@@ -57,7 +57,9 @@ export class Notices {
   /** The delivery as it is parked with its notice: where the broker is in this process, both in one step with the ack. */
   parking(parking: Parking): Replacing {
     const { delivery, from } = parking;
-    if (from.exchange === this.exchange) return delivery;
+    // Its headers prove nothing where the broker records origins: a client could keep its messages out of the notices by them.
+    const { exchange } = delivery.recordsOrigins === true ? recordedAddressOf(delivery.message) : from;
+    if (exchange === this.exchange) return delivery;
     const notice = this.#notice(parking);
     // Only a broker in this process rejects with headers. It commits all or nothing.
     return this.backend.rejectsWithHeaders ? this.#together(parking, notice) : this.#oneAfterTheOther(parking, notice);
