@@ -1,4 +1,5 @@
 import { type DeathEntry, deathsOf, type FieldTable, type Message, textAt } from '../message/index.js';
+import { dateAt } from './date-at.js';
 import { errorHeaders, retryHeaders } from './names.js';
 
 /**
@@ -42,7 +43,7 @@ export function failingSince(message: Message, queue?: string): number | undefin
   const time = timeAt(message.own.headers, retryHeaders.since);
   if (time !== undefined) return time;
   const rejected = queue === undefined ? undefined : rejectionIn(message, queue);
-  return rejected !== undefined && rejected.time > 0 ? rejected.time : undefined;
+  return rejected !== undefined && rejected.time > 0 ? dateAt(rejected.time) : undefined;
 }
 
 const rejectionIn = (message: Message, queue: string): DeathEntry | undefined =>
@@ -80,5 +81,5 @@ function naturalAt(headers: FieldTable | undefined, name: string): number | unde
 function timeAt(headers: FieldTable | undefined, name: string): number | undefined {
   const value = headers?.get(name)?.value;
   const time = typeof value === 'bigint' ? Number(value) : value;
-  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? time : undefined;
+  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? dateAt(time) : undefined;
 }

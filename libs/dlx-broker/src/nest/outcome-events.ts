@@ -123,6 +123,7 @@ export class OutcomeEvents {
 
   end(): void {
     this.#ofHooks?.();
+    this.#hooks?.close();
     this.#subject.complete();
   }
 

@@ -14,6 +14,8 @@ const patience = 60_000;
 export class DeathHooks {
   readonly #calls = new Map<DeathHook, number>();
   readonly #full = new Set<DeathHook>();
+  /** What ends the timers of calls under way. */
+  readonly #timers = new Set<() => void>();
 
   constructor(
     private readonly hooks: readonly DeathHook[],
@@ -35,27 +37,33 @@ export class DeathHooks {
     }
   }
 
+  /** Waits for no call any more: the timer of one that never ends would keep the process alive. */
+  close(): void {
+    for (const callOff of this.#timers) callOff();
+    this.#timers.clear();
+  }
+
   #call(hook: DeathHook, death: Death): void {
     const calls = this.#calls.get(hook) ?? 0;
     if (calls >= mostCalls) return this.#tooMany(hook);
-    let callOff: (() => void) | undefined;
     try {
       const answer = hook.call(death);
       if (typeof (answer as PromiseLike<unknown> | undefined)?.then !== 'function') return;
       this.#calls.set(hook, calls + 1);
+      const callOff = after(this.clock, patience, () => this.#hangs(hook));
+      this.#timers.add(callOff);
       const ended = (): void => {
-        callOff?.();
+        callOff();
+        this.#timers.delete(callOff);
         const left = (this.#calls.get(hook) ?? 1) - 1;
         this.#calls.set(hook, left);
         if (left < mostCalls / 2) this.#full.delete(hook);
       };
-      callOff = after(this.clock, patience, () => this.#hangs(hook));
       Promise.resolve(answer).then(ended, (error: unknown) => {
         ended();
         this.#failed(hook, error);
       });
     } catch (error) {
-      callOff?.();
       this.#failed(hook, error);
     }
   }
