@@ -49,6 +49,25 @@ describe('nothing rings after the end of an application', () => {
     expect(dlx.clock.nextWakeUp()).toBeUndefined();
   });
 
+  it('of such a message of a consumer that was paused and resumed since', async () => {
+    @Injectable()
+    class Worker {
+      @Consume('work')
+      @Retry({ attempts: 1 })
+      handle(): void {
+        throw new Error('down');
+      }
+    }
+    const dlx = await start({ providers: [Worker] }, full);
+    for (const id of [1, 2]) await dlx.publish('work', { id });
+    await dlx.advance('3m', { except: ['work'] });
+    await dlx.handler('Worker.handle').pause();
+    dlx.handler('Worker.handle').resume();
+    expect([dlx.queue('work').ready, dlx.queue('work').unacknowledged]).toEqual([0, 1]);
+    await dlx.app.close();
+    expect([dlx.queue('work').ready, dlx.clock.nextWakeUp()]).toEqual([1, undefined]);
+  });
+
   it('of an attempt that is limited: its timeout is called off', async () => {
     @Injectable()
     class Worker {

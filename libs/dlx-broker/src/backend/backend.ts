@@ -105,6 +105,8 @@ export interface Consumption {
    * consumer, and `onCancel` is not called.
    */
   readonly started?: Promise<void>;
+  /** True when it gets nothing more, and nothing of it is unsettled. Absent if that is not known. */
+  readonly isOver?: boolean;
   /** Ends deliveries. Unsettled deliveries can still be settled. */
   cancel(): void;
   /** Cancels, and returns unsettled messages to their positions in the queue. */

@@ -29,7 +29,7 @@ export interface GatedParts {
  */
 export class GatedConsumption {
   #consumption: Consumption | undefined;
-  /** Consumers that were cancelled while handlers had messages of theirs in hand. */
+  /** Consumers that were cancelled, while messages of theirs may be unsettled. */
   readonly #cancelled = new Set<Consumption>();
   /** The prefetch of the present consumer; undefined while there is none by intent. */
   #prefetch: number | undefined;
@@ -162,11 +162,17 @@ export class GatedConsumption {
     };
   }
 
+  /** A message that cannot be republished yet is unsettled, although no handler is at work: its consumer is kept until {@link close}. */
+  #forgetEnded(): void {
+    const isIdle = this.parts.atWork() === 0;
+    for (const consumption of this.#cancelled) if (consumption.isOver ?? isIdle) this.#cancelled.delete(consumption);
+  }
+
   /** Cancels the present consumer. */
   #leave(): void {
     const consumption = this.#consumption;
     this.#consumption = undefined;
-    if (this.parts.atWork() === 0) this.#cancelled.clear();
+    this.#forgetEnded();
     if (consumption === undefined) return;
     this.#cancelled.add(consumption);
     consumption.cancel();

@@ -165,6 +165,9 @@ export class EmbeddedBackend implements Backend {
       throw error;
     }
     return {
+      get isOver() {
+        return channel.isClosed;
+      },
       cancel: () => {
         if (channel.isClosed || consumer.isCancelled) return;
         channel.cancel(tag);

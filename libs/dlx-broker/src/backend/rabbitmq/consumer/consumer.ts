@@ -58,6 +58,10 @@ export class RabbitMqConsumer implements Consumption {
     this.started.catch(() => undefined);
   }
 
+  get isOver(): boolean {
+    return this.#stage === 'over';
+  }
+
   /** Starts on the present connection, if there is one. */
   begin(): void {
     this.#callOff?.();
