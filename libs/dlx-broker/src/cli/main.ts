@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import type { CommandOutput } from './dead-letters/ask.js';
 import type { DefinitionsFlags } from './definitions/index.js';
+import { addHandlers } from './handlers/index.js';
 import type { InitFlags } from './init/index.js';
 import type { MoveFlags } from './move/index.js';
 import { addQueues } from './queues/index.js';
@@ -184,6 +185,9 @@ if (process.argv[2] === 'dead-letters') {
 
 const queues = program.command('queues').description('Pause and resume a queue of a running broker.');
 addQueues(queues, standardOutput, (code) => void (process.exitCode = code));
+
+const handlers = program.command('handlers').description('List, pause and resume the handlers of an application.');
+addHandlers(handlers, standardOutput, (code) => void (process.exitCode = code));
 
 /** Passes the words of the command line on unread: their grammar and their errors are those of rabbitmqctl. */
 async function ctl(): Promise<void> {

@@ -1,7 +1,6 @@
 import { shownJson, shownText } from '../../host/index.js';
-import { addressOf } from '../ctl/address.js';
-import { Api } from '../ctl/api.js';
-import { CtlFailure, exit } from '../ctl/exit.js';
+import { acting } from '../acting.js';
+import type { Api } from '../ctl/api.js';
 import { ask, type CommandOutput, type CommonFlags, shownQueue, vhostOf } from '../dead-letters/ask.js';
 
 export interface PauseFlags extends CommonFlags {
@@ -39,23 +38,4 @@ async function report(api: Api, queue: string, flags: PauseFlags, { out }: Comma
   const shown = shownQueue(queue, vhostOf(flags));
   if (flags.json !== true) return out(shownText(`${shown} ${text}`));
   out(shownJson((await ask(api, 'GET', pathOf(queue, flags), shown)).text));
-}
-
-async function acting(
-  name: string,
-  { url, user, password }: CommonFlags,
-  output: CommandOutput,
-  work: (api: Api) => Promise<void>,
-): Promise<number> {
-  try {
-    const given = Object.entries({ url, user, password }).filter(
-      (one): one is [string, string] => one[1] !== undefined,
-    );
-    await work(new Api(addressOf(new Map(given), output.env), undefined, name));
-    return exit.ok;
-  } catch (error) {
-    if (!(error instanceof CtlFailure)) throw error;
-    output.error(error.message);
-    return error.code;
-  }
 }
