@@ -56,7 +56,10 @@ describe('dlx-broker queues', () => {
       state: 'paused',
       paused: { by: 'guest', reason: '', until: expect.any(Number) },
     });
-    expect(await run('resume', 'orders')).toMatchObject({ code: 0, out: "queue 'orders' in vhost '/' is not paused" });
+    expect(await run('resume', 'orders')).toMatchObject({
+      code: 0,
+      out: "queue 'orders' in vhost '/' delivers to its consumers",
+    });
     await until(() => got.length === 1);
     expect(got).toEqual(['b']);
     await channel.close();

@@ -14,7 +14,7 @@ import { type CircuitOptions, type ResolvedCircuit, resolveCircuit } from './cir
 import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';
-import { exchangeOptions, freeOptions, remedies } from './decorators/free-options.js';
+import { exchangeOptions, freeOptions, parameters, remedies } from './decorators/free-options.js';
 import type { IdempotentOptions } from './decorators/idempotent.js';
 import type { QueueOptions } from './decorators/queue.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
@@ -74,7 +74,7 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     for (const [setting, value] of Object.entries(settings)) {
       const row = decoratorTable.find((row) => row.decorator === decorator && row.setting === setting);
       checkKnown(decorator, settings, origin);
-      if (value === undefined)
+      if (value === undefined && setting !== 'contract')
         throw refused(value, nameOf(setting, origin), 'where a value is expected; write one, or leave it out');
       if (row === undefined) freeOptions[decorator]?.[setting]?.(value, nameOf(setting, origin));
       else put(row.of === 'queue' ? args : consumer, row.becomes, read(row, value, origin), origin);
@@ -121,7 +121,13 @@ const put = (into: Map<string, Field>, name: string, field: Field, origin: strin
 
 function checkKnown(decorator: string, settings: Contribution['settings'], origin: string): void {
   const rows = decoratorTable.filter((row) => row.decorator === decorator).map(({ setting }) => setting);
-  refuseUnknown(settings, [...rows, ...Object.keys(freeOptions[decorator] ?? {})], origin);
+  const known = [...rows, ...Object.keys(freeOptions[decorator] ?? {})];
+  const hidden = parameters[decorator] ?? [];
+  refuseUnknown(
+    Object.fromEntries(Object.entries(settings).filter(([name]) => !hidden.includes(name))),
+    known.filter((name) => !hidden.includes(name)),
+    origin,
+  );
 }
 
 const all = (contributions: readonly Contribution[], decorator: string): readonly Contribution['settings'][] =>

@@ -9,6 +9,7 @@ import { binding, queue, readTopology } from '../topology/index.js';
 import { DlxClient } from './client.js';
 import { embedded, embeddedChecks } from './brokers/embedded.js';
 import { rabbitmqChecks } from './brokers/rabbitmq.js';
+import { event, request } from './contracts/index.js';
 import { contributionsOf } from './decorators/contribution.js';
 import * as decorators from './decorators/index.js';
 import { DlxBrokerModule } from './dlx-broker.module.js';
@@ -28,6 +29,7 @@ type Case = readonly [what: string, attempt: () => unknown, text: RegExp];
 const { Bind, Consume, ConsumerPriority, DeadLetter, Exchange, Expires, Idempotent, MaxLength, MaxLengthBytes } =
   decorators;
 const { MaxPriority, Prefetch, Queue, QueueArguments, Quorum, Retry, SingleActiveConsumer, Ttl } = decorators;
+const { Answer, Circuit, On, Ordered } = decorators;
 
 /** The settings of a method `Orders.create` below these decorators. */
 function above(...all: readonly MethodDecorator[]) {
@@ -68,7 +70,7 @@ describe('decorators refuse', () => {
     [
       '@MaxLength, a misspelt option',
       () => above(MaxLength(5, bad({ overfow: 'drop-head' }))),
-      /did you mean 'overflow'\? there are value, overflow/,
+      /did you mean 'overflow'\? there are overflow$/,
     ],
     [
       '@MaxLength, an overflow there is not',
@@ -191,6 +193,48 @@ describe('decorators refuse', () => {
       () => above(Idempotent(bad({ store: {} }))),
       /is no IdempotencyStore: it has no method claim\(\)/,
     ],
+    [
+      '@Circuit, a misspelt option: the name of the circuit is not among the options',
+      () => above(Circuit(bad({ atleast: 2 }))),
+      /did you mean 'atLeast'\? there are on, share,/,
+    ],
+    ['@Quorum, a misspelt option', () => above(Quorum(bad({ deliverylimit: 2 }))), /there are deliveryLimit$/],
+    ['@Exchange, a misspelt option', () => above(Exchange('x', bad({ typ: 2 }))), /there are type, durable,/],
+    [
+      '@Idempotent, a key that is a text: what to write',
+      () => above(Idempotent(bad({ key: 'id' }))),
+      /'id' is not a function; write \(order\) => order\.id$/,
+    ],
+    [
+      '@Ordered, a key that is a text: what to write',
+      () => above(Ordered(bad({ key: 'id' }))),
+      /'id' is not a function; write \(order\) => order\.id$/,
+    ],
+    [
+      '@On with a request',
+      () => above(On(bad(request('order.price')))),
+      /contract of @On on Orders\.create: request\('order\.price'\) is no event; write @Answer for a request$/,
+    ],
+    [
+      '@Answer with an event',
+      () => above(Answer(bad(event('order.created')))),
+      /contract of @Answer on Orders\.create: event\('order\.created'\) is no request; write @On for an event$/,
+    ],
+    [
+      '@On with a text',
+      () => above(On(bad('order.created'))),
+      /'order\.created' is no contract; write event\('order\.created'\), or @Consume with a routingKey$/,
+    ],
+    [
+      '@Answer with a text',
+      () => above(Answer(bad('price'))),
+      /'price' is no contract; write request\('order\.price'\)$/,
+    ],
+    [
+      '@On with undefined, as files that import each other have it',
+      () => above(On(bad(undefined))),
+      /undefined is no contract; if its file imports this one, move the contract into a file of its own/,
+    ],
     ['@Consume twice', () => above(Consume('a'), Consume('b')), /@Consume on Orders\.create: it stands there 2 times/],
   ]);
 
@@ -285,6 +329,12 @@ describe('forRoot refuses', () => {
     ['queueRetry of a list', root({ queueRetry: [] }), about('queueRetry', '\\[\\] is not an object')],
     ['queueRetry of a queue', root({ queueRetry: { orders: 3 } }), /queue 'orders': 3 is not an object of options/],
     ['random of a number', root({ random: 0.5 }), about('random', '0.5 is not a function')],
+    [
+      'notices of true',
+      root({ notices: true }),
+      about('notices', "true is not the name of an exchange; write 'dlx\\.notices'"),
+    ],
+    ['notices of nothing', root({ notices: '' }), about('notices', "'' is not the name of an exchange")],
     [
       'idempotencyStore of a Map',
       root({ idempotencyStore: new Map() }),

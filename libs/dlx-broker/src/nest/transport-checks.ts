@@ -1,4 +1,4 @@
-import { optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
+import { optionsOf, parseDuration, refused, refuseUnknown, whole } from '../options/index.js';
 import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
 import { areCircuits } from './circuit/options.js';
 import { tracingMethods } from '../tracing/index.js';
@@ -44,8 +44,10 @@ const isClusterTopology: Check = (value, origin) => {
 };
 
 const isExchangeName: Check = (value, origin) => {
-  isText(value, origin);
-  checkExchange({ name: value as string }, origin);
+  if (typeof value !== 'string' || value === '') {
+    throw refused(value, origin, "is not the name of an exchange; write 'dlx.notices'");
+  }
+  checkExchange({ name: value }, origin);
 };
 
 /** Every option of the transport, and what it accepts. */

@@ -22,7 +22,7 @@ export const pause = (queue: string, flags: PauseFlags, output: CommandOutput): 
 export const resume = (queue: string, flags: PauseFlags, output: CommandOutput): Promise<number> =>
   acting('resume', flags, output, async (api) => {
     await ask(api, 'DELETE', pathOf(queue, flags, 'pause'), shownQueue(queue, vhostOf(flags)));
-    await report(api, queue, flags, output, 'is not paused');
+    await report(api, queue, flags, output, 'delivers to its consumers');
   });
 
 const pathOf = (queue: string, flags: CommonFlags, ...more: readonly string[]): readonly string[] => [

@@ -1,7 +1,7 @@
 import { EventContract, RequestContract } from '../contracts/contract.js';
 import { anEnvelope } from '../packets/envelope.js';
-import { type Check, isFunction, readLater } from '../check-options.js';
-import { optionsOf, refused } from '../../options/index.js';
+import { type Check, readLater } from '../check-options.js';
+import { DlxConfigurationError, optionsOf, refused } from '../../options/index.js';
 import { checkedArguments } from '../../topology/index.js';
 
 const typed =
@@ -27,11 +27,31 @@ const isSource: Check = (value, origin) => {
   }
 };
 
-const made =
-  (Kind: typeof EventContract | typeof RequestContract, maker: string): Check =>
-  (value, origin) => {
-    if (!(value instanceof Kind)) throw refused(value, origin, `is no contract of ${maker}('order.created')`);
-  };
+const isEvent: Check = (value, origin) => {
+  if (value instanceof EventContract) return;
+  if (value instanceof RequestContract) {
+    throw new DlxConfigurationError(`${origin}: request('${value.pattern}') is no event; write @Answer for a request`);
+  }
+  throw noContract(value, origin, "event('order.created'), or @Consume with a routingKey");
+};
+
+const isRequest: Check = (value, origin) => {
+  if (value instanceof RequestContract) return;
+  if (value instanceof EventContract) {
+    throw new DlxConfigurationError(`${origin}: event('${value.pattern}') is no request; write @On for an event`);
+  }
+  throw noContract(value, origin, "request('order.price')");
+};
+
+/** Undefined is what CommonJS gives to files that import each other. */
+function noContract(value: unknown, origin: string, remedy: string): DlxConfigurationError {
+  const cycle = 'if its file imports this one, move the contract into a file of its own';
+  return refused(value, origin, `is no contract; ${value === undefined ? cycle : `write ${remedy}`}`);
+}
+
+const isKey: Check = (value, origin) => {
+  if (typeof value !== 'function') throw refused(value, origin, 'is not a function; write (order) => order.id');
+};
 
 /** The options of an exchange, wherever it is written. */
 export const exchangeOptions: Readonly<Record<string, Check>> = {
@@ -72,11 +92,20 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
     holds: readLater,
   },
   Retry: { policy: readLater },
-  Ordered: { key: isFunction, window: readLater, holdAtMost: readLater },
-  On: { contract: made(EventContract, 'event') },
-  Answer: { contract: made(RequestContract, 'request') },
+  Ordered: { key: isKey, window: readLater, holdAtMost: readLater },
+  On: { contract: isEvent },
+  Answer: { contract: isRequest },
   Outbox: { value: readLater },
-  Idempotent: { key: isFunction, ttl: readLater, lease: readLater, store: readLater },
+  Idempotent: { key: isKey, ttl: readLater, lease: readLater, store: readLater },
+};
+
+/** Settings that are a parameter of the decorator, or that it sets itself. Errors do not list them among the options. */
+export const parameters: Readonly<Record<string, readonly string[]>> = {
+  Circuit: ['circuit'],
+  Exchange: ['name'],
+  MaxLength: ['value'],
+  MaxLengthBytes: ['value'],
+  Quorum: ['type'],
 };
 
 /** What to write where an object of options was expected. */
