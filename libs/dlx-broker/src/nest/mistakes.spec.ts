@@ -212,27 +212,27 @@ describe('decorators refuse', () => {
     ],
     [
       '@On with a request',
-      () => above(On(bad(request('order.price')))),
+      () => above(bad(On(bad(request('order.price'))))),
       /contract of @On on Orders\.create: request\('order\.price'\) is no event; write @Answer for a request$/,
     ],
     [
       '@Answer with an event',
-      () => above(Answer(bad(event('order.created')))),
+      () => above(bad(Answer(bad(event('order.created'))))),
       /contract of @Answer on Orders\.create: event\('order\.created'\) is no request; write @On for an event$/,
     ],
     [
       '@On with a text',
-      () => above(On(bad('order.created'))),
+      () => above(bad(On(bad('order.created')))),
       /'order\.created' is no contract; write event\('order\.created'\), or @Consume with a routingKey$/,
     ],
     [
       '@Answer with a text',
-      () => above(Answer(bad('price'))),
+      () => above(bad(Answer(bad('price')))),
       /'price' is no contract; write request\('order\.price'\)$/,
     ],
     [
       '@On with undefined, as files that import each other have it',
-      () => above(On(bad(undefined))),
+      () => above(bad(On(bad(undefined)))),
       /undefined is no contract; if its file imports this one, move the contract into a file of its own/,
     ],
     ['@Consume twice', () => above(Consume('a'), Consume('b')), /@Consume on Orders\.create: it stands there 2 times/],
