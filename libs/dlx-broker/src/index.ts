@@ -120,12 +120,14 @@ export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from '.
 
 // What the classes above give, by name
 export type {
+  DlxAlert,
   DlxStatus,
   EmitOptions,
   HealthProblem,
   MetricsAddress,
   OldestDeadLetter,
   SocketAddress,
+  WatchOptions,
 } from './nest/index.js';
 export type { ErrorEntry, NotedError } from './history/index.js';
 export type { QueuePause, TopologyDifference } from './backend/index.js';

@@ -120,10 +120,14 @@ export interface QueueStatus {
   /** Undefined when the backend does not know it: a passive declare does not return it. */
   readonly unacknowledged: number | undefined;
   readonly consumers: number;
+  /** Messages routed to it since it was declared or the broker started. Absent where the backend does not know it. */
+  readonly arrivals?: number;
 }
 
 /** Looks at waiting messages. */
 export interface Browsing {
+  /** True if the queues are in this process, so that a long page costs no call to a server. */
+  readonly isLocal?: boolean;
   /**
    * The messages that wait in a queue, in the order of delivery: none is delivered, counted or flagged.
    * @param limit messages at most

@@ -26,6 +26,8 @@ import { type Measured, measured } from './measured.js';
 import type { DlxServer } from './server.js';
 import { StartReport } from './start-report.js';
 import { Settlement } from './settlement.js';
+import { type DlxAlert, Watches, type WatchOptions } from './watch/index.js';
+import { tellPorts } from './open-ports.js';
 import { within } from './within.js';
 
 /**
@@ -39,6 +41,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #report: StartReport;
   readonly #health: Health;
   readonly #gates: HandlerGates;
+  readonly #watches: Watches;
   /** Waits for the backend, each with the function that ends it. */
   readonly #waits = new Set<(reason: Error) => void>();
   #booted = false;
@@ -93,6 +96,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       parked: () => this.counts.parked,
       deadLetterQueues: () => deadLetterQueues(this.#plan()),
     });
+    const queues = (): ReadonlySet<string> => deadLetterQueues(this.#plan());
+    this.#watches = new Watches({ backend, events: parts.events.stream, log, queues });
     this.#log = log;
     this.#settlement = settlement;
     if (options.metrics || connected.metrics?.isWanted === true) this.measure();
@@ -142,6 +147,15 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Events of all messages. Hot: later subscribers get no earlier events. It completes with the application. */
   get events(): Observable<OutcomeEvent> {
     return this.parts.events.stream;
+  }
+
+  /**
+   * Watches queues of dead letters: emits when one reaches the limit of a rule, and when it is well below it again. Each subscriber has
+   * a watch of its own, and without a subscriber nothing runs. It completes with the application.
+   * @throws DlxConfigurationError for wrong options, and without a rule
+   */
+  watch(options: WatchOptions): Observable<DlxAlert> {
+    return this.#watches.watch(options);
   }
 
   /**
@@ -220,6 +234,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.drain();
     await this.connected.close();
     this.#health.close();
+    this.#watches.end();
     throw error;
   }
 
@@ -246,18 +261,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       () => this.#consumers.queues,
       () => this.#gates.unused(),
     );
-    const { amqp } = this;
-    const urls = this.connected.urls();
-    const { metrics } = this;
-    if (metrics !== undefined) this.#log.tell('metricsOpened', `metrics are at ${metrics.url}`, { url: metrics.url });
-    if (amqp !== undefined) {
-      const { host, port } = amqp;
-      this.#log.tell('amqpOpened', `AMQP 0-9-1 clients may connect to ${host}:${port}`, { host, port });
-    }
-    if (urls === undefined) return;
-    const { api, console: page } = urls;
-    this.#log.tell('apiOpened', `the management API is at ${api}`, { url: api });
-    if (page !== undefined) this.#log.tell('consoleOpened', `the console is at ${page}`, { url: page });
+    tellPorts(this, this.connected.urls(), this.#log);
   }
 
   /** Where AMQP clients of other processes reach this broker (option `listen`), once the application is up. */
@@ -278,6 +282,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Closes the backend last, because other providers may publish while they are shut down. */
   async onApplicationShutdown(): Promise<void> {
     await this.drain();
+    this.#watches.end();
     this.parts.client.end();
     this.parts.waitQueues.close();
     await this.connected.close();

@@ -45,3 +45,4 @@ export { DlxServer, getDlxTransportId } from './server.js';
 export type { HandlerCounts } from './handler-counts.js';
 export type { DlxStatus } from './status.js';
 export * from './tokens.js';
+export type { DlxAlert, WatchOptions, WatchRule } from './watch/index.js';

@@ -223,7 +223,9 @@ export class EmbeddedBackend implements Backend {
   async status(queue: string): Promise<QueueStatus | undefined> {
     const found = this.#connected().vhost.queues.get(queue);
     if (found === undefined) return undefined;
-    return { messages: found.length, unacknowledged: found.unacked, consumers: found.consumers.count };
+    const { length: messages, unacked: unacknowledged, consumers, counters } = found;
+    const arrivals = counters.publish + counters.deadLettersIn;
+    return { messages, unacknowledged, consumers: consumers.count, arrivals };
   }
 
   deadLetterExchange(queue: string): string | undefined {

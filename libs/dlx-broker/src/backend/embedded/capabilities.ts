@@ -4,6 +4,7 @@ import { TopologyError } from '../errors.js';
 
 /** Shows the messages of a queue. It rejects with an AmqpError for a user without the right to read the queue. */
 export const browsingOn = (connected: () => Connection): Browsing => ({
+  isLocal: true,
   async browse(queue, limit, after) {
     const { vhost, user } = connected();
     vhost.check(user, 'read', 'queue', queue);

@@ -4,6 +4,7 @@ import { refuseUnknownBroker } from '../broker-names.js';
 import { type DeathKind, deathHooksOf, type OnDeadLetterOptions } from '../decorators/on-dead-letter.js';
 import { methodsOf } from '../explorer.js';
 import { defaultBrokerName } from '../options.js';
+import { matching } from '../queue-matching.js';
 import type { DeathHook } from './death.js';
 
 const allKinds: readonly DeathKind[] = ['parked', 'rejected', 'expired'];
@@ -28,7 +29,7 @@ export function findHooks(modules: ModulesContainer, broker: string): readonly D
       hooks.push({
         origin,
         kinds: new Set(kinds),
-        hears: hearing(queue),
+        hears: matching(queue),
         call: (death) => (wrapper.instance as Record<string | symbol, DeathHook['call']>)[methodName]!(death),
       });
     }
@@ -45,12 +46,4 @@ function checked(options: OnDeadLetterOptions, origin: string): OnDeadLetterOpti
   const isList = kinds === undefined || (Array.isArray(kinds) && kinds.length > 0);
   if (isList && (kinds ?? []).every((kind) => allKinds.includes(kind))) return options;
   throw refused(kinds, `kinds of ${origin}`, `is no list of ${allKinds.join(', ')}`);
-}
-
-function hearing(queue: string | RegExp | undefined): (name: string) => boolean {
-  if (queue === undefined) return () => true;
-  if (typeof queue === 'string') return (name) => name === queue;
-  // A pattern with the flag g or y would remember where it found something.
-  const pattern = new RegExp(queue.source, queue.flags.replace(/[gy]/g, ''));
-  return (name) => pattern.test(name);
 }

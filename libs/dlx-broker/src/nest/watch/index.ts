@@ -1,0 +1,3 @@
+export type { DlxAlert, WatchRule } from './alert.js';
+export type { WatchOptions } from './options.js';
+export { Watches } from './watches.js';

@@ -1,0 +1,181 @@
+import { type Backend, type BrowsePage, need } from '../../backend/index.js';
+import { fingerprintIn } from '../../history/index.js';
+import { after, shownText } from '../../host/index.js';
+import type { EventLog } from '../event-log.js';
+import { errorFacts, textOf } from '../failure-log.js';
+import type { OutcomeEvent } from '../outcome-events.js';
+import type { DlxAlert } from './alert.js';
+import { KnownFingerprints } from './fingerprints.js';
+import { oldestAge } from './oldest-age.js';
+import type { ResolvedWatch } from './options.js';
+import { listOnce, mostQueues, type SelectedQueues } from './selected-queues.js';
+import { type Found, nothingKnown, WatchedQueue } from './watched-queue.js';
+
+/** The most messages that one look reads in a queue, and in all queues. */
+const mostInQueue = 1_000;
+const mostInLook = 20_000;
+
+/** What a watch works with. */
+export interface WatcherParts {
+  readonly backend: Backend;
+  readonly log: EventLog;
+  readonly queues: SelectedQueues;
+  readonly options: ResolvedWatch;
+  readonly emit: (alert: DlxAlert) => void;
+}
+
+/** Looks at queues at intervals, for one subscriber. */
+export class Watcher {
+  readonly #watched = new Map<string, WatchedQueue>();
+  readonly #known = new KnownFingerprints();
+  /** What this process parked in each queue since the subscription. */
+  readonly #parked = new Map<string, number>();
+  readonly #logged = new Set<string>();
+  #callOff: (() => void) | undefined;
+  #lastLook: number | undefined;
+  #isLooking = false;
+  #hasEnded = false;
+
+  constructor(private readonly parts: WatcherParts) {}
+
+  /** True if it has to hear of parked messages: for their fingerprints, or where the backend does not count arrivals. */
+  get needsEvents(): boolean {
+    const { options, backend } = this.parts;
+    return options.newFingerprint || (options.perMinute !== undefined && backend.browsing?.isLocal !== true);
+  }
+
+  /** Looks now, and then at intervals. */
+  start(): void {
+    const { backend, options } = this.parts;
+    this.#callOff = after(backend.clock, options.every, () => this.start());
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    void this.#look()
+      .catch((error: unknown) => this.#unknown(error))
+      .finally(() => (this.#isLooking = false));
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#callOff?.();
+  }
+
+  hear({ kind, to, fingerprint, at }: OutcomeEvent): void {
+    const { queues, options } = this.parts;
+    if (kind !== 'parked' || to === undefined || !queues.has(to)) return;
+    const watched = this.#of(to);
+    if (watched === undefined) return;
+    this.#parked.set(to, (this.#parked.get(to) ?? 0) + 1);
+    if (!options.newFingerprint || fingerprint === undefined || !this.#known.add(to, fingerprint)) return;
+    watched.newFingerprint(fingerprint, at);
+  }
+
+  async #look(): Promise<void> {
+    const { backend, queues } = this.parts;
+    const { kind } = backend.state;
+    if (kind !== 'ready' && kind !== 'blocked') return this.#unknown(undefined);
+    const list = listOnce(backend);
+    const names = queues.among(queues.hasPatterns ? await list() : undefined);
+    for (const { name, isRaised } of this.#watched.values()) {
+      if (names.has(name)) continue;
+      if (isRaised) names.add(name);
+      else this.#forget(name);
+    }
+    for (const name of names) {
+      const watched = this.#of(name);
+      if (watched === undefined) break;
+      const found = await this.#find(watched, list).catch((error: unknown) => {
+        this.#logOnce('a look', name, error);
+        return nothingKnown;
+      });
+      if (this.#hasEnded) return;
+      watched.judge(found, backend.clock.now());
+    }
+    this.#lastLook = backend.clock.now();
+  }
+
+  async #find(watched: WatchedQueue, list: ReturnType<typeof listOnce>): Promise<Found> {
+    const { backend, options } = this.parts;
+    const { name } = watched;
+    const status = await backend.status(name);
+    if (status === undefined) {
+      // A server may say so of a queue whose node is down. Only a list of all queues shows that it was deleted.
+      const isGone = (await list())?.has(name) === false;
+      return isGone ? { messages: 0, age: { value: 0 }, arrivals: 0 } : nothingKnown;
+    }
+    const { unacknowledged = 0, arrivals = this.#parked.get(name) ?? 0 } = status;
+    const messages = status.messages + unacknowledged;
+    if (options.olderThan === undefined && !options.newFingerprint) return { messages, age: undefined, arrivals };
+    const page = await this.#page(name, status.messages);
+    if (page !== undefined && options.newFingerprint) this.#read(watched, page);
+    const age = page && oldestAge(page, unacknowledged, backend.clock.now());
+    return { messages, age, arrivals };
+  }
+
+  /** The first messages of a queue: many of a queue in this process, and one of a queue on a server. */
+  async #page(name: string, length: number): Promise<BrowsePage | undefined> {
+    const { backend, options } = this.parts;
+    if (length === 0) return { messages: [], next: undefined };
+    try {
+      const browsing = need(backend, 'browsing');
+      if (browsing.isLocal !== true) {
+        if (options.olderThan === undefined) return undefined;
+        const { messages } = await browsing.browse(name, 1);
+        return { messages, next: undefined };
+      }
+      return await browsing.browse(name, Math.min(mostInQueue, Math.ceil(mostInLook / this.#watched.size)));
+    } catch (error) {
+      if (options.olderThan !== undefined) this.#logOnce('olderThan', name, error);
+      return undefined;
+    }
+  }
+
+  /** Remembers the fingerprints that a queue has when it is looked at for the first time. */
+  #read(watched: WatchedQueue, { messages }: BrowsePage): void {
+    if (watched.isRead) return;
+    watched.isRead = true;
+    for (const message of messages) {
+      const fingerprint = fingerprintIn(message);
+      if (fingerprint !== undefined) this.#known.add(watched.name, fingerprint);
+    }
+  }
+
+  #of(name: string): WatchedQueue | undefined {
+    const known = this.#watched.get(name);
+    if (known !== undefined) return known;
+    if (this.#watched.size >= mostQueues) {
+      this.#logOnce(
+        'queues',
+        name,
+        new RangeError(`there are more than ${mostQueues} queues; further ones are not watched`),
+      );
+      return undefined;
+    }
+    const watched = new WatchedQueue(name, this.parts.options, this.parts.emit);
+    // A queue that was declared since the last look was empty then.
+    if (this.#lastLook !== undefined) watched.begin(0, this.#lastLook);
+    this.#watched.set(name, watched);
+    return watched;
+  }
+
+  #forget(name: string): void {
+    this.#watched.delete(name);
+    this.#parked.delete(name);
+  }
+
+  /** Nothing can be measured now: no alert is cleared because of that. */
+  #unknown(error: unknown): void {
+    if (this.#hasEnded) return;
+    if (error !== undefined) this.#logOnce('a look', '', error);
+    const now = this.parts.backend.clock.now();
+    for (const watched of this.#watched.values()) watched.judge(nothingKnown, now);
+  }
+
+  #logOnce(what: string, queue: string, error: unknown): void {
+    if (this.#logged.has(what)) return;
+    this.#logged.add(what);
+    const place = queue === '' ? '' : ` of queue '${shownText(queue)}'`;
+    const text = `watch(): ${what}${place} is unknown: ${textOf(error)}; this is logged once`;
+    this.parts.log.tell('watchLimited', text, { queue, ...errorFacts(error) });
+  }
+}

@@ -1,0 +1,58 @@
+import { Observable, type Subscriber, Subscription } from 'rxjs';
+import type { Backend } from '../../backend/index.js';
+import { HomeContext } from '../../host/index.js';
+import type { EventLog } from '../event-log.js';
+import type { OutcomeEvent } from '../outcome-events.js';
+import type { DlxAlert } from './alert.js';
+import { checkedWatch, type WatchOptions } from './options.js';
+import { SelectedQueues } from './selected-queues.js';
+import { Watcher } from './watcher.js';
+
+/** What the watches of a broker look at. */
+export interface WatchesParts {
+  readonly backend: Backend;
+  readonly events: Observable<OutcomeEvent>;
+  readonly log: EventLog;
+  /** The dead-letter queues of the handlers. */
+  readonly queues: () => ReadonlySet<string>;
+}
+
+/** The watches of a broker. Without a subscriber none of them runs. */
+export class Watches {
+  readonly #subscribers = new Set<Subscriber<DlxAlert>>();
+  readonly #home = new HomeContext();
+  #hasEnded = false;
+
+  constructor(private readonly parts: WatchesParts) {}
+
+  /** @throws DlxConfigurationError for wrong options */
+  watch(options: WatchOptions): Observable<DlxAlert> {
+    const checked = checkedWatch(options);
+    return new Observable((subscriber) => {
+      if (this.#hasEnded) return subscriber.complete();
+      const { backend, events, log } = this.parts;
+      const watcher = new Watcher({
+        backend,
+        log,
+        queues: new SelectedQueues(checked.queues, this.parts.queues),
+        options: checked,
+        emit: (alert) => this.#home.fresh(subscriber.next, subscriber, alert),
+      });
+      this.#subscribers.add(subscriber);
+      const heard = new Subscription();
+      if (watcher.needsEvents) heard.add(events.subscribe((event) => watcher.hear(event)));
+      this.#home.runInAsyncScope(() => watcher.start());
+      return () => {
+        watcher.end();
+        heard.unsubscribe();
+        this.#subscribers.delete(subscriber);
+      };
+    });
+  }
+
+  /** Completes all of them. */
+  end(): void {
+    this.#hasEnded = true;
+    for (const subscriber of this.#subscribers) subscriber.complete();
+  }
+}
