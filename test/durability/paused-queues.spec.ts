@@ -14,7 +14,7 @@ import { lent } from './harness.js';
 import { powerCuts } from './power-cut.js';
 import { stores } from './stores.js';
 
-const points = amount('PAUSE_POINTS', 150, 600);
+const points = amount('PAUSE_POINTS', 150, 300);
 const folder = mkdtempSync(join(tmpdir(), 'paused-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
