@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { ApiError, request } from './api/http';
 import { basicAuthorization, loginNotice, signIn } from './session';
 import { Mark } from './ui/mark';
+import { ProblemBanner } from './ui/states';
 
 /** Signs a user of the management API in. The password goes to the broker only, and is kept until the tab closes. */
 export function Login() {
@@ -55,11 +56,7 @@ export function Login() {
             onInput={(event) => setPassword(event.currentTarget.value)}
           />
         </label>
-        {problem !== undefined && (
-          <p class="banner banner-failed" role="alert">
-            {problem}
-          </p>
-        )}
+        <ProblemBanner text={problem} />
         <button type="submit" class="primary" disabled={isBusy}>
           {isBusy ? 'Signing in' : 'Sign in'}
         </button>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { apiErrorOf } from '../api/http';
 import { canLook } from '../capabilities';
 import { count } from '../ui/format';
-import { Dialog } from '../ui/dialog';
+import { Dialog, DialogActions } from '../ui/dialog';
 import { visible } from '../ui/parts';
 import { toast } from '../ui/toasts';
 import { deleteLetters, type RedriveOptions, type Target } from './api';
@@ -103,14 +103,11 @@ function Move(props: { action: Action; close: () => void; start: (plan: Plan, op
       )}
       {!canLook() && <Taken limit={plan?.deliveryLimit ?? null} isOrigin={choice.kind === 'origin'} />}
       <PaceForm value={pace} change={setPace} />
-      <div class="dialog-actions">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <DialogActions close={close}>
         <button type="submit" class="primary" disabled={plan === undefined || plan.count === 0}>
           {plan === undefined ? verb : `${verb} ${messages(plan.count)}`}
         </button>
-      </div>
+      </DialogActions>
     </form>
   );
 }
@@ -195,14 +192,11 @@ function Deletion({ action, close, done }: { action: Action; close: () => void; 
           />
         </label>
       )}
-      <div class="dialog-actions">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <DialogActions close={close}>
         <button type="submit" class="danger" disabled={!isConfirmed || isBusy}>
           {found === 0 ? 'Delete' : `Delete ${messages(found)}`}
         </button>
-      </div>
+      </DialogActions>
     </form>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { EditPair } from '../api/types';
+import { DialogActions } from '../ui/dialog';
 import { visible } from '../ui/parts';
 import type { Action } from './action-dialog';
 import type { RedriveOptions } from './api';
@@ -68,14 +69,11 @@ export function PatchForm(props: {
       <Foreseen planned={planned} verb="would be changed and redriven" incomplete="Write what changes." />
       {plan?.pairs !== undefined && plan.pairs.length > 0 && <Pairs of={plan.pairs} count={plan.count} />}
       <PaceForm value={pace} change={setPace} />
-      <div class="dialog-actions">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <DialogActions close={close}>
         <button type="submit" class="primary" disabled={plan === undefined || plan.count === 0}>
           {plan === undefined ? 'Change and redrive' : `Change and redrive ${messages(plan.count)}`}
         </button>
-      </div>
+      </DialogActions>
     </form>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, apiErrorOf } from '../api/http';
 import type { RedriveTask } from '../api/types';
 import { href } from '../router';
+import { ProblemBanner } from '../ui/states';
 import { loadRedrive, type RedriveOptions, startRedrive, type Target } from './api';
 import type { Plan } from './plan';
 import { Progress } from './progress';
@@ -53,11 +54,7 @@ export function RunView(props: { targets: readonly Target[]; plan: Plan; options
   const isRunning = problem === undefined && (task === undefined || isOpen(task));
   return (
     <div class="action" aria-live="polite">
-      {problem !== undefined && (
-        <p class="banner banner-failed" role="alert">
-          {problem.message}
-        </p>
-      )}
+      <ProblemBanner text={problem?.message} />
       {task !== undefined && (
         <Progress task={task} expected={plan.count} changed={() => setLook((count) => count + 1)} />
       )}

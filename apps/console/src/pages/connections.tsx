@@ -4,7 +4,7 @@ import type { Page } from '../api/types';
 import { useResource } from '../api/use-resource';
 import type { Address } from '../router';
 import { isAdministrator, isReadOnly, session } from '../session';
-import { Dialog } from '../ui/dialog';
+import { Dialog, DialogActions } from '../ui/dialog';
 import { TextFilter } from '../ui/filters';
 import { bytes } from '../ui/format';
 import { Age, Name, PageHead, Tag, visible } from '../ui/parts';
@@ -217,14 +217,11 @@ function Closing({ of, close, done }: { of: Connection; close: () => void; done:
         {of.channels === 1 ? 'Its channel is closed.' : `Its ${of.channels} channels are closed.`} Messages that it has
         not acknowledged return to their queues. Most clients connect again by themselves.
       </p>
-      <div class="dialog-actions">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <DialogActions close={close}>
         <button type="button" class="danger" disabled={isBusy} onClick={() => void end()}>
           Close the connection
         </button>
-      </div>
+      </DialogActions>
     </Dialog>
   );
 }

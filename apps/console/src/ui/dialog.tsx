@@ -42,3 +42,16 @@ export function Dialog(props: { title: string; close: () => void; wide?: boolean
     </dialog>
   );
 }
+
+/** The end of a dialog: the way back, and what the dialog is for. */
+export function DialogActions(props: { close: () => void; back?: string; children: ComponentChildren }) {
+  const { close, back = 'Cancel', children } = props;
+  return (
+    <div class="dialog-actions">
+      <button type="button" onClick={close}>
+        {back}
+      </button>
+      {children}
+    </div>
+  );
+}

@@ -87,3 +87,13 @@ export function Loaded<T>(props: {
     </>
   );
 }
+
+/** Why the last action failed; nothing if it did not. */
+export function ProblemBanner({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p class="banner banner-failed" role="alert">
+      {text}
+    </p>
+  );
+}

@@ -8,8 +8,9 @@ import { BodyDiff, readable } from '../../letters/body-diff';
 import { DestinationForm, destinationOf, toOrigin } from '../../letters/destination';
 import { KeepOriginal } from '../../letters/keep-original';
 import { whyLeft } from '../../letters/words';
-import { Dialog } from '../../ui/dialog';
+import { Dialog, DialogActions } from '../../ui/dialog';
 import { Name, visible } from '../../ui/parts';
+import { ProblemBanner } from '../../ui/states';
 import { headerChanges } from './draft';
 import { textOfField } from './fields';
 
@@ -58,23 +59,16 @@ export function Review(props: {
         <DestinationForm vhost={name.vhost} value={choice} change={choose} isOne />
         <KeepOriginal queue={name.queue} value={keeps} change={setKeeps} />
         <Outcome of={outcome} error={asked.error} isComplete={to !== undefined} />
-        {problem !== undefined && (
-          <p class="banner banner-failed" role="alert">
-            {problem}
-          </p>
-        )}
+        <ProblemBanner text={problem} />
         <p class="muted">
           The new message is published first. The original is removed once the new one is confirmed, and both are in the
           audit log.
         </p>
-        <div class="dialog-actions">
-          <button type="button" onClick={close}>
-            Back
-          </button>
+        <DialogActions close={close} back="Back">
           <button type="button" class="primary" disabled={!isPossible || isBusy} onClick={() => void send()}>
             {isBusy ? 'Sending…' : 'Send and remove the original'}
           </button>
-        </div>
+        </DialogActions>
       </div>
     </Dialog>
   );

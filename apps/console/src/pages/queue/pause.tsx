@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
-import { apiErrorOf, pathOf, request } from '../../api/http';
+import { pathOf, request } from '../../api/http';
 import type { QueuePause } from '../../api/types';
-import { Dialog } from '../../ui/dialog';
+import { useAction } from '../../api/use-action';
+import { Dialog, DialogActions } from '../../ui/dialog';
 import { dateTime } from '../../ui/format';
 import { Age, Name, visible } from '../../ui/parts';
+import { ProblemBanner } from '../../ui/states';
 import { toast } from '../../ui/toasts';
 
 interface Place {
@@ -26,19 +28,11 @@ export function PauseBanner({
   done: () => void;
 }) {
   const { reason, by, since, until } = of;
-  const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, problem, run } = useAction();
   const resume = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await request(pathOfPause({ vhost, name }), { method: 'DELETE' });
-      setProblem(undefined);
-      toast('The queue delivers again.');
-      done();
-    } catch (error) {
-      setProblem(apiErrorOf(error).message);
-    }
-    setBusy(false);
+    await request(pathOfPause({ vhost, name }), { method: 'DELETE' });
+    toast('The queue delivers again.');
+    done();
   };
   return (
     <div class="banner paused" role="status">
@@ -60,7 +54,7 @@ export function PauseBanner({
         <small>Consumers get nothing. The queue takes messages, and what waits may expire.</small>
       </p>
       {mayChange && (
-        <button type="button" disabled={isBusy} onClick={() => void resume()}>
+        <button type="button" disabled={isBusy} onClick={() => void run(resume)}>
           Resume
         </button>
       )}
@@ -81,20 +75,16 @@ const times = [
 export function PauseDialog({ vhost, name, close, done }: Place & { close: () => void; done: () => void }) {
   const [reason, setReason] = useState('');
   const [time, setTime] = useState('');
-  const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (event: Event): Promise<void> => {
+  const { isBusy, problem, run } = useAction();
+  const pause = async (): Promise<void> => {
+    const body = { ...(reason !== '' && { reason }), ...(time !== '' && { for: time }) };
+    await request(pathOfPause({ vhost, name }), { method: 'PUT', body });
+    toast('The queue is paused.');
+    done();
+  };
+  const submit = (event: Event): void => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      const body = { ...(reason !== '' && { reason }), ...(time !== '' && { for: time }) };
-      await request(pathOfPause({ vhost, name }), { method: 'PUT', body });
-      toast('The queue is paused.');
-      done();
-    } catch (error) {
-      setProblem(apiErrorOf(error).message);
-      setBusy(false);
-    }
+    void run(pause);
   };
   return (
     <Dialog title="Pause the queue" close={close}>
@@ -123,19 +113,12 @@ export function PauseDialog({ vhost, name, close, done }: Place & { close: () =>
             ))}
           </select>
         </label>
-        {problem !== undefined && (
-          <p class="banner banner-failed" role="alert">
-            {problem}
-          </p>
-        )}
-        <div class="dialog-actions">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
+        <ProblemBanner text={problem} />
+        <DialogActions close={close}>
           <button type="submit" class="primary" disabled={isBusy}>
             Pause
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { apiErrorOf, pathOf, request } from '../../api/http';
+import { pathOf, request } from '../../api/http';
+import { useAction } from '../../api/use-action';
 import { toast } from '../../ui/toasts';
 import { headersProblem } from './headers';
 
@@ -10,33 +11,28 @@ export function Publish({ vhost, name, done }: { vhost: string; name: string; do
   const [expiration, setExpiration] = useState('');
   const [headers, setHeaders] = useState('');
   const [isPersistent, setPersistent] = useState(true);
-  const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, problem, setProblem, run } = useAction();
 
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    const wrong = headersProblem(headers);
-    setProblem(wrong);
-    if (wrong !== undefined) return;
-    setBusy(true);
+  const publish = async (): Promise<void> => {
     const properties = {
       delivery_mode: isPersistent ? 2 : 1,
       ...(contentType !== '' && { content_type: contentType }),
       ...(expiration !== '' && { expiration }),
       ...(headers.trim() !== '' && { headers: JSON.parse(headers) as unknown }),
     };
-    try {
-      const { routed } = await request<{ routed: boolean }>(pathOf('exchanges', vhost, 'amq.default', 'publish'), {
-        method: 'POST',
-        body: { routing_key: name, payload, payload_encoding: 'string', properties },
-      });
-      if (routed) toast('Published. The queue has the message.');
-      else toast('Not published: the queue does not exist any more.', 'failed');
-      done();
-    } catch (error) {
-      setProblem(apiErrorOf(error).message);
-    }
-    setBusy(false);
+    const { routed } = await request<{ routed: boolean }>(pathOf('exchanges', vhost, 'amq.default', 'publish'), {
+      method: 'POST',
+      body: { routing_key: name, payload, payload_encoding: 'string', properties },
+    });
+    if (routed) toast('Published. The queue has the message.');
+    else toast('Not published: the queue does not exist any more.', 'failed');
+    done();
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const wrong = headersProblem(headers);
+    setProblem(wrong);
+    if (wrong === undefined) void run(publish);
   };
 
   return (

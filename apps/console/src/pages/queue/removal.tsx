@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import { apiErrorOf, pathOf, request } from '../../api/http';
+import { pathOf, request } from '../../api/http';
+import { useAction } from '../../api/use-action';
 import { useResource } from '../../api/use-resource';
 import { messages } from '../../letters/words';
-import { Dialog } from '../../ui/dialog';
+import { Dialog, DialogActions } from '../../ui/dialog';
 import { count } from '../../ui/format';
 import { Name, visible } from '../../ui/parts';
-import { Loaded } from '../../ui/states';
+import { Loaded, ProblemBanner } from '../../ui/states';
 import { toast } from '../../ui/toasts';
 
 /** The present counts of a queue. */
@@ -86,23 +87,18 @@ function Confirmation(props: {
 }) {
   const { kind, vhost, name, ready, close, done } = props;
   const [typed, setTyped] = useState('');
-  const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, problem, run } = useAction();
   // Characters that a keyboard cannot type are shown as escapes, and can be typed as such.
   const isName = typed === name || typed === visible(name);
-  const submit = async (event: Event): Promise<void> => {
+  const remove = async (): Promise<void> => {
+    const path = kind === 'purge' ? pathOf('queues', vhost, name, 'contents') : pathOf('queues', vhost, name);
+    await request(path, { method: 'DELETE' });
+    toast(kind === 'purge' ? 'The queue is purged.' : 'The queue is deleted.');
+    done();
+  };
+  const submit = (event: Event): void => {
     event.preventDefault();
-    if (!isName) return;
-    setBusy(true);
-    try {
-      const path = kind === 'purge' ? pathOf('queues', vhost, name, 'contents') : pathOf('queues', vhost, name);
-      await request(path, { method: 'DELETE' });
-      toast(kind === 'purge' ? 'The queue is purged.' : 'The queue is deleted.');
-      done();
-    } catch (error) {
-      setProblem(apiErrorOf(error).message);
-      setBusy(false);
-    }
+    if (isName) void run(remove);
   };
   return (
     <form class="removal" onSubmit={submit}>
@@ -118,19 +114,12 @@ function Confirmation(props: {
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
       </label>
-      {problem !== undefined && (
-        <p class="banner banner-failed" role="alert">
-          {problem}
-        </p>
-      )}
-      <div class="dialog-actions">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <ProblemBanner text={problem} />
+      <DialogActions close={close}>
         <button type="submit" class="danger" disabled={!isName || isBusy}>
           {kind === 'purge' ? `Purge ${messages(ready)}` : 'Delete the queue'}
         </button>
-      </div>
+      </DialogActions>
     </form>
   );
 }
