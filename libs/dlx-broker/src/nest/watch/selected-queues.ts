@@ -45,8 +45,14 @@ export class SelectedQueues {
   }
 }
 
-/** The queues of a broker, asked for when they are needed, and once for each look. Undefined where they cannot be listed. */
-export function listOnce({ listing }: Pick<Backend, 'listing'>): () => Promise<ReadonlySet<string> | undefined> {
+/**
+ * The queues of a broker, asked for when they are needed, and once for each look. Undefined where they cannot be listed.
+ * @param ask calls the broker
+ */
+export function listOnce(
+  { listing }: Pick<Backend, 'listing'>,
+  ask: (call: () => Promise<readonly string[]>) => Promise<readonly string[]>,
+): () => Promise<ReadonlySet<string> | undefined> {
   let names: Promise<ReadonlySet<string>> | undefined;
-  return async () => (names ??= listing?.queueNames().then((all) => new Set(all)));
+  return async () => (names ??= listing && ask(() => listing.queueNames()).then((all) => new Set(all)));
 }

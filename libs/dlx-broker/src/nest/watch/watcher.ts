@@ -8,6 +8,7 @@ import type { DlxAlert } from './alert.js';
 import { KnownFingerprints } from './fingerprints.js';
 import { oldestAge } from './oldest-age.js';
 import type { ResolvedWatch } from './options.js';
+import { LateAnswerError, Patience } from './patience.js';
 import { listOnce, mostQueues, type SelectedQueues } from './selected-queues.js';
 import { type Found, nothingKnown, WatchedQueue } from './watched-queue.js';
 
@@ -31,12 +32,17 @@ export class Watcher {
   /** What this process parked in each queue since the subscription. */
   readonly #parked = new Map<string, number>();
   readonly #logged = new Set<string>();
+  readonly #patience: Patience;
+  /** The queues of which the server answered late. They are asked about last. */
+  readonly #late = new Set<string>();
   #callOff: (() => void) | undefined;
   #lastLook: number | undefined;
   #isLooking = false;
   #hasEnded = false;
 
-  constructor(private readonly parts: WatcherParts) {}
+  constructor(private readonly parts: WatcherParts) {
+    this.#patience = new Patience(parts.backend.clock);
+  }
 
   /** True if it has to hear of parked messages: for their fingerprints, or where the backend does not count arrivals. */
   get needsEvents(): boolean {
@@ -58,6 +64,7 @@ export class Watcher {
   end(): void {
     this.#hasEnded = true;
     this.#callOff?.();
+    this.#patience.end();
   }
 
   hear({ kind, to, fingerprint, at }: OutcomeEvent): void {
@@ -71,33 +78,49 @@ export class Watcher {
   }
 
   async #look(): Promise<void> {
-    const { backend, queues } = this.parts;
-    const { kind } = backend.state;
-    if (kind !== 'ready' && kind !== 'blocked') return this.#unknown(undefined);
-    const list = listOnce(backend);
-    const names = queues.among(queues.hasPatterns ? await list() : undefined);
-    for (const { name, isRaised } of this.#watched.values()) {
-      if (names.has(name)) continue;
-      if (isRaised) names.add(name);
-      else this.#forget(name);
-    }
-    for (const name of names) {
+    const { backend } = this.parts;
+    if (!this.#isConnected) return this.#unknown(undefined);
+    const list = listOnce(backend, (call) => this.#ask('', call));
+    for (const name of await this.#names(list)) {
+      if (this.#hasEnded) return;
       const watched = this.#of(name);
-      if (watched === undefined) break;
+      if (watched === undefined) continue;
       const found = await this.#find(watched, list).catch((error: unknown) => {
+        if (error instanceof LateAnswerError && error.isOwn) this.#late.add(name);
         this.#logOnce('a look', name, error);
         return nothingKnown;
       });
-      if (this.#hasEnded) return;
       watched.judge(found, backend.clock.now());
+      if (!this.#isConnected) return; // each of the other queues would wait for the connection
     }
     this.#lastLook = backend.clock.now();
+  }
+
+  /** The queues of a look, those of which the server answered late at the end. Without a list of the server, those that are known. */
+  async #names(list: ReturnType<typeof listOnce>): Promise<ReadonlySet<string>> {
+    const { queues } = this.parts;
+    const known = [...this.#watched.values()];
+    let names: Set<string>;
+    try {
+      names = queues.among(queues.hasPatterns ? await list() : undefined);
+      for (const { name, isRaised } of known) {
+        if (names.has(name)) continue;
+        if (isRaised) names.add(name);
+        else this.#forget(name);
+      }
+    } catch (error) {
+      this.#logOnce('a list of queues', '', error);
+      names = new Set([...known.map(({ name }) => name), ...queues.among(undefined)]);
+    }
+    for (const name of this.#late) if (names.delete(name)) names.add(name);
+    return names;
   }
 
   async #find(watched: WatchedQueue, list: ReturnType<typeof listOnce>): Promise<Found> {
     const { backend, options } = this.parts;
     const { name } = watched;
-    const status = await backend.status(name);
+    const status = await this.#ask(`queue ${name}`, () => backend.status(name));
+    this.#late.delete(name);
     if (status === undefined) {
       // A server may say so of a queue whose node is down. Only a list of all queues shows that it was deleted.
       const isGone = (await list())?.has(name) === false;
@@ -112,6 +135,16 @@ export class Watcher {
     return { messages, age, arrivals };
   }
 
+  get #isConnected(): boolean {
+    const { kind } = this.parts.backend.state;
+    return kind === 'ready' || kind === 'blocked';
+  }
+
+  /** Asks the backend, and waits for a server no longer than {@link Patience} allows. */
+  #ask<T>(subject: string, call: () => Promise<T>): Promise<T> {
+    return this.parts.backend.browsing?.isLocal === true ? call() : this.#patience.ask(subject, call);
+  }
+
   /** The first messages of a queue: many of a queue in this process, and one of a queue on a server. */
   async #page(name: string, length: number): Promise<BrowsePage | undefined> {
     const { backend, options } = this.parts;
@@ -120,7 +153,7 @@ export class Watcher {
       const browsing = need(backend, 'browsing');
       if (browsing.isLocal !== true) {
         if (options.olderThan === undefined) return undefined;
-        const { messages } = await browsing.browse(name, 1);
+        const { messages } = await this.#ask('', () => browsing.browse(name, 1));
         return { messages, next: undefined };
       }
       return await browsing.browse(name, Math.min(mostInQueue, Math.ceil(mostInLook / this.#watched.size)));
@@ -160,19 +193,19 @@ export class Watcher {
 
   #forget(name: string): void {
     this.#watched.delete(name);
+    this.#late.delete(name);
     this.#parked.delete(name);
   }
 
   /** Nothing can be measured now: no alert is cleared because of that. */
   #unknown(error: unknown): void {
-    if (this.#hasEnded) return;
     if (error !== undefined) this.#logOnce('a look', '', error);
     const now = this.parts.backend.clock.now();
     for (const watched of this.#watched.values()) watched.judge(nothingKnown, now);
   }
 
   #logOnce(what: string, queue: string, error: unknown): void {
-    if (this.#logged.has(what)) return;
+    if (this.#hasEnded || this.#logged.has(what)) return;
     this.#logged.add(what);
     const place = queue === '' ? '' : ` of queue '${shownText(queue)}'`;
     const text = `watch(): ${what}${place} is unknown: ${textOf(error)}; this is logged once`;
