@@ -33,7 +33,7 @@ describe('with ten thousand queues', () => {
   });
   afterAll(() => harness.close());
 
-  // Measured: 14 to 37 ms.
+  // Measured: 14 to 37 ms. The bound is reached only by a page whose cost grows faster than its queues.
   it.each([
     'sort=messages&sort_reverse=true',
     'sort=name',
@@ -41,7 +41,7 @@ describe('with ten thousand queues', () => {
     'name=99&use_regex=true',
   ])('a page of a hundred comes at once: %s', async (query) => {
     const time = await timeOf(harness, `/api/queues?page=1&page_size=100&${query}`);
-    expect(time).toBeLessThan(150);
+    expect(time).toBeLessThan(1_000);
   });
 
   it('the page is the right one', async () => {
@@ -69,9 +69,10 @@ describe('with ten thousand queues', () => {
     expect(delay.max / 1e6).toBeLessThan(1_000);
   });
 
-  it('a sample of all of them takes no time that anybody feels', () => {
-    const start = performance.now();
+  it('a sample of all of them is short', () => {
+    const start = process.cpuUsage();
     harness.sample();
-    expect(performance.now() - start).toBeLessThan(500);
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1_000).toBeLessThan(2_000);
   });
 });
