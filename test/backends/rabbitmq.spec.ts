@@ -6,7 +6,14 @@ import {
   type Publication,
   type TopologyDifference,
 } from '../../libs/dlx-broker/src/backend/index.js';
-import { int32, longstr, type Field, type FieldTable, type Message } from '../../libs/dlx-broker/src/message/index.js';
+import {
+  int32,
+  longstr,
+  toFieldTable,
+  type Field,
+  type FieldTable,
+  type Message,
+} from '../../libs/dlx-broker/src/message/index.js';
 import { connectedTo, serverKinds } from './worlds.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { queueNamed, topologyOf } from '../harnesses/declared.js';
@@ -217,6 +224,13 @@ for (const kind of serverKinds) {
       );
       expect(second.next).toBeUndefined();
       expect(await backend.status('q')).toMatchObject({ messages: 21 });
+      const noTime = (): undefined => undefined; // a server has a rule of its own
+      expect(await browsing.oldest('q', noTime, 100)).toEqual({ time: undefined, isPart: false });
+      const since = Date.now() - 60_000;
+      const parked = toFieldTable({ 'dlx-failing-since': since, 'dlx-parked': true });
+      for (const of of ['a', 'b']) await published(backend, to('other', of, { properties: { headers: parked } }));
+      expect(await browsing.oldest('other', noTime, 100)).toEqual({ time: since, isPart: false });
+      await expect(browsing.oldest('missing', noTime, 1)).rejects.toThrow("no queue 'missing'");
       await expect(browsing.browse('missing', 1)).rejects.toThrow("no queue 'missing'");
     });
 

@@ -5,6 +5,7 @@ import type { Subscription } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type BackendDelivery } from '../../libs/dlx-broker/src/backend/index.js';
 import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import { toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {
@@ -97,6 +98,22 @@ describe('DlxBroker.watch', () => {
     expect(told()).toEqual([]);
     await dlx.advance('1m');
     expect(told()).toEqual(['raised olderThan 3600000 at 3600']);
+  });
+
+  it('raises at the age of the oldest of very many', async () => {
+    const { broker, watch, told } = await start();
+    const { backend } = broker;
+    const put = (since: number): void => {
+      const headers = toFieldTable({ 'dlx-failing-since': since });
+      const properties = { headers };
+      backend.publish({ exchange: '', routingKey: 'orders.parked', properties, body: Buffer.from('{}') });
+    };
+    const now = backend.clock.now();
+    for (let n = 0; n < 5_000; n++) put(now - n);
+    put(now - 3_600_000);
+    for (let n = 0; n < 5_000; n++) put(now - n);
+    watch({ olderThan: '1h' });
+    await vi.waitFor(() => expect(told()).toEqual(['raised olderThan 3600000 at 0']));
   });
 
   it('raises at the number of messages within a minute, and not by slow ones', async () => {

@@ -1,19 +1,35 @@
-import type { Connection, Cursor, DeathListener } from '../../broker/index.js';
+import type { Connection, Cursor, DeathListener, Queue } from '../../broker/index.js';
+import { turnPace } from '../../host/index.js';
 import type { Browsing, Deaths, Listing } from '../backend.js';
 import { TopologyError } from '../errors.js';
+
+/** The steps of a look between two pauses, of some tens of messages each. */
+const stepsInTurn = 16;
 
 /** Shows the messages of a queue. It rejects with an AmqpError for a user without the right to read the queue. */
 export const browsingOn = (connected: () => Connection): Browsing => ({
   isLocal: true,
-  async browse(queue, limit, after) {
-    const { vhost, user } = connected();
-    vhost.check(user, 'read', 'queue', queue);
-    const found = vhost.queues.get(queue);
-    if (found === undefined) throw new TopologyError(`no queue '${queue}' in vhost '${vhost.name}'`, []);
-    const { entries, next } = found.browse({ limit, after: after as Cursor | undefined });
+  async browse(name, limit, after) {
+    const { entries, next } = readable(connected(), name).browse({ limit, after: after as Cursor | undefined });
     return { messages: entries.map(({ message }) => message), next };
   },
+  async oldest(name, since, most) {
+    const connection = connected();
+    const work = connection.vhost.oldest.find(readable(connection, name), since, { left: most });
+    for (let steps = 1; ; steps++) {
+      const { done, value } = work.next();
+      if (done === true) return value;
+      if (steps % stepsInTurn === 0) await new Promise<void>((resolve) => turnPace.later(resolve));
+    }
+  },
 });
+
+function readable({ vhost, user }: Connection, name: string): Queue {
+  vhost.check(user, 'read', 'queue', name);
+  const queue = vhost.queues.get(name);
+  if (queue !== undefined) return queue;
+  throw new TopologyError(`no queue '${name}' in vhost '${vhost.name}'`, []);
+}
 
 export const listingOn = (connected: () => Connection): Listing => ({
   queueNames: async () => [...connected().vhost.queues.keys()],

@@ -6,7 +6,7 @@ import {
   type Properties,
   propertiesFromPlain,
 } from '../../message/index.js';
-import type { BrowseCursor, BrowsePage, Browsing, Listing } from '../backend.js';
+import type { BrowseCursor, BrowsePage, Browsing, Listing, OldestLetter } from '../backend.js';
 import { ServerError, TopologyError } from '../errors.js';
 import type { HttpApi } from '../../host/index.js';
 import { callManagement, readAnswer, textIn } from './call-management.js';
@@ -37,7 +37,7 @@ export const browsingOver = (api: HttpApi, virtualHost: string): Browsing => ({
       truncate: String(page.truncate),
       ...(after !== undefined && { cursor: (after as Cursor).text }),
     });
-    if (found === undefined) throw new TopologyError(`no queue '${queue}' in vhost '${virtualHost}'`);
+    if (found === undefined) throw noQueue(queue, virtualHost);
     const read = <T>(work: () => T): T => readAnswer(api, `a look into queue '${queue}'`, work);
     const { items, next } = read(() => pageFrom(found, after as Cursor | undefined));
     const messages: Message[] = [];
@@ -48,7 +48,19 @@ export const browsingOver = (api: HttpApi, virtualHost: string): Browsing => ({
     }
     return { messages, next: next satisfies Cursor | undefined as BrowseCursor | undefined };
   },
+  async oldest(queue): Promise<OldestLetter> {
+    const found = await callManagement(api, 'GET', ['dlx', 'queues', virtualHost, queue]);
+    if (found === undefined) throw noQueue(queue, virtualHost);
+    return readAnswer(api, `a look into queue '${queue}'`, () => {
+      const { oldest } = found as { readonly oldest: unknown };
+      if (oldest !== null && typeof oldest !== 'number') throw new TypeError('no time');
+      return { time: oldest ?? undefined, isPart: false };
+    });
+  },
 });
+
+const noQueue = (queue: string, virtualHost: string): TopologyError =>
+  new TopologyError(`no queue '${queue}' in vhost '${virtualHost}'`);
 
 interface Cursor {
   readonly text: string;

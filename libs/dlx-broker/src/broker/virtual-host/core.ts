@@ -15,6 +15,7 @@ import { exchangeOfDelayed, DelayedMessages } from '../exchange/delayed-messages
 import { predeclaredExchanges } from '../exchange/predeclared.js';
 import type { Router } from '../exchange/router.js';
 import { kindOf } from '../exchange/types.js';
+import { OldestMessages } from '../oldest/oldest-messages.js';
 import type { MessageOwner, Journal, Names } from '../ports.js';
 import type { Profile } from '../profile.js';
 import type { PendingLetter, DeathListener } from '../queue/dead-lettering.js';
@@ -45,6 +46,8 @@ export class VirtualHostCore implements QueueHome {
   readonly globals = new GlobalCounters();
   /** Called for every death in its queues. */
   readonly deathListeners = new Set<DeathListener>();
+  /** The oldest dead letters of its queues, for all that ask. */
+  readonly oldest = new OldestMessages();
   readonly scheduler: Scheduler;
   readonly names: Names;
   readonly profile: Profile;

@@ -73,14 +73,19 @@ export function nameFilter(
   }
 }
 
+/** The items of a page; none after the last page. */
+export const onPage = <T>(items: readonly T[], { number, size }: Page): readonly T[] =>
+  items.slice((number - 1) * size, number * size);
+
 /** @param found the number of items after the filter @throws Problem 400 for a page after the last one */
-export function cut<T>(items: readonly T[], { number, size }: Page, total: number, show: (item: T) => unknown): object {
+export function cut<T>(items: readonly T[], page: Page, total: number, show: (item: T) => unknown): object {
+  const { number, size } = page;
   const start = (number - 1) * size;
   if (start > items.length) {
     const reason = `Page out of range, page: ${number} page size: ${size}, len: ${items.length}`;
     throw new Problem(400, 'page_out_of_range', reason);
   }
-  const shown = items.slice(start, start + size);
+  const shown = onPage(items, page);
   return {
     filtered_count: items.length,
     item_count: shown.length,

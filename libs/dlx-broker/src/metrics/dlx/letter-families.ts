@@ -1,5 +1,4 @@
 import { type Queue, type QueueCounters } from '../../broker/index.js';
-import { oldestOf } from '../../management/index.js';
 import { labelled, type Metric, type Series } from '../family.js';
 import type { Scrape } from '../scrape.js';
 
@@ -21,8 +20,8 @@ const ofLetters = (name: string, type: 'counter' | 'gauge', help: string, read: 
     }
   });
 
-/** Seconds for which the next message of a queue is dead; 0 without one, and for a death that is dated in the future. */
-const ageOf: Read = (queue, { now }) => Math.max(0, now - (oldestOf(queue) ?? now)) / 1000;
+/** Seconds for which the oldest dead letter of a queue is dead; 0 without one, and for a death that is dated in the future. */
+const ageOf: Read = (queue, { now, oldest }) => Math.max(0, now - (oldest.of(queue) ?? now)) / 1000;
 
 const byVhost = (name: string, help: string, read: (of: { readonly lost: number }) => number): Metric<Scrape> =>
   labelled(name, 'counter', ['vhost'], help, ({ graphs }) =>
@@ -48,7 +47,7 @@ export const letterFamilies: readonly Metric<Scrape>[] = [
     'Messages in a queue of dead letters',
     ({ length, unacked }) => length + unacked,
   ),
-  ofLetters('dlx_dead_letter_oldest_age_seconds', 'gauge', 'How long the next message of a queue is dead', ageOf),
+  ofLetters('dlx_dead_letter_oldest_age_seconds', 'gauge', 'How long the oldest dead letter of a queue is dead', ageOf),
   ofLetters(
     'dlx_redriven_total',
     'counter',

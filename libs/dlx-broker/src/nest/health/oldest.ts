@@ -1,4 +1,4 @@
-import { type Backend, need } from '../../backend/index.js';
+import { type Backend, type Browsing, need } from '../../backend/index.js';
 import { deadSince } from '../../history/index.js';
 import { shownText } from '../../host/index.js';
 import type { EventLog } from '../event-log.js';
@@ -13,6 +13,9 @@ const patience = 5;
 /** The milliseconds for which the result of the last look is given when no newer one is there. */
 const validity = 60_000;
 
+/** The most messages that one answer looks at in one queue. The next answer goes on. */
+const mostInQueue = 10_000;
+
 interface Found {
   readonly at: number;
   readonly queue: string | undefined;
@@ -20,8 +23,8 @@ interface Found {
 }
 
 /**
- * Knows the oldest dead letter of some queues: the first message of each is looked at, and none is delivered. On a server the look
- * goes on after the answer, and the next answer has its result.
+ * Knows the oldest dead letter of some queues: they are looked into, and no message is delivered. A look that takes longer, as on a
+ * server, goes on after the answer, and the next answer has its result.
  */
 export class OldestLetter {
   #found: Found | undefined;
@@ -52,10 +55,9 @@ export class OldestLetter {
     try {
       const browsing = need(this.backend, 'browsing');
       for (const name of this.queues()) {
-        const first = await firstOf(browsing.browse(name, 1));
-        const dead = first && deadSince(first);
-        if (dead === undefined || dead >= since) continue;
-        since = dead;
+        const time = await timeIn(browsing, name);
+        if (time === undefined || time >= since) continue;
+        since = time;
         queue = name;
       }
       this.#found = { at: this.backend.clock.now(), queue, since };
@@ -68,11 +70,10 @@ export class OldestLetter {
   }
 }
 
-/** The first message of a page. A queue that does not exist has none. */
-async function firstOf(page: ReturnType<NonNullable<Backend['browsing']>['browse']>) {
+/** Since when the oldest dead letter of a queue is dead. A queue that does not exist has none. */
+async function timeIn(browsing: Browsing, queue: string): Promise<number | undefined> {
   try {
-    const { messages } = await page;
-    return messages[0];
+    return (await browsing.oldest(queue, deadSince, mostInQueue)).time;
   } catch (error) {
     if ((error as Error).name === 'TopologyError') return undefined;
     throw error;

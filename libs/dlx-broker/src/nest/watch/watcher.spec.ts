@@ -14,7 +14,7 @@ const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve
 interface Server {
   readonly names?: () => Promise<readonly string[]>;
   readonly status?: (queue: string) => Promise<QueueStatus | undefined>;
-  readonly browse?: () => Promise<never>;
+  readonly oldest?: () => Promise<never>;
 }
 
 /** A watch of a server that lists, measures and browses as it is made to. */
@@ -24,13 +24,13 @@ function watch(options: WatchOptions, server: Server, ofHandlers: readonly strin
   const alerts: DlxAlert[] = [];
   const state = { kind: 'ready' };
   const one: QueueStatus = { messages: 1, unacknowledged: undefined, consumers: 0 } as QueueStatus;
-  const { names, browse, status = () => Promise.resolve(one) } = server;
+  const { names, oldest, status = () => Promise.resolve(one) } = server;
   const backend = {
     clock,
     state,
     status,
     ...(names && { listing: { queueNames: names } }),
-    ...(browse && { browsing: { browse } }),
+    ...(oldest && { browsing: { oldest } }),
   } as unknown as Backend;
   const checked = checkedWatch(options);
   const watcher = new Watcher({
@@ -84,14 +84,14 @@ describe('a look at the queues of a server', () => {
     expect(clock.nextWakeUp()).toBeUndefined();
   });
 
-  it('judges the lengths of all queues beside a page that does not come, and asks for one page at a time', async () => {
+  it('judges the lengths of all queues beside an age that does not come, and asks for one age at a time', async () => {
     let asked = 0;
-    const browse = (): Promise<never> => {
+    const oldest = (): Promise<never> => {
       asked++;
       return never();
     };
     const queues = Array.from({ length: 50 }, (_, number) => `q${number}`);
-    const { advance, raised, watcher, clock, lines } = watch({ queues, atLeast: 1, olderThan: '1h' }, { browse });
+    const { advance, raised, watcher, clock, lines } = watch({ queues, atLeast: 1, olderThan: '1h' }, { oldest });
     await advance(60);
     expect([asked, raised()]).toEqual([1, queues]);
     expect(lines).toHaveLength(1);

@@ -1,5 +1,5 @@
-import { type Backend, type BrowsePage, need } from '../../backend/index.js';
-import { fingerprintIn } from '../../history/index.js';
+import { type Backend, need, type OldestLetter } from '../../backend/index.js';
+import { deadSince, fingerprintIn } from '../../history/index.js';
 import { after, shownText } from '../../host/index.js';
 import type { EventLog } from '../event-log.js';
 import { errorFacts, textOf } from '../failure-log.js';
@@ -12,9 +12,12 @@ import { LateAnswerError, Patience } from './patience.js';
 import { listOnce, mostQueues, type SelectedQueues } from './selected-queues.js';
 import { type Found, nothingKnown, WatchedQueue } from './watched-queue.js';
 
-/** The most messages that one look reads in a queue, and in all queues. */
-const mostInQueue = 1_000;
-const mostInLook = 20_000;
+/** The most messages that one look at all queues looks at for their ages. The next one goes on. */
+const mostInLook = 100_000;
+
+/** The most messages of a queue, and of all queues, whose fingerprints are remembered at the first look. */
+const mostRead = 1_000;
+const mostReadInLook = 20_000;
 
 /** What a watch works with. */
 export interface WatcherParts {
@@ -128,10 +131,9 @@ export class Watcher {
     }
     const { unacknowledged = 0, arrivals = this.#parked.get(name) ?? 0 } = status;
     const messages = status.messages + unacknowledged;
-    if (options.olderThan === undefined && !options.newFingerprint) return { messages, age: undefined, arrivals };
-    const page = await this.#page(name, status.messages);
-    if (page !== undefined && options.newFingerprint) this.#read(watched, page);
-    const age = page && oldestAge(page, unacknowledged, backend.clock.now());
+    if (options.newFingerprint && !watched.isRead) await this.#read(watched, status.messages);
+    const oldest = options.olderThan === undefined ? undefined : await this.#oldest(name, status.messages);
+    const age = oldest && oldestAge(oldest, status.messages, unacknowledged, backend.clock.now());
     return { messages, age, arrivals };
   }
 
@@ -145,29 +147,27 @@ export class Watcher {
     return this.parts.backend.browsing?.isLocal === true ? call() : this.#patience.ask(subject, call);
   }
 
-  /** The first messages of a queue: many of a queue in this process, and one of a queue on a server. */
-  async #page(name: string, length: number): Promise<BrowsePage | undefined> {
-    const { backend, options } = this.parts;
-    if (length === 0) return { messages: [], next: undefined };
+  /** @param length the ready messages of the queue */
+  async #oldest(name: string, length: number): Promise<OldestLetter | undefined> {
+    if (length === 0) return { time: undefined, isPart: false };
     try {
-      const browsing = need(backend, 'browsing');
-      if (browsing.isLocal !== true) {
-        if (options.olderThan === undefined) return undefined;
-        const { messages } = await this.#ask('', () => browsing.browse(name, 1));
-        return { messages, next: undefined };
-      }
-      return await browsing.browse(name, Math.min(mostInQueue, Math.ceil(mostInLook / this.#watched.size)));
+      const browsing = need(this.parts.backend, 'browsing');
+      const most = Math.ceil(mostInLook / this.#watched.size);
+      return await this.#ask('', () => browsing.oldest(name, deadSince, most));
     } catch (error) {
-      if (options.olderThan !== undefined) this.#logOnce('olderThan', name, error);
+      this.#logOnce('olderThan', name, error);
       return undefined;
     }
   }
 
-  /** Remembers the fingerprints that a queue has when it is looked at for the first time. */
-  #read(watched: WatchedQueue, { messages }: BrowsePage): void {
-    if (watched.isRead) return;
+  /** Remembers the fingerprints of the first messages of a queue in this process, when it is looked at for the first time. */
+  async #read(watched: WatchedQueue, length: number): Promise<void> {
+    const { browsing } = this.parts.backend;
+    if (browsing?.isLocal !== true) return;
+    const most = Math.min(mostRead, Math.ceil(mostReadInLook / this.#watched.size));
+    const page = length === 0 ? undefined : await browsing.browse(watched.name, most);
     watched.isRead = true;
-    for (const message of messages) {
+    for (const message of page?.messages ?? []) {
       const fingerprint = fingerprintIn(message);
       if (fingerprint !== undefined) this.#known.add(watched.name, fingerprint);
     }

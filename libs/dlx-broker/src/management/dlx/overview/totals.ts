@@ -3,7 +3,8 @@ import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
-import { deadLetterSign, oldestOf } from '../queues/queue-row.js';
+import { OldestLetters } from '../queues/oldest-letters.js';
+import { deadLetterSign } from '../queues/queue-row.js';
 import { type Alarm, growthAlarm, type Growth, growthOf, mostOfKind, pauseAlarm, stuckAlarm } from './alarms.js';
 
 /** The number of queues that are named. */
@@ -20,6 +21,7 @@ export class Totals {
   deadLetters = 0;
   /** The dead-letter queues with the most messages, most first. */
   readonly #top: Queue[] = [];
+  readonly #oldest = new OldestLetters();
   readonly #growing: Growth[] = [];
   readonly #stuck: Alarm[] = [];
   readonly #paused: Alarm[] = [];
@@ -66,12 +68,17 @@ export class Totals {
     return { shown: [...this.#stuck, ...this.#paused, ...this.#growing.map(growthAlarm)], leftOut: this.#leftOut };
   }
 
+  /** Looks for the oldest dead letters of the queues with the most. Yields wherever it may pause. */
+  lookIntoTop(): Generator<undefined, void, void> {
+    return this.#oldest.look(this.#top);
+  }
+
   topToJson(measures: Measures): readonly object[] {
     return this.#top.map((queue) => ({
       vhost: queue.home.name,
       name: queue.name,
       messages_ready: queue.length,
-      oldest: oldestOf(queue) ?? null,
+      oldest: this.#oldest.of(queue) ?? null,
       dead_in_rate: measures.rate(queue, queueSeries, 'dead_letters_in'),
     }));
   }

@@ -1,5 +1,5 @@
 import type { Patterns, Queue } from '../../../broker/index.js';
-import { cut, nameFilter, type Page, pageIn } from '../../api/paging.js';
+import { cut, nameFilter, onPage, type Page, pageIn } from '../../api/paging.js';
 import { sorted } from '../../api/sorting.js';
 import { inTurns } from '../../http/turns.js';
 import { badRequest, ok } from '../../http/reply.js';
@@ -9,6 +9,7 @@ import type { Management } from '../../management.js';
 import { onlyKnown, wordIn } from '../input.js';
 import { seenVhosts } from '../seen-vhosts.js';
 import { lengthsOf } from './lengths.js';
+import { OldestLetters } from './oldest-letters.js';
 import { type DeadLetterSign, deadLetterSign, queueRowColumns } from './queue-row.js';
 
 const parameters = ['vhost', 'name', 'dead', 'sort', 'sort_reverse', 'page', 'page_size', 'lengths'];
@@ -23,7 +24,10 @@ interface Order {
   readonly isReverse: boolean;
 }
 
-/** A page of the queues that the user may see. Sorting and filtering read counters, and no messages but the first of a queue. */
+/**
+ * A page of the queues that the user may see. Sorting and filtering read counters, and no messages but the first of a queue. Only for the
+ * ages of dead letters are more messages looked at: in the queues of the page, or in all when the list is sorted by age.
+ */
 export const listQueues: Handler = async (request, management) => {
   const { query } = request;
   const { dlx, host } = management;
@@ -32,7 +36,8 @@ export const listQueues: Handler = async (request, management) => {
     const graph = graphs.get(queue.home);
     return graph && deadLetterSign(queue, graph);
   };
-  const columns = queueRowColumns(management.nodeName, management.measures(request), signOf);
+  const oldest = new OldestLetters();
+  const columns = queueRowColumns(management.nodeName, management.measures(request), signOf, oldest);
   const list = queueListIn(query, columns);
   const vhosts = seenVhosts(request, management);
   for (const vhost of vhosts) graphs.set(vhost, await dlx.graphs.of(vhost));
@@ -45,6 +50,7 @@ export const listQueues: Handler = async (request, management) => {
     nameOf: ({ name }: Queue) => name,
     isDead,
     isGone: ({ deleted }: Queue) => deleted,
+    prepare: (queues: readonly Queue[]) => oldest.look(queues.filter(isDead)),
   };
   return ok(await inTurns(pageOfQueues(list, shown, host.patterns), dlx.turns, request.signal));
 };
@@ -84,6 +90,8 @@ export interface ShownQueues<T> {
   isDead(item: T): boolean;
   /** True for a queue that was deleted meanwhile. */
   isGone?(item: T): boolean;
+  /** Called before the rows are made, and before a list is sorted by age. Yields wherever it may pause. */
+  prepare?(items: readonly T[]): Generator<void, void, void>;
   /** Further columns of the rows, by which no list is sorted. */
   more?(item: T): object;
 }
@@ -91,7 +99,7 @@ export interface ShownQueues<T> {
 /** The wanted page, in the wanted order. Yields wherever it may pause. @throws Problem 400 for a page after the last one */
 export function* pageOfQueues<T>(
   { page, onlyDead, order }: QueueList,
-  { all, columns, nameOf, isDead, isGone, more }: ShownQueues<T>,
+  { all, columns, nameOf, isDead, isGone, prepare, more }: ShownQueues<T>,
   patterns: Patterns,
 ): Generator<void, object, void> {
   const fits = page.name === undefined ? undefined : nameFilter(page, patterns, all.length);
@@ -103,7 +111,9 @@ export function* pageOfQueues<T>(
     if ((!onlyDead || isDead(queue)) && (fits?.(nameOf(queue)) ?? true)) found.push(queue);
     if (total % inOneGo === 0) yield;
   }
+  if (prepare !== undefined && order.column === 'oldest') yield* prepare(found);
   const arranged = yield* arrange(found, columns, order);
+  if (prepare !== undefined && order.column !== 'oldest') yield* prepare(onPage(arranged, page));
   return cut(arranged, page, total, (queue) => ({ ...rowOf(queue, columns), ...more?.(queue) }));
 }
 

@@ -5,10 +5,10 @@ import { declaredQueueColumns } from '../../api/views/queue-columns.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
-import { deadSince } from '../../../history/index.js';
 import { isParked } from '../letter-facts.js';
 import { pauseToJson } from '../pause/pause-json.js';
 import { featuresOf } from './features.js';
+import type { OldestLetters } from './oldest-letters.js';
 
 /** The columns by which a list of queues can be sorted: every one but the letters. */
 export type QueueColumns = Columns<Queue>;
@@ -43,11 +43,13 @@ export function deadLetterSign(
 /**
  * The columns of a queue in the lists of the console. Rates are per second.
  * @param signOf see {@link deadLetterSign}
+ * @param oldest has looked into the queues that are shown
  */
 export function queueRowColumns(
   nodeName: string,
   measures: Measures,
   signOf: (queue: Queue) => DeadLetterSign | undefined,
+  oldest: OldestLetters,
 ): QueueColumns {
   const { vhost, name, type, durable, exclusive, auto_delete } = declaredQueueColumns(nodeName);
   const rate = (of: string) => (queue: Queue) => measures.rate(queue, queueSeries, of);
@@ -67,18 +69,13 @@ export function queueRowColumns(
     dead_in_rate: rate('dead_letters_in'),
     dead_out_rate: rate('dead_letters_out'),
     dead_letters_in: ({ counters }) => counters.deadLettersIn,
-    oldest: (queue) => oldestOf(queue) ?? null,
+    oldest: (queue) => oldest.of(queue) ?? null,
     dead_letter_queue: (queue) => signOf(queue) !== undefined,
     dead_letter_proven: (queue) => {
       const sign = signOf(queue);
       return sign === undefined ? null : sign === 'proven';
     },
   };
-}
-
-/** Since when the next message of a queue is dead, in milliseconds since 1970. */
-export function oldestOf({ head }: Queue): number | undefined {
-  return head === undefined ? undefined : deadSince(head);
 }
 
 /**

@@ -13,6 +13,7 @@ import { ok } from '../../http/reply.js';
 import type { Handler, Resource } from '../../http/resource.js';
 import { onlyKnown } from '../input.js';
 import { deadLettersTo, edgesInto, sourceToJson } from './neighbours.js';
+import { OldestLetters } from './oldest-letters.js';
 import { listQueues } from './queue-list.js';
 import { deadLetterSign, queueRowColumns } from './queue-row.js';
 import { settingsToJson } from './settings-json.js';
@@ -24,9 +25,10 @@ const showQueue: Handler = async (request, management) => {
   const { dlx } = management;
   const vhost = management.vhost(queue.home.name);
   const graph = await dlx.graphs.of(vhost);
-  const columns = queueRowColumns(management.nodeName, management.measures(request), (each) =>
-    deadLetterSign(each, graph),
-  );
+  const signOf = (each: Queue) => deadLetterSign(each, graph);
+  const oldest = new OldestLetters();
+  if (signOf(queue) !== undefined) await inTurns(oldest.look([queue]), dlx.turns, request.signal);
+  const columns = queueRowColumns(management.nodeName, management.measures(request), signOf, oldest);
   const sources = await inTurns(edgesInto(queue, graph), dlx.turns, request.signal);
   const bindings = await inTurns(allBindings(bindingsTo(vhost, queue)), dlx.turns, request.signal);
   return ok({
