@@ -1,4 +1,4 @@
-import { type Field, fieldSize, type FieldTable, tableSize } from '../message/index.js';
+import { type Field, fieldSize, type FieldTable, isLargerThan, tableSize } from '../message/index.js';
 import { readHistory, writeHistory } from './error-entries.js';
 import { errorHeaders, historyHeaders } from './names.js';
 
@@ -13,15 +13,15 @@ export type LeftOutOfHistory = 'the stack of its error' | 'the history of its er
  * Other headers stay.
  */
 export function fit(headers: Map<string, Field>): LeftOutOfHistory | undefined {
-  if (tableSize(headers) <= mostHeaderBytes) return undefined;
+  if (!isLargerThan(headers, mostHeaderBytes)) return undefined;
   const hadStack = headers.delete(errorHeaders.stack);
-  if (tableSize(headers) <= mostHeaderBytes) return 'the stack of its error';
+  if (!isLargerThan(headers, mostHeaderBytes)) return 'the stack of its error';
   if (!headers.has(historyHeaders.errors)) return hadStack ? 'the stack of its error' : undefined;
   const { errors, omitted } = readHistory(headers);
   if (errors.length > 2) {
     const ends = [errors[0]!, errors[errors.length - 1]!];
     writeHistory(headers, { errors: ends, omitted: omitted + errors.length - 2 });
-    if (tableSize(headers) <= mostHeaderBytes) return 'the history of its errors';
+    if (!isLargerThan(headers, mostHeaderBytes)) return 'the history of its errors';
   }
   writeHistory(headers, { errors: [], omitted: 0 });
   return 'the history of its errors';

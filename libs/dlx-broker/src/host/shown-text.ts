@@ -4,6 +4,9 @@
  */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u{e0000}-\u{e0fff}]/gu;
 
+/** Most texts. This test takes a tenth of the time of the other one, which has to look up every character. */
+const plain = /^[\x20-\x7e]*$/;
+
 /** @param longest characters; a longer text is cut and ends in `…` */
 export const cutText = (text: string, longest: number): string =>
   text.length > longest ? `${text.slice(0, longest)}…` : text;
@@ -15,6 +18,7 @@ export const cutText = (text: string, longest: number): string =>
  */
 export function shownText(text: string, longest = Infinity): string {
   const part = text.length > longest ? text.slice(0, longest) : text;
+  if (plain.test(part)) return part.length < text.length ? `${part}…` : part;
   const shown = part.replace(hidden, escaped);
   return part.length < text.length ? `${shown}…` : shown;
 }
@@ -23,7 +27,8 @@ export function shownText(text: string, longest = Infinity): string {
  * Replaces user and password of each URL in a text: errors of other libraries may show an URL as it was written. The password may have
  * two slashes, which make it an invalid URL; a port in front of a path is none.
  */
-export const withoutPasswords = (text: string): string => text.replace(login, '://***@');
+export const withoutPasswords = (text: string): string =>
+  text.includes('://') ? text.replace(login, '://***@') : text;
 
 const login = /:\/\/[^\s/:@]*:(?!\d{1,5}(?:[/?#,;]|$))[^\s/]*(?:\/[^\s/]*){0,2}@/g;
 

@@ -3,7 +3,7 @@ export { compact, hasMoreThan, isEmptyTable, packedLength, PackedTable } from '.
 export { ByteReader, Malformed, UnknownFieldType } from './codec/byte-reader.js';
 export { ByteWriter } from './codec/byte-writer.js';
 export { readTable, readTableBody, writeSortedTable, writeTable } from './codec/table-codec.js';
-export { fieldSize, tableSize } from './codec/table-size.js';
+export { fieldSize, isLargerThan, tableSize } from './codec/table-size.js';
 export { basicClass, methodIds } from './codec/method-ids.js';
 export { decodeText, encodeText, isShortstr, isUtf8, longestShortstr, textLength } from './codec/text.js';
 export * from './message.js';

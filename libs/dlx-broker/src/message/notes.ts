@@ -1,6 +1,6 @@
 import type { Deaths } from './death.js';
 import { type Field, type FieldTable, int32, int64 } from './field-table.js';
-import type { CarbonCopies, Properties } from './properties.js';
+import { type CarbonCopies, type Properties, withHeaders } from './properties.js';
 
 /** Where a message is published to. */
 export interface Address {
@@ -80,7 +80,7 @@ export class Notes {
   properties(own: Properties): Properties {
     if (!this.areWritten) return own;
     const headers = this.headers(own);
-    return this.deaths === undefined ? { ...own, headers } : { ...own, headers, expiration: undefined };
+    return withHeaders(own, headers, this.deaths === undefined ? own.expiration : undefined);
   }
 }
 

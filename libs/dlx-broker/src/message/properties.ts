@@ -32,3 +32,26 @@ export interface CarbonCopies {
 
 /** The properties of a message that has none, shared. */
 export const noProperties: Properties = {};
+
+/**
+ * Properties with other headers, and without an expiration unless it is given. V8 takes a microsecond to add a property to a
+ * spread object (`{ ...own, headers }`), and less than a tenth of that to spread into an object that has the property.
+ */
+export function withHeaders(own: Properties, headers: FieldTable | undefined, expiration?: string): Properties {
+  const copy: Writable<Properties> = { headers, expiration, ...own };
+  copy.headers = headers;
+  copy.expiration = expiration;
+  return copy;
+}
+
+/** The properties of a message that replaces another one: persistent, with other headers, without expiration and user id. */
+export function successorProperties(own: Properties, headers: FieldTable): Properties {
+  const copy: Writable<Properties> = { headers, deliveryMode: 2, expiration: undefined, userId: undefined, ...own };
+  copy.headers = headers;
+  copy.deliveryMode = 2;
+  copy.expiration = undefined;
+  copy.userId = undefined;
+  return copy;
+}
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };

@@ -34,6 +34,13 @@ export class EventLog {
     else this.#logger[level](line);
   }
 
+  /** {@link tell} for frequent lines. @param fields called only if lines have fields */
+  tellLazily<E extends LineEvent>(event: E, text: string, fields: () => FieldsOf<E>): void {
+    const level = this.#levelOf(event);
+    if (level === 'off') return;
+    this.#logger[level](this.logging.fields === true ? new LogLine(text, event, fields()) : text);
+  }
+
   #levelOf(event: LineEvent): LineLevel {
     return this.logging.levels?.[event] ?? logEvents[event].level;
   }

@@ -1,7 +1,7 @@
 import type { BackendDelivery } from '../backend/index.js';
 import { shownLines, shownText, withoutPasswords } from '../host/index.js';
 import type { EventLog } from './event-log.js';
-import { describeError } from './failure.js';
+import { describeError, namedError } from './failure.js';
 import type { PlannedHandler } from './handler.js';
 
 /** Which failures of handlers are logged: each attempt, the last one of a message, or none. */
@@ -26,9 +26,9 @@ export class FailureLog {
 
   /** Logs a failure that is followed by another attempt. @param delay milliseconds */
   again(taken: Taken, attempt: number, delay: number, error: unknown): void {
-    if (this.wanted !== 'all') return;
+    if (this.wanted !== 'all' || !this.log.writes('retried')) return;
     const text = `${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`;
-    this.log.tell('retried', text, { ...factsOf(taken, attempt), delay, ...errorFacts(error) });
+    this.log.tellLazily('retried', text, () => ({ ...factsOf(taken, attempt), delay, ...errorFacts(error) }));
   }
 
   /** Logs a message that comes again as the same attempt. @param error undefined if no handler had the message */
@@ -84,7 +84,7 @@ const factsOf = (taken: Taken, attempt: number) => ({ ...placed(taken), attempt 
 
 /** The fields of an error, with the limits of {@link textOf}. */
 export function errorFacts(error: unknown): { readonly errorClass: string; readonly errorMessage: string } {
-  const { name, message } = describeError(error);
+  const { name, message } = namedError(error);
   return { errorClass: shownText(name), errorMessage: shownText(withoutPasswords(message), mostCharacters) };
 }
 
@@ -98,7 +98,7 @@ function failed({ delivery, planned: { handler, retry } }: Taken, attempt: numbe
 
 /** The text of an error, on one line. */
 export function textOf(error: unknown): string {
-  const { name, message } = describeError(error);
+  const { name, message } = namedError(error);
   const text = shownText(withoutPasswords(message), mostCharacters);
   return text === '' ? shownText(name) : `${shownText(name)}: ${text}`;
 }

@@ -36,12 +36,12 @@ export function failureHeaders(
   error: unknown,
   limits: { readonly stack: number; readonly message: number },
 ): FieldTable {
-  const { name, message, stack } = describeError(error);
+  const { name, message } = namedError(error);
+  const stack = limits.stack > 0 ? stackTextOf(error) : undefined;
   const headers = new Map<string, Field>();
   headers.set(dlxHeaders.errorClass, longstr(name));
   headers.set(dlxHeaders.errorMessage, longstr(message.slice(0, limits.message)));
-  if (stack !== undefined && limits.stack > 0)
-    headers.set(dlxHeaders.errorStack, longstr(stack.slice(0, limits.stack)));
+  if (stack !== undefined) headers.set(dlxHeaders.errorStack, longstr(stack.slice(0, limits.stack)));
   return headers;
 }
 
@@ -54,12 +54,23 @@ export interface DescribedError {
 
 /** Describes any thrown value. It never throws, and the length of its texts is limited. */
 export function describeError(thrown: unknown): DescribedError {
+  const stack = stackTextOf(thrown);
+  const named = namedError(thrown);
+  return stack === undefined ? named : { ...named, stack };
+}
+
+/** {@link describeError} without the stack. Node makes the text of a stack when it is read first, which takes several microseconds. */
+export function namedError(thrown: unknown): Omit<DescribedError, 'stack'> {
   const error = readable(thrown);
-  if (!(error instanceof Error)) return { name: nameOf(error), message: withReasons(error, messageOf(error)) };
+  return { name: nameOf(error), message: withReasons(error, messageOf(error)) };
+}
+
+/** The stack of an error with its causes; undefined for a value without one. It never throws, and its length is limited. */
+function stackTextOf(thrown: unknown): string | undefined {
+  const error = readable(thrown);
+  if (!(error instanceof Error)) return undefined;
   const stack = attempt(() => error.stack, undefined);
-  const message = withReasons(error, messageOf(error));
-  if (typeof stack !== 'string') return { name: nameOf(error), message };
-  return { name: nameOf(error), message, stack: cut(`${cut(stack)}${causesOf(error)}`) };
+  return typeof stack === 'string' ? cut(`${cut(stack)}${causesOf(error)}`) : undefined;
 }
 
 /** The error itself; for another thrown value, an error with its description. */

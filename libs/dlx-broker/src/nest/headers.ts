@@ -1,5 +1,5 @@
 import { addTraceContext, errorHeaders, traceContextAmong, traceHeaders } from '../history/index.js';
-import type { Field, Properties } from '../message/index.js';
+import { type Field, type Properties, withHeaders } from '../message/index.js';
 import { fieldTableOf } from '../topology/index.js';
 
 /** The headers this library writes, beside RabbitMQ's own. */
@@ -29,7 +29,7 @@ export function withMetadata(
   if (!isPacket) {
     headers.set(dlxHeaders.metadata, { type: 'F', value: fieldTableOf(metadata, 'metadata of a packet') });
   }
-  return headers.size === 0 ? properties : { ...properties, headers };
+  return headers.size === 0 ? properties : withHeaders(properties, headers, properties.expiration);
 }
 
 /** The texts among values by name: what clients wrote may be anything. The object has no prototype. */

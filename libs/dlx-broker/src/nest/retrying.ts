@@ -37,7 +37,7 @@ export class Retrying {
     together(decided, (done) =>
       plan === undefined
         ? this.#later(delivery, error as RetryLater, failure, done)
-        : retryOrPark(delivery, plan, { ...failure, asked: waitAskedBy(error) }, this.waitQueues, done),
+        : retryOrPark(delivery, plan, withWait(failure, waitAskedBy(error)), this.waitQueues, done),
     );
   }
 
@@ -104,6 +104,19 @@ function together(decided: Decided, begin: (done: Republished) => RetryOutcome):
   });
   finish();
 }
+
+/** Not `{ ...failure, asked }`: see `withHeaders` of the messages. */
+const withWait = (
+  { error, headers, fingerprint, byReject, failingSince }: Failure,
+  asked: number | undefined,
+): Failure => ({
+  error,
+  headers,
+  fingerprint,
+  byReject,
+  asked,
+  failingSince,
+});
 
 /** The delay of a RetryLater, which replaces that of the policy. The policy still limits the attempts. */
 const waitAskedBy = (error: unknown): number | undefined => (error instanceof RetryLater ? error.delay : undefined);

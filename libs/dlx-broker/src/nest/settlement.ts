@@ -325,6 +325,7 @@ export class Settlement {
     if (kind === 'retried') this.#log.again(failed, attempt, outcome.delay, error);
     else if (failed.isUnhandled === true) this.#log.unhandled(delivery.queue, fateOf(outcome));
     else this.#log.last(failed, attempt, fateOf(outcome), error);
+    if (!this.events.hears(kind)) return;
     const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
     this.events.tell(kind, delivery, {
       handler: planned.handler.origin,

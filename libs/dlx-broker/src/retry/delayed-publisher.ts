@@ -1,4 +1,4 @@
-import { type Field, longstr } from '../message/index.js';
+import { type Field, longstr, withHeaders } from '../message/index.js';
 import { retryHeaders } from '../history/index.js';
 import { stepUp } from './steps.js';
 import type { WaitQueueType } from './wait-queue-names.js';
@@ -120,5 +120,9 @@ function withOrigin(publication: Publication): Publication {
   const headers = new Map<string, Field>(properties.headers)
     .set(retryHeaders.firstExchange, longstr(exchange))
     .set(retryHeaders.firstRoutingKey, longstr(routingKey));
-  return { ...publication, properties: { ...properties, headers }, origin: { exchange, routingKey, queue: undefined } };
+  return {
+    ...publication,
+    properties: withHeaders(properties, headers, properties.expiration),
+    origin: { exchange, routingKey, queue: undefined },
+  };
 }

@@ -1,4 +1,4 @@
-import { deathsOf, longstr } from '../message/index.js';
+import { deathsOf, longstr, successorProperties } from '../message/index.js';
 import {
   attemptOf,
   errorHeaders,
@@ -11,7 +11,7 @@ import {
   publishedTo,
   recordedAddressOf,
 } from '../history/index.js';
-import type { Address, FieldTable, Message, Properties, RecordedOrigin } from '../message/index.js';
+import type { Address, FieldTable, Message, RecordedOrigin } from '../message/index.js';
 import { decideRetry, type ParkedFor } from './decision.js';
 import { waitQueueName } from './wait-queue-names.js';
 import type { RetryPlan } from './policy.js';
@@ -36,7 +36,7 @@ export interface Failure {
   /** Makes the fingerprint of a message that is parked. Default: calculated from its error. */
   readonly fingerprint?: (() => string) | undefined;
   /** True when the queue dead-letters rejected messages into the wait queue of its policy. */
-  readonly byReject?: boolean;
+  readonly byReject?: boolean | undefined;
   /** The wait that the handler asked for, in milliseconds. */
   readonly asked?: number | undefined;
   /** When the message failed for the first time, without the outages since. Default: the time in its headers. */
@@ -340,13 +340,9 @@ function republication(
   headers: FieldTable,
   origin?: RecordedOrigin,
 ): Publication {
-  const properties: Properties = {
-    ...message.own,
-    headers,
-    deliveryMode: 2,
-    expiration: undefined,
-    userId: undefined,
-  };
-  const publication = { exchange, routingKey, properties, body: message.body, mandatory: true };
-  return origin === undefined ? publication : { ...publication, origin };
+  const properties = successorProperties(message.own, headers);
+  const { body } = message;
+  return origin === undefined
+    ? { exchange, routingKey, properties, body, mandatory: true }
+    : { exchange, routingKey, properties, body, mandatory: true, origin };
 }

@@ -1,5 +1,5 @@
 import { type Connection, delayedType, silentOutbox } from '../../broker/index.js';
-import { int64, longstr } from '../../message/index.js';
+import { int64, longstr, withHeaders } from '../../message/index.js';
 import type { Backend, DelayedPublication, DelayedPublishing, Done, Publication } from '../backend.js';
 import { delayedName } from '../delayed-exchange.js';
 
@@ -27,9 +27,11 @@ export class EmbeddedDelayed implements DelayedPublishing {
     const { exchange, routingKey, properties } = publication;
     this.#prepare(exchange, routingKey);
     const headers = new Map(properties.headers).set('x-delay', int64(delay));
-    const later = { ...publication, exchange: delayedName(exchange), properties: { ...properties, headers } };
+    const later = withHeaders(properties, headers, properties.expiration);
     // Not mandatory: when the delay ends, there is no publisher to which the message could be returned.
-    return { publication: { ...later, mandatory: false } };
+    return {
+      publication: { ...publication, exchange: delayedName(exchange), properties: later, mandatory: false },
+    };
   }
 
   cancel(exchange: string, messageId: string): number {

@@ -1,4 +1,4 @@
-import { type Field, int64, type Message, messageOf, notesOf } from '../../message/index.js';
+import { type Field, int64, type Message, messageOf, notesOf, withHeaders } from '../../message/index.js';
 import { CountedEntry, type Entry } from '../queue/entry.js';
 
 /**
@@ -16,5 +16,11 @@ export function withDeliveryCount(entry: Entry, always: boolean): Message {
   if (!counted || entry.failures > 0) headers.set('x-delivery-count', int64(entry.failures));
   const { exchange, routingKey, origin, body } = message;
   // With the body itself: the queue's own copy may go before this one leaves.
-  return messageOf(exchange, routingKey, { ...properties, headers }, body, notesOf(undefined, origin));
+  return messageOf(
+    exchange,
+    routingKey,
+    withHeaders(properties, headers, properties.expiration),
+    body,
+    notesOf(undefined, origin),
+  );
 }

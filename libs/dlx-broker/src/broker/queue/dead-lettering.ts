@@ -12,6 +12,7 @@ import {
   NotedMessage,
   type Properties,
   recordDeath,
+  withHeaders,
 } from '../../message/index.js';
 import { countDeath, type QueueCounters, type TotalCounters } from '../counters.js';
 import type { DeadLetterStrategy, GlobalCounters } from '../global-counters.js';
@@ -219,7 +220,7 @@ class Readdressing {
     return new NotedMessage(
       letter.exchange,
       letter.routingKey ?? message.routingKey, // rule H1
-      headers === own.headers ? own : { ...own, headers },
+      headers === own.headers ? own : withHeaders(own, headers, own.expiration),
       message,
       notes,
     );
@@ -285,5 +286,5 @@ function ownAfter(letter: PendingLetter, { own }: Message): Properties {
   const headers = new Map<string, Field>(own.headers);
   if (dropsCc) headers.delete('CC');
   for (const [name, value] of letter.headers ?? []) headers.set(name, value);
-  return { ...own, headers: compact(headers) };
+  return withHeaders(own, compact(headers), own.expiration);
 }

@@ -5,6 +5,7 @@ import {
   messageOf,
   notesOf,
   type RecordedOrigin,
+  withHeaders,
 } from '../../message/index.js';
 import type { TotalCounters } from '../counters.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -111,7 +112,7 @@ export function readdressed(
 ): Message {
   const copies = headers && carbonCopiesOf(headers);
   const visible = headers && compact(withoutBcc(headers));
-  const properties = { ...message.own, headers: visible, expiration: message.expiration };
+  const properties = withHeaders(message.own, visible, message.expiration);
   return messageOf(exchange, routingKey, properties, message, notesOf(copies, origin));
 }
 

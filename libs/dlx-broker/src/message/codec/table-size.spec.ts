@@ -4,7 +4,7 @@ import { type Field, type FieldTable } from '../field-table.js';
 import { PackedTable } from '../packed-table.js';
 import { ByteWriter } from './byte-writer.js';
 import { writeTable } from './table-codec.js';
-import { tableSize } from './table-size.js';
+import { isLargerThan, tableSize } from './table-size.js';
 
 function written(table: FieldTable): number {
   const writer = new ByteWriter(Buffer.alloc(64));
@@ -40,5 +40,13 @@ describe('the size of a field table', () => {
     const packed = PackedTable.of(table);
     expect(packed).toBeInstanceOf(PackedTable);
     expect(tableSize(packed)).toBe(tableSize(table));
+  });
+
+  it('is compared with a limit to the byte, whatever the characters', () => {
+    for (const text of ['a', 'ü', '한', '🎉', '\udc80'].map((one) => one.repeat(50))) {
+      const table = toFieldTable({ text });
+      const size = tableSize(table);
+      expect([isLargerThan(table, size - 1), isLargerThan(table, size)], text).toEqual([true, false]);
+    }
   });
 });

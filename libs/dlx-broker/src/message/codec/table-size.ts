@@ -2,25 +2,35 @@ import type { Field, FieldTable } from '../field-table.js';
 import { PackedTable } from '../packed-table.js';
 import { textLength } from './text.js';
 
+/** A function that measures the bytes of a text. */
+type Measure = (text: string) => number;
+
+/** No character takes more bytes. */
+const mostBytes: Measure = (text) => text.length * 3;
+
 /** The bytes of a field table on the wire, with its length in front. */
-export function tableSize(table: FieldTable): number {
+export function tableSize(table: FieldTable, lengthOf: Measure = textLength): number {
   if (table instanceof PackedTable) return 4 + table.length;
   let size = 4;
-  for (const [name, field] of table) size += 1 + textLength(name) + fieldSize(field);
+  for (const [name, field] of table) size += 1 + lengthOf(name) + fieldSize(field, lengthOf);
   return size;
 }
 
+/** Whether {@link tableSize} is above a limit. Far below it no text is measured. */
+export const isLargerThan = (table: FieldTable, limit: number): boolean =>
+  tableSize(table, mostBytes) > limit && tableSize(table) > limit;
+
 /** The bytes of a value, with the letter of its type. */
-export function fieldSize(field: Field): number {
+export function fieldSize(field: Field, lengthOf: Measure = textLength): number {
   switch (field.type) {
     case 'S':
-      return 5 + textLength(field.value);
+      return 5 + lengthOf(field.value);
     case 'x':
       return 5 + field.value.length;
     case 'F':
-      return 1 + tableSize(field.value);
+      return 1 + tableSize(field.value, lengthOf);
     case 'A':
-      return field.value.reduce((size, item) => size + fieldSize(item), 5);
+      return field.value.reduce((size, item) => size + fieldSize(item, lengthOf), 5);
     case 't':
     case 'b':
     case 'B':

@@ -24,7 +24,8 @@ export const isUtf8 = (text: string): boolean => !loneEscape.test(text);
 
 /** Encodes what {@link decodeText} made, byte for byte. */
 export function encodeText(text: string): Buffer {
-  if (isUtf8(text)) return Buffer.from(text);
+  const bytes = Buffer.from(text);
+  if (bytes.length === text.length || isUtf8(text)) return bytes;
   const parts: Buffer[] = [];
   for (const character of text) {
     const code = character.codePointAt(0) as number;
@@ -37,7 +38,11 @@ export function encodeText(text: string): Buffer {
 export const longestShortstr = 255;
 
 /** Bytes of a text on the wire. */
-export const textLength = (text: string): number => (isUtf8(text) ? Buffer.byteLength(text) : encodeText(text).length);
+export function textLength(text: string): number {
+  const bytes = Buffer.byteLength(text);
+  // As many bytes as characters: ASCII.
+  return bytes === text.length || isUtf8(text) ? bytes : encodeText(text).length;
+}
 
 /** Whether a name, a key or a tag fits into a short string. */
 export const isShortstr = (text: string): boolean =>

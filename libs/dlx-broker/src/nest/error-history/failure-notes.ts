@@ -7,7 +7,7 @@ import { emptyTable, type Field, type FieldTable, longstr } from '../../message/
 import { shown } from '../../options/index.js';
 import { DlxContext } from '../context.js';
 import type { EventLog } from '../event-log.js';
-import { describeError, failureHeaders } from '../failure.js';
+import { failureHeaders, namedError } from '../failure.js';
 import { errorFacts, textOf } from '../failure-log.js';
 import type { PlannedHandler } from '../handler.js';
 import type { ResolvedOptions } from '../options.js';
@@ -92,7 +92,7 @@ export class FailureNotes {
 
   /** By what the headers of the message tell, so that a reader calculates the same. */
   #calculated(failed: NotedAttempt): string {
-    const { name, message } = describeError(failed.error);
+    const { name, message } = namedError(failed.error);
     const { errorHeaders } = this.options;
     const told = errorHeaders === undefined ? message : message.slice(0, errorHeaders.message);
     return fingerprintOf(handlerOf(failed) ?? failed.planned?.queue ?? failed.delivery.queue, name, told);
@@ -100,7 +100,7 @@ export class FailureNotes {
 
   #entry(failed: NotedAttempt): ErrorEntry {
     const { delivery, error, planned, begunAt } = failed;
-    const { name, message } = describeError(error);
+    const { name, message } = namedError(error);
     const most = Math.min(this.options.errorHeaders?.message ?? mostErrorMessage, mostErrorMessage);
     const now = this.clock.now();
     const handler = handlerOf(failed);
