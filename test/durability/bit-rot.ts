@@ -30,7 +30,7 @@ export async function closedStore(seed: number, segment: number): Promise<Closed
   const ledger = new Ledger();
   const disk = new FakeDisk();
   disk.isManual = false;
-  const journal = await DiskJournal.open(disk, { segment, now: () => clock.now() });
+  const journal = await DiskJournal.open(disk, { segment, longestHint: 10, now: () => clock.now() });
   const broker = new Broker({ ...lent(clock), journal: new Both(ledger, journal) });
   journal.restore(broker);
   const workload = new Workload(broker, {
@@ -70,7 +70,7 @@ export async function rot(closed: Closed, seed: number): Promise<Rotten> {
   const total = files.reduce((sum, [, bytes]) => sum + bytes.length, 0);
   for (let place = 0; place < places; place++) overwrite(files, random.integer(0, total - 1), random);
   for (const [name, bytes] of files) bad.put(name, bytes);
-  return look(bad, closed);
+  return look(bad, closed, random.pick(['use', 'check']));
 }
 
 /** Each byte weighs the same, whatever file it is in. */
@@ -87,13 +87,13 @@ function overwrite(files: readonly (readonly [string, Buffer])[], at: number, ra
 }
 
 /** Opens a disk that may be damaged, and compares what is served with what was written. */
-export async function look(disk: FakeDisk, { state, now }: Closed): Promise<Rotten> {
+export async function look(disk: FakeDisk, { state, now }: Closed, hints: 'use' | 'check' = 'use'): Promise<Rotten> {
   disk.isManual = false;
   const clock = new ManualClock(now);
   const nothing: Damage = { places: [], queues: [], misplaced: 0 };
   let journal: DiskJournal;
   try {
-    journal = await DiskJournal.open(disk, { memory: 0, now: () => clock.now() });
+    journal = await DiskJournal.open(disk, { memory: 0, hints, now: () => clock.now() });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return { refused: error.message, missing: new Map(), found: 0, damage: nothing, wrong: [], revived: 0 };

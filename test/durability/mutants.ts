@@ -1,6 +1,7 @@
 import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import { digestIn, hintNumber, writeHintHeader } from '../../libs/dlx-broker/src/store/log/hint-file.js';
 import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
 import { segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { FakeDisk } from './fake-disk.js';
@@ -15,6 +16,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'no fsync': { disk: (disk) => new ForgetfulDisk(disk, { sync: false, syncDir: true }) },
   'no fsync of the directory': { disk: (disk) => new ForgetfulDisk(disk, { sync: true, syncDir: false }) },
   'no CRC': { found: withoutCrc },
+  'hints that lack their last records': {
+    found: (disk) => withHints(disk, (digest) => digest.subarray(0, digest.length / 2)),
+  },
+  'hints that are believed whatever they hold': { found: (disk) => withHints(disk, garbled) },
   'ack before message': { journal: (journal) => new AckFirst(journal) },
   'confirm before sync': { journal: (journal) => new Hasty(journal) },
 };
@@ -66,7 +71,7 @@ class ForgetfulDisk implements Disk {
 function withoutCrc(disk: FakeDisk): FakeDisk {
   const found = new FakeDisk();
   for (const [name, bytes] of disk.files()) {
-    if (bytes.length >= segmentHead) {
+    if (bytes.length >= segmentHead && hintNumber(name) === undefined) {
       bytes.writeUInt32BE(crc32(bytes, 0, 24, 0), 24);
       const salt = bytes.readUInt32BE(12);
       for (let at = segmentHead; at + recordHead <= bytes.length;) {
@@ -80,6 +85,28 @@ function withoutCrc(disk: FakeDisk): FakeDisk {
     found.put(name, bytes);
   }
   return found;
+}
+
+/** Hints with other content that look right: their lengths and CRCs are those of the content. */
+function withHints(disk: FakeDisk, change: (digest: Buffer) => Buffer): FakeDisk {
+  const found = new FakeDisk();
+  for (const [name, bytes] of disk.files()) {
+    const content = hintNumber(name) === undefined ? undefined : digestIn(bytes);
+    if (content === undefined) {
+      found.put(name, bytes);
+      continue;
+    }
+    const digest = change(Buffer.from(content.digest));
+    found.put(name, Buffer.concat([writeHintHeader(content, digest), digest]));
+  }
+  return found;
+}
+
+/** Another number of an entry or a message: the lowest bit of a byte in the middle. */
+function garbled(digest: Buffer): Buffer {
+  const middle = digest.length >> 1;
+  digest[middle] = (digest[middle] as number) ^ 1;
+  return digest;
 }
 
 /** Passes everything on. */

@@ -256,7 +256,7 @@ describe('a log', () => {
     const found = disk.copy();
     expect(found.files().has(draft)).toBe(true);
     const journal = await filled(found, 1.2);
-    expect([...found.files().keys()]).toEqual(['0000000001.log', name]);
+    expect([...found.files().keys()]).toEqual(['0000000001.log', name, '0000000001.hint']);
     expect(journal.stats).toMatchObject({ segments: 2 });
     await journal.close();
   });

@@ -38,7 +38,7 @@ export interface Violation {
 export interface PowerCuts {
   readonly points: number;
   readonly violation: Violation | undefined;
-  /** How often the disk was asked for what, over all runs. */
+  /** How often the disk was asked for what, and how many segments were opened from their hints, over all runs. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -55,6 +55,7 @@ export async function powerCuts({ seed, points, mutant = {}, weights }: PowerCut
     const run = new Run(each, mutant, weights);
     const violation = await run.live(points - done);
     done += run.points;
+    counts['hinted'] = (counts['hinted'] ?? 0) + run.hinted;
     for (const [name, count] of Object.entries(run.counts)) counts[name] = (counts[name] ?? 0) + count;
     if (violation !== undefined) return { points: done, violation, counts };
   }
@@ -69,6 +70,8 @@ interface Cut {
 
 class Run {
   points = 0;
+  /** Segments that were opened from their hints. */
+  hinted = 0;
   readonly counts: Record<string, number> = {};
   readonly #random: Random;
   /** The clock of the running broker. Each broker has its own, so that timers of a dead broker never run. */
@@ -173,6 +176,7 @@ class Run {
       if (places.length + queues.length + misplaced > 0) return `damage: ${JSON.stringify(harness.journal.damage)}`;
       is = describeBroker(harness.broker);
       count = countOf(harness.broker);
+      this.hinted += harness.journal.stats.hinted;
     } catch (error) {
       return `cannot be opened: ${(error as Error).stack}`;
     }
@@ -207,6 +211,9 @@ class Run {
       factor: 1.2,
       memory: this.#memory,
       // Batches that take many turns, in which others go on, and some that take one.
+      longestHint: 10,
+      // Both have to find the same; and with the second one, equal hints.
+      hints: ledger === undefined && this.points % 3 === 0 ? 'check' : 'use',
       recordsInTurn: [1, 3, 4_096, 4_096, 4_096, 4_096][this.seed % 6],
       now: () => clock.now(),
     });

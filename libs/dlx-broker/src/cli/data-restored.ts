@@ -10,9 +10,9 @@ export interface Restored {
   readonly data: Data;
 }
 
-/** @throws StoreError */
+/** Reads all segments, and compares them with their hints. @throws StoreError */
 export async function restored(directory: string): Promise<Restored> {
-  const data = await inspectData(directory);
+  const data = await inspectData(directory, { hints: 'check' });
   const broker = new Broker({
     clock: { now: Date.now, wakeAt: () => undefined },
     names: randomNames,

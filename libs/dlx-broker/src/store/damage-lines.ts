@@ -1,9 +1,12 @@
 import { exchangeOfDelayed } from '../broker/index.js';
+import { hintNumber } from './log/hint-file.js';
 import type { Damage } from './log/options.js';
 
 /** The damage of a directory, as lines of text. */
 export function damageLines({ places, queues, misplaced }: Damage): string[] {
   const lines = places.map(({ file, from, to, copy }) => {
+    if (hintNumber(file) !== undefined)
+      return `${file} is not what was written; its segment was read instead, and nothing is lost by that`;
     const kept = copy === undefined ? '' : `; a copy is kept as ${copy}`;
     return `${file}: bytes ${from} to ${to} are not what was written${kept}`;
   });

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Settled } from '../broker/index.js';
 import { DiskJournal } from './log/disk-journal.js';
 import { cannotOpen, notEdited } from './log/faults.js';
+import { hintNumber } from './log/hint-file.js';
 import { type DirectoryLock, isLock, lockDirectory, refuseHeld } from './log/lock-file.js';
 import { NodeDisk } from './log/node-disk.js';
 import { defaultDiskFree, type DiskJournalOptions } from './log/options.js';
@@ -114,6 +115,8 @@ export async function editData(path: string, edit: Edit): Promise<boolean> {
 const inUse = 'in-use';
 
 const isSegment = (name: string): boolean => segmentNumber(name) !== undefined;
+const isHint = (name: string): boolean => hintNumber(name) !== undefined;
+const withoutDraft = (name: string): string => (name.endsWith(draft) ? name.slice(0, -draft.length) : name);
 
 function namesIn(directory: string, makesIt: boolean): readonly string[] {
   try {
@@ -136,7 +139,10 @@ const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false
 
 /** Whether a file is the broker's own. Such a file may be left from a process that ended during its start. */
 const isOurs = (name: string): boolean =>
-  name === inUse || isLock(name) || (name.endsWith(draft) && isSegment(name.slice(0, -draft.length)));
+  name === inUse ||
+  isLock(name) ||
+  isHint(withoutDraft(name)) ||
+  (name.endsWith(draft) && isSegment(withoutDraft(name)));
 
 /** Refuses a directory that has other files and no log: the path is probably wrong. */
 function refuseForeign(directory: string, names: readonly string[]): void {

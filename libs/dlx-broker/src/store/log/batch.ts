@@ -1,6 +1,8 @@
 import type { Message } from '../../message/index.js';
 import { ByteSink } from './byte-sink.js';
+import { ByteSource } from './byte-source.js';
 import { crc32 } from './crc32.js';
+import type { Digest } from './digest.js';
 import { type Entry, Flag } from './entry-table.js';
 import { writeEnvelope } from './envelope.js';
 import type { Inventory } from './inventory.js';
@@ -44,11 +46,13 @@ export class Batch {
   #before: Uint8Array[] = [];
   #start = 0;
   #salt = 0;
+  #digest: Digest | undefined;
 
   /** Begins a batch at the end of a segment. */
   begin(segment: Segment): void {
     this.#start = segment.end;
     this.#salt = segment.salt;
+    this.#digest = segment.digest;
     this.#bodies = [];
     this.#outside = 0;
     this.#before = [];
@@ -188,12 +192,14 @@ export class Batch {
   }
 
   /** The record of a message from another segment. @param rest the bytes behind its queue */
-  rewrite(type: number, number: number, serial: number, rest: Uint8Array): number {
+  rewrite(type: number, number: number, serial: number, rest: Buffer): number {
     const start = this.#open(type);
     this.#sink.varint(number);
     this.#sink.varint(serial);
     this.#sink.varint(0);
-    return this.#closeWith(start, rest);
+    const body = type === recordTypes.copy ? rest.length : bodyIn(rest);
+    this.#sink.raw(rest.subarray(0, body));
+    return this.#closeWith(start, rest.subarray(body));
   }
 
   /** The last record. @param time milliseconds since 1970 */
@@ -237,7 +243,9 @@ export class Batch {
     const { bytes, at } = this.#sink;
     bytes.writeUInt32BE(at - start - typeAt, start);
     bytes.writeUInt32BE(crc32(bytes, start + typeAt, at, this.#salt), start + 4);
-    return this.#start + start + this.#outside;
+    const position = this.#start + start + this.#outside;
+    this.#digest?.add(bytes, start, position, at - start);
+    return position;
   }
 
   #closeWith(start: number, body: Uint8Array): number {
@@ -247,6 +255,7 @@ export class Batch {
     const crc = crc32(body, 0, body.length, crc32(bytes, start + typeAt, at, this.#salt));
     bytes.writeUInt32BE(at - start - typeAt + body.length, start);
     bytes.writeUInt32BE(crc, start + 4);
+    this.#digest?.add(bytes, start, position, at - start + body.length);
     if (body.length < tooLargeToCopy) {
       sink.raw(body);
     } else {
@@ -255,4 +264,10 @@ export class Batch {
     }
     return position;
   }
+}
+
+/** Where the body begins behind the envelope and its length. */
+function bodyIn(rest: Buffer): number {
+  const source = new ByteSource(rest);
+  return source.varint() + source.at;
 }

@@ -29,8 +29,8 @@ export class Bodies {
   #next = 1;
   /** Bytes in memory. */
   bytes = 0;
-  /** Called for lost bodies, once for each file. */
-  damaged: (error: StoreError) => void = () => undefined;
+  /** Called for lost bodies, once for each segment. */
+  damaged: (error: StoreError, segment: Segment) => void = () => undefined;
   /** Files with lost bodies. */
   readonly #lostIn = new Set<string>();
   /** By size. */
@@ -141,11 +141,12 @@ export class Bodies {
     this.#windowStart = offset;
   }
 
-  #lost({ name }: Segment): StoreError {
+  #lost(segment: Segment): StoreError {
+    const { name } = segment;
     const error = bodyLost(name);
     if (!this.#lostIn.has(name)) {
       this.#lostIn.add(name);
-      this.damaged(error);
+      this.damaged(error, segment);
     }
     return error;
   }

@@ -4,9 +4,11 @@ import type { Message } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { Batch } from './batch.js';
 import { Compaction, type CompactionOptions } from './compaction.js';
+import { Digest } from './digest.js';
 import type { Disk, DiskFile } from './disk.js';
 import { closed, noRoom, writeFailed } from './faults.js';
 import { Filling, type FillingParts } from './filling.js';
+import { Hints } from './hints.js';
 import { NextSegment, zeros } from './next-segment.js';
 import type { Durability } from './options.js';
 import { formatVersion } from './segment-header.js';
@@ -27,6 +29,8 @@ export interface CommitParts extends CompactionOptions, FillingParts {
   readonly disk: Disk;
   readonly segments: Segments;
   readonly space: Space;
+  /** Bytes from which on the digest of a segment is given up. */
+  readonly longestDigest: number;
   readonly durability: Durability;
   readonly now: () => number;
   readonly failed: (error: StoreError) => void;
@@ -52,6 +56,7 @@ export class Commits {
   readonly #compaction: Compaction;
   readonly #filling: Filling;
   readonly #next: NextSegment;
+  readonly #hints: Hints;
   /** The last waiter for the batch that collects changes. The waiter speaks for all commits before its own. */
   #nextWaiter: Settled | undefined;
   /** The last waiter for the batch being written. */
@@ -73,7 +78,13 @@ export class Commits {
 
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
-    this.#compaction = new Compaction(parts.inventory, parts.segments, parts);
+    this.#compaction = new Compaction(parts.inventory, parts.segments, parts, (segment) => this.distrust(segment));
+    this.#hints = new Hints(
+      parts.disk,
+      parts.space,
+      () => this.failure !== undefined,
+      (error) => this.fail(error),
+    );
     this.#filling = new Filling(parts, this.#batch, this.#compaction, this.#isOver, checkpoint);
     this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver, parts.surroundings);
     parts.space.onExhausted = () => this.#wakeIdle();
@@ -105,6 +116,11 @@ export class Commits {
 
   measure(): void {
     this.syncs ??= new Histogram(syncBounds);
+  }
+
+  /** The segment is damaged: its hint is deleted, so that the next start reads the segment itself and reports what is lost. */
+  distrust(segment: Segment): void {
+    void this.#hints.remove(segment);
   }
 
   /** The disk is nearly full: deletes the segment that was prepared. */
@@ -140,6 +156,7 @@ export class Commits {
       this.#isClosed = true;
       space.close();
       this.#failWaiters(this.failure ?? (space.isExhausted ? noRoom() : closed()));
+      await this.#hints.close();
       await Promise.allSettled([this.#next.close(), ...[...segments].map(({ file }) => file.close())]);
     }
   }
@@ -296,6 +313,8 @@ export class Commits {
     }
     const segment = await this.#next.take(segments.nextNumber);
     if (segment === undefined) return undefined;
+    if (active !== undefined) this.#hints.sealed(active);
+    segment.digest = new Digest(this.#parts.longestDigest);
     segments.add(segment);
     this.#filling.segmentBegun();
     return segment;
@@ -305,6 +324,7 @@ export class Commits {
     const { disk, segments, durability } = this.#parts;
     segments.remove(segment);
     await disk.unlink(segment.name);
+    await this.#hints.remove(segment);
     // One after the other: an old segment that reappears after a power cut would bring back settled messages.
     if (durability === 'fsync') await disk.syncDir();
     if (segment.isReferenced) this.#referenced.register(segment, segment.file);

@@ -24,6 +24,10 @@ import { checkRecovered } from './check-recovered.js';
 import { processSurroundings, type Surroundings } from './surroundings.js';
 
 const megabyte = 1024 * 1024;
+const segmentBytes = 16 * megabyte;
+/** Bytes of a digest. */
+const longestDigest = ({ segment = segmentBytes, longestHint = 0.5 }: DiskJournalOptions): number =>
+  segment * longestHint;
 /** Entries of deleted queues dropped in one turn: some milliseconds. */
 const droppedInTurn = 4_096;
 /** The number of a queue that is not kept. */
@@ -48,6 +52,7 @@ export class DiskJournal implements Journal {
   readonly #space: Space;
   readonly #commits: Commits;
   readonly #afterCrash: boolean;
+  readonly #hinted: number;
   #isDropping = false;
   /** Without it, dropping entries would keep the async context of the client that deleted the queue. */
   readonly #home = new AsyncResource('DlxJournalDrops');
@@ -61,6 +66,7 @@ export class DiskJournal implements Journal {
     const { inventory, declared, segments, places } = recovered;
     this.damage = { places, ...checkRecovered(recovered) };
     this.#recovered = recovered;
+    this.#hinted = recovered.hinted;
     this.#inventory = inventory;
     this.#declared = declared;
     this.#segments = segments;
@@ -72,7 +78,6 @@ export class DiskJournal implements Journal {
     };
     const failed = (error: unknown): void => this.#commits.fail(error);
     this.#space = new Space(disk, diskFree, checkInterval, changed, failed, surroundings);
-    if (options.damaged !== undefined) inventory.bodies.damaged = options.damaged;
     this.#commits = new Commits(
       {
         disk,
@@ -81,7 +86,8 @@ export class DiskJournal implements Journal {
         segments,
         space: this.#space,
         durability: options.durability ?? 'fsync',
-        segmentSize: options.segment ?? 16 * megabyte,
+        segmentSize: options.segment ?? segmentBytes,
+        longestDigest: longestDigest(options),
         slack: options.slack ?? 64 * megabyte,
         factor: options.factor ?? 3,
         recordsInTurn: options.recordsInTurn ?? 2_048,
@@ -92,6 +98,11 @@ export class DiskJournal implements Journal {
       },
       recovered.checkpoint,
     );
+    const { damaged = () => undefined } = options;
+    inventory.bodies.damaged = (error, segment) => {
+      this.#commits.distrust(segment);
+      damaged(error);
+    };
   }
 
   /**
@@ -103,7 +114,8 @@ export class DiskJournal implements Journal {
     options: DiskJournalOptions = {},
     surroundings: Surroundings = processSurroundings,
   ): Promise<DiskJournal> {
-    const recovered = await recover(disk, options.memory ?? 64 * megabyte, surroundings);
+    const { memory = 64 * megabyte, hints = 'use' } = options;
+    const recovered = await recover(disk, { memory, longestDigest: longestDigest(options), hints }, surroundings);
     try {
       for (const repair of recovered.repairs) await repair();
       const journal = new DiskJournal(disk, options, recovered, surroundings);
@@ -124,6 +136,7 @@ export class DiskJournal implements Journal {
       bytes: this.#segments.bytes,
       liveBytes: this.#segments.liveBytes,
       memory: bodies.bytes,
+      hinted: this.#hinted,
       commits: this.#commits.count,
       diskFree: this.#space.free,
     };

@@ -31,6 +31,13 @@ export interface DiskJournalOptions {
    * Records that are encoded into a batch, or read to compact a segment, in one turn of the event loop. Default 2,048.
    */
   readonly recordsInTurn?: number;
+  /**
+   * `use`: hints of segments are read in the place of the segments. `check`: all segments are read, and compared with their
+   * hints. Default `use`.
+   */
+  readonly hints?: 'use' | 'check';
+  /** A longer hint, as a part of its segment, saves too little and is not written. Default 0.5. */
+  readonly longestHint?: number;
   /** Milliseconds between two checks of a disk with too little room. Default one second. */
   readonly checkInterval?: number;
   /** The broker's clock: milliseconds since 1970. */
@@ -61,6 +68,8 @@ export interface DiskJournalStats {
   readonly liveBytes: number;
   /** Bytes of bodies that are in memory. */
   readonly memory: number;
+  /** Segments that were opened from their hints: without being read. */
+  readonly hinted: number;
   /** Commits since the log was opened. */
   readonly commits: number;
   /** At the last check; undefined when the system does not say. */

@@ -1,12 +1,17 @@
 import type { Disk, DiskFile } from './disk.js';
 import { Declared } from './declared.js';
-import { cannotOpen, foreignFile, shortRead } from './faults.js';
+import { DigestReader } from './digest-reader.js';
+import { Digest } from './digest.js';
+import { cannotOpen, foreignFile } from './faults.js';
+import { hintNumber } from './hint-file.js';
 import { Inventory } from './inventory.js';
 import type { DamagedPlace } from './options.js';
+import { type FoundHint, headOf, readHint } from './read-hint.js';
+import { readWhole } from './read-whole.js';
 import { recordTypes, typeAt } from './record.js';
 import { Replay } from './replay.js';
 import { type Gap, isBlank, lastCommit, scan, type Scanned, startOfBatch } from './scan.js';
-import { draft, readHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
+import { draft, readHeader, type SegmentHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
 import { Segment, Segments } from './segment.js';
 import { nextTurn, type Surroundings } from './surroundings.js';
 
@@ -19,15 +24,26 @@ export interface Recovered {
   readonly places: readonly DamagedPlace[];
   /** The segment with the last checkpoint, 0 for none. */
   readonly checkpoint: number;
+  /** The number of segments that were replayed from their hints. */
+  readonly hinted: number;
   /** To be made only when the whole log could be read. */
   readonly repairs: readonly (() => Promise<void>)[];
   /** Closes all files. */
   closeFiles(): Promise<void>;
 }
 
-/** Reads all segments, oldest first. @param memory bytes of bodies to keep in memory @throws StoreError; then nothing has changed */
-export async function recover(disk: Disk, memory: number, surroundings: Surroundings): Promise<Recovered> {
-  const recovery = new Recovery(disk, memory, surroundings);
+/** How a log is read. */
+export interface RecoveryOptions {
+  /** Bytes of bodies to keep in memory. */
+  readonly memory: number;
+  /** Bytes from which on the digest of a segment is given up. */
+  readonly longestDigest: number;
+  readonly hints: 'use' | 'check';
+}
+
+/** Reads all segments or their hints, oldest first. @throws StoreError; then nothing has changed */
+export async function recover(disk: Disk, options: RecoveryOptions, surroundings: Surroundings): Promise<Recovered> {
+  const recovery = new Recovery(disk, options, surroundings);
   try {
     await recovery.run();
     return recovery;
@@ -37,25 +53,28 @@ export async function recover(disk: Disk, memory: number, surroundings: Surround
   }
 }
 
-const isDraft = (name: string): boolean =>
-  name.endsWith(draft) && segmentNumber(name.slice(0, -draft.length)) !== undefined;
-
-/** @throws when fewer bytes come than the file has: an unread part must not be taken for a missing one */
-async function readWhole(file: DiskFile, into: Buffer): Promise<Buffer> {
-  let at = 0;
-  while (at < into.length) {
-    const read = await file.read(into.subarray(at), at);
-    if (read === 0) throw shortRead(into.length, at, await file.size());
-    at += read;
-  }
-  return into;
-}
+const isDraft = (name: string): boolean => {
+  if (!name.endsWith(draft)) return false;
+  const base = name.slice(0, -draft.length);
+  return segmentNumber(base) !== undefined || hintNumber(base) !== undefined;
+};
 
 const nothing = Buffer.alloc(0);
 
+/** Records of a hint that are replayed in one turn of the event loop: a few milliseconds. */
+const recordsInTurn = 32_768;
+
 interface Found {
+  readonly number: number;
   readonly file: DiskFile;
+  /** The bytes of the segment; with a digest only the first ones. */
   readonly bytes: Buffer;
+  readonly isLast: boolean;
+  /** Bytes of the file. */
+  readonly size: number;
+  readonly hint: FoundHint | undefined;
+  /** From its hint, if the hint is used. */
+  readonly digest: Buffer | undefined;
 }
 
 class Recovery implements Recovered {
@@ -66,16 +85,19 @@ class Recovery implements Recovered {
   readonly places: DamagedPlace[] = [];
   readonly repairs: (() => Promise<void>)[] = [];
   checkpoint = 0;
+  /** Segments that were replayed from their hints. */
+  hinted = 0;
   readonly #files: DiskFile[] = [];
+  readonly #hints = new Set<number>();
   #buffers: readonly [Buffer, Buffer] = [nothing, nothing];
   #hasRecords = false;
 
   constructor(
     readonly disk: Disk,
-    memory: number,
+    readonly options: RecoveryOptions,
     readonly surroundings: Surroundings,
   ) {
-    this.inventory = new Inventory(this.segments, memory);
+    this.inventory = new Inventory(this.segments, options.memory);
     this.replay = new Replay(this.inventory, this.declared);
   }
 
@@ -84,17 +106,22 @@ class Recovery implements Recovered {
     const numbers = names.map(segmentNumber).filter((number) => number !== undefined);
     for (const name of names) if (isDraft(name)) this.repairs.push(() => this.disk.unlink(name));
     numbers.sort((one, other) => one - other);
-    let ahead = numbers[0] === undefined ? undefined : this.#read(numbers[0]);
+    this.#findHints(names, numbers);
+    const read = (index: number): Promise<Found> | undefined => {
+      const number = numbers[index];
+      return number === undefined ? undefined : this.#read(number, index === numbers.length - 1);
+    };
+    let ahead = read(0);
     for (const [index, number] of numbers.entries()) {
-      const { file, bytes } = await (ahead as Promise<Found>);
-      const next = numbers[index + 1];
+      const found = await (ahead as Promise<Found>);
       // The next segment is read while this one is replayed.
-      ahead = next === undefined ? undefined : this.#read(next);
+      ahead = read(index + 1);
       ahead?.catch(() => undefined);
       for (let missing = number - 1; index > 0 && missing > (numbers[index - 1] as number); missing--) {
         this.places.push({ file: segmentName(missing), from: 0, to: 0 });
       }
-      this.#segment(number, file, bytes, next === undefined);
+      if (found.digest === undefined) this.#segment(found);
+      else await this.#replayDigest(found, found.digest);
       // Other work of the event loop gets its turn.
       await nextTurn(this.surroundings);
     }
@@ -111,10 +138,32 @@ class Recovery implements Recovered {
     await Promise.allSettled(this.#files.map((file) => file.close()));
   }
 
-  async #read(number: number): Promise<Found> {
+  /** The last segment grows, so a hint of it is not used. Neither is one whose segment is gone. */
+  #findHints(names: readonly string[], numbers: readonly number[]): void {
+    const full = new Set(numbers.slice(0, -1));
+    for (const name of names) {
+      const number = hintNumber(name);
+      if (number === undefined) continue;
+      if (full.has(number)) this.#hints.add(number);
+      else this.#dropHint(name);
+    }
+  }
+
+  #dropHint(name: string): void {
+    this.repairs.push(() => this.disk.unlink(name).catch(() => undefined));
+  }
+
+  async #read(number: number, isLast: boolean): Promise<Found> {
     const file = await this.disk.open(segmentName(number), 'write');
     this.#files.push(file);
-    return { file, bytes: await readWhole(file, this.#buffer(await file.size())) };
+    const size = await file.size();
+    const hint = this.#hints.has(number) ? await readHint(this.disk, number) : undefined;
+    const content = hint?.content;
+    if (content?.number === number && this.options.hints === 'use') {
+      const bytes = await headOf(file, size, content);
+      if (bytes !== undefined) return { number, file, bytes, isLast, size, hint, digest: content.digest };
+    }
+    return { number, file, bytes: await readWhole(file, this.#buffer(size)), isLast, size, hint, digest: undefined };
   }
 
   /** Two buffers in turn: one is filled while the other is replayed. */
@@ -125,16 +174,32 @@ class Recovery implements Recovered {
     return buffer.subarray(0, size);
   }
 
-  #segment(number: number, file: DiskFile, bytes: Buffer, isLast: boolean): void {
+  async #replayDigest({ number, file, bytes, size }: Found, digest: Buffer): Promise<void> {
+    const segment = new Segment(readHeader(bytes, segmentName(number)) as SegmentHeader, file);
+    this.segments.add(segment);
+    segment.end = segment.allocated = size;
+    segment.hasHint = true;
+    this.hinted++;
+    const reader = new DigestReader(digest, this.replay, number);
+    while (reader.some(recordsInTurn)) await nextTurn(this.surroundings);
+    if (reader.hasCheckpoint) this.checkpoint = number;
+    this.#hasRecords = true;
+  }
+
+  #segment({ number, file, bytes, isLast, hint }: Found): void {
     const name = segmentName(number);
     const header = readHeader(bytes, name);
-    if (header === undefined) return this.#headless(name, file, bytes);
+    if (header === undefined) {
+      if (hint !== undefined) this.#dropHint(hint.name);
+      return this.#headless(name, file, bytes);
+    }
     if (header.number !== number) throw foreignFile(name);
     const segment = new Segment(header, file);
     this.segments.add(segment);
     const scanned = scan(bytes, header.salt);
     const end = isLast ? endOfWhole(bytes, scanned) : scanned.end;
-    this.#replay(bytes, scanned, end, number);
+    const digest = isLast || hint !== undefined ? new Digest(this.options.longestDigest) : undefined;
+    this.#replay(bytes, scanned, end, number, digest);
     segment.end = end;
     segment.allocated = bytes.length;
     const gaps: Gap[] = scanned.gaps.filter(({ from }) => from < end);
@@ -145,9 +210,24 @@ class Recovery implements Recovered {
     }
     for (const gap of gaps) this.places.push({ file: name, ...gap });
     if (gaps.length > 0) this.repairs.push(() => this.#keepCopy(name, file));
+    if (isLast && gaps.length === 0) segment.digest = digest;
+    if (hint === undefined) return;
+    this.#checkHint(hint, gaps.length === 0 ? digest : undefined);
+    segment.hasHint = hint.content !== undefined;
   }
 
-  #replay(bytes: Buffer, { records, gaps }: Scanned, end: number, number: number): void {
+  /**
+   * A hint that was not used. One that is damaged is reported; nothing is lost by that.
+   * @param digest of its segment; undefined when the segment is damaged
+   */
+  #checkHint({ name, length, content }: FoundHint, digest: Digest | undefined): void {
+    const isRight = digest?.isWhole === true && content?.digest.equals(digest.bytes) === true;
+    const isChecked = this.options.hints === 'check' && digest?.isWhole === true;
+    if (content === undefined || (isChecked && !isRight)) this.places.push({ file: name, from: 0, to: length });
+    if (!isRight) this.#dropHint(name);
+  }
+
+  #replay(bytes: Buffer, { records, gaps }: Scanned, end: number, number: number, digest: Digest | undefined): void {
     let gap = 0;
     for (const at of records) {
       if (at >= end) return;
@@ -157,6 +237,7 @@ class Recovery implements Recovered {
       }
       if (bytes[at + typeAt] === recordTypes.checkpoint) this.checkpoint = number;
       this.#hasRecords = true;
+      digest?.add(bytes, at, at, typeAt + bytes.readUInt32BE(at));
       this.replay.record(bytes, at, number);
     }
   }

@@ -7,6 +7,7 @@ import { EnvelopeReader } from './envelope-reader.js';
 import type { Envelope } from './envelope.js';
 import type { Declared } from './declared.js';
 import type { Inventory, StoredDeath } from './inventory.js';
+import { NumberList } from './number-list.js';
 import { readPlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
 import { readRetained } from './death-codec.js';
@@ -39,8 +40,9 @@ export class Replay {
   readonly #envelopes = new EnvelopeReader();
   /** Entries of the batch being replayed that have a deadline: the time of the batch comes with its commit. */
   #limited: number[] = [];
-  /** New messages of the batch, with their first queues. */
-  #fresh: { readonly number: number; readonly queue: number }[] = [];
+  /** New messages of the batch, and the first queue of each. */
+  readonly #fresh = new NumberList();
+  readonly #firstQueues = new NumberList();
   /** Of each message, the serial in its last entry. */
   readonly #mentioned = new Words();
 
@@ -57,11 +59,26 @@ export class Replay {
     const end = at + typeAt + bytes.readUInt32BE(at);
     switch (bytes[at + typeAt]) {
       case recordTypes.message:
-        return this.#message(source, at, end, segment, false);
       case recordTypes.copy:
-        return this.#message(source, at, end, segment, true);
+        return this.#message(source, at, end, segment, bytes[at + typeAt] === recordTypes.copy);
       case recordTypes.entry:
-        return this.#entry(source, segment);
+        return this.entry(
+          segment,
+          source.varint(),
+          source.varint(),
+          source.varint(),
+          source.varint(),
+          source.varint(),
+          source,
+        );
+      default:
+        return this.rest(bytes[at + typeAt] as number, source);
+    }
+  }
+
+  /** A record that is neither a message nor an entry. @param source at its content */
+  rest(type: number, source: ByteSource): void {
+    switch (type) {
       case recordTypes.delivered:
         return this.#numbers(source, Flag.Unacked, 0);
       case recordTypes.settled:
@@ -76,36 +93,63 @@ export class Replay {
   }
 
   #message(source: ByteSource, at: number, end: number, segment: number, isCopy: boolean): void {
-    const { messages } = this.inventory;
     const number = source.varint();
     const serial = source.varint();
+    const queue = source.varint();
+    const root = isCopy ? source.varint() : 0;
+    const rootSerial = isCopy ? source.varint() : 0;
+    const size = isCopy ? source.varint() : 0;
+    const envelope = this.envelope(source);
+    this.message(segment, number, serial, queue, at, end - at);
+    this.content(number, root, rootSerial, envelope, isCopy ? size : end - source.at);
+  }
+
+  /** Reads an envelope with its length before it. */
+  envelope(source: ByteSource): Envelope {
+    return this.#envelopes.read(source);
+  }
+
+  /** @param at where its record begins @param length of its record */
+  message(segment: number, number: number, serial: number, queue: number, at: number, length: number): void {
+    const { messages } = this.inventory;
     messages.reach(number);
     messages.serial.set(number, serial);
     messages.segment.set(number, segment);
     messages.offset.set(number, at);
-    messages.length.set(number, end - at);
-    const queue = source.varint();
-    if (queue !== 0) this.#fresh.push({ number, queue });
-    messages.root.set(number, isCopy ? source.varint() : 0);
-    this.rootSerials.set(number, isCopy ? source.varint() : 0);
-    const size = isCopy ? source.varint() : 0;
-    this.envelopes.set(number, this.#envelopes.read(source));
-    this.sizes.set(number, isCopy ? size : end - source.at);
+    messages.length.set(number, length);
+    if (queue === 0) return;
+    this.#fresh.push(number);
+    this.#firstQueues.push(queue);
   }
 
-  #entry(source: ByteSource, segment: number): void {
+  /** What the message is. @param root of a copy, else 0 @param size of its body */
+  content(number: number, root: number, rootSerial: number, envelope: Envelope, size: number): void {
+    this.inventory.messages.root.set(number, root);
+    this.rootSerials.set(number, rootSerial);
+    this.envelopes.set(number, envelope);
+    this.sizes.set(number, size);
+  }
+
+  /** @param source at the bits of the record; undefined when none is set */
+  entry(
+    segment: number,
+    number: number,
+    message: number,
+    serial: number,
+    queue: number,
+    position: number,
+    source: ByteSource | undefined,
+  ): void {
     const { entries } = this.inventory;
-    const number = source.varint();
     entries.reach(number);
-    const message = source.varint();
-    const serial = source.varint();
     entries.message.set(number, message);
     this.serials.set(number, serial);
     this.#mentioned.set(message, serial);
-    entries.queue.set(number, source.varint());
+    entries.queue.set(number, queue);
     entries.segment.set(number, segment);
-    this.positions.set(number, source.varint());
-    const bits = source.octet();
+    this.positions.set(number, position);
+    const bits = source?.octet() ?? 0;
+    if (bits === 0 || source === undefined) return this.#plainEntry(number);
     const deadline = (bits & entryBits.deadline) === 0 ? 0 : source.double();
     this.deadlines.set(number, deadline);
     note(this.returns, number, (bits & entryBits.returns) === 0 ? undefined : source.varint());
@@ -115,6 +159,17 @@ export class Replay {
     note(this.inventory.deaths, number, (bits & entryBits.death) === 0 ? undefined : readDeath(source, bits));
     entries.flags.set(number, Flag.Live | Flag.Stored | ((bits & entryBits.unacked) === 0 ? 0 : Flag.Unacked));
     if (deadline !== 0) this.#limited.push(number);
+  }
+
+  #plainEntry(number: number): void {
+    this.deadlines.set(number, 0);
+    const { orders, deaths } = this.inventory;
+    if (this.returns.size > 0) this.returns.delete(number);
+    if (this.failures.size > 0) this.failures.delete(number);
+    if (orders.size > 0) orders.delete(number);
+    if (this.due.size > 0) this.due.delete(number);
+    if (deaths.size > 0) deaths.delete(number);
+    this.inventory.entries.flags.set(number, Flag.Live | Flag.Stored);
   }
 
   #numbers(source: ByteSource, set: number, clear: number): void {
@@ -141,15 +196,17 @@ export class Replay {
     this.#limited = [];
     for (const gone of this.declared.complete(this.isDamaged)) this.removed.add(gone);
     if (this.isDamaged) this.#countLosses();
-    this.#fresh = [];
+    this.#fresh.clear();
+    this.#firstQueues.clear();
     this.isDamaged = false;
   }
 
   /** Counts messages of this batch without entries. */
   #countLosses(): void {
     const { serial } = this.inventory.messages;
-    for (const { number, queue } of this.#fresh) {
-      if (this.#mentioned.get(number) !== serial.get(number)) this.losses.push(queue);
+    for (let index = 0; index < this.#fresh.length; index++) {
+      const number = this.#fresh.at(index);
+      if (this.#mentioned.get(number) !== serial.get(number)) this.losses.push(this.#firstQueues.at(index));
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Digest } from './digest.js';
 import type { DiskFile } from './disk.js';
 import { segmentHead, type SegmentHeader, segmentName } from './segment-header.js';
 
@@ -15,6 +16,10 @@ export class Segment {
   live = 0;
   /** Their bytes, estimated. */
   liveBytes = 0;
+  /** Its records so far, for its hint; undefined when it gets none, or has it already. */
+  digest: Digest | undefined;
+  /** The directory has a hint of it, or may have. */
+  hasHint = false;
   /** A detached body may still be read from it, although it has no live record. */
   isReferenced = false;
 
