@@ -23,8 +23,10 @@ export const liveCounters: Counters = [
   ...growingCounters,
 ];
 
-export const liveRow = (vhost: string, queue: Queue): Record<string, unknown> => ({
+/** @param oldest since when its oldest dead letter is dead, in milliseconds since 1970 */
+export const liveRow = (vhost: string, queue: Queue, oldest: number | undefined): Record<string, unknown> => ({
   vhost,
   name: queue.name,
   ...Object.fromEntries(liveCounters.map(([name, of]) => [name, of(queue)])),
+  oldest: oldest ?? null,
 });

@@ -45,7 +45,7 @@ export class Dlx {
       edited: (task, rows) => this.#edited(task, rows),
       log,
     });
-    this.streams = new EventStreams(broker, this.redrives, turns);
+    this.streams = new EventStreams(broker, this.redrives, turns, this.graphs);
   }
 
   /** Stops redrives, ends streams, and waits until the audit log is written. */

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
+import { toFieldTable } from '../../message/index.js';
 import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { declareDying } from '../../../../../test/harnesses/dying.js';
 import { listenHttp } from '../http/http-listener.js';
@@ -105,6 +106,25 @@ describe('/api/dlx/events', () => {
     });
     await reader.cancel();
     expect(dlx.streams.count).toBe(0);
+  });
+
+  it('has the oldest dead letter of each queue of dead letters, and a change of nothing else', async () => {
+    publish('work');
+    reject();
+    const died = rooms.clock.now();
+    rooms.clock.advance(10_000);
+    const reader = await listen('?queue=dead');
+    expect((await reader.next())!.data.queues).toMatchObject([{ name: 'dead', messages_ready: 1, oldest: died }]);
+    // Another message takes its place: no counter of the queue shows it.
+    const headers = toFieldTable({ 'dlx-parked': true, 'dlx-failing-since': died - 60_000 });
+    channel.publish('', 'dead', { headers }, Buffer.from('x'));
+    channel.get('dead', { noAck: true });
+    rooms.clock.advance(1_000);
+    expect((await reader.next())!.data.queues).toMatchObject([{ messages_ready: 1, oldest: died - 60_000 }]);
+    channel.get('dead', { noAck: true });
+    rooms.clock.advance(1_000);
+    expect((await reader.next())!.data.queues).toMatchObject([{ messages_ready: 0, oldest: null }]);
+    await reader.cancel();
   });
 
   it('tells how redrives go', async () => {

@@ -1,5 +1,8 @@
 import type { Queue, VirtualHost } from '../../broker/index.js';
 import { Rows } from '../http/json.js';
+import type { DeadLetterGraph } from './graph/dead-letter-graph.js';
+import { OldestLetters } from './queues/oldest-letters.js';
+import { deadLetterSign } from './queues/queue-row.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { liveCounters, liveRow } from './counters-json.js';
 import { redriveToJson } from './redrive-json.js';
@@ -23,6 +26,7 @@ const inOneGo = 32;
 
 interface Known {
   readonly vhost: string;
+  /** The counters, and the time of the oldest dead letter. */
   readonly values: Float64Array;
   round: number;
 }
@@ -36,7 +40,11 @@ export class LiveChanges {
   readonly #redrives = new Map<string, string>();
   #round = 0;
 
-  constructor(readonly filter: LiveFilter) {}
+  /** @param graphOf says which queues of a virtual host hold dead letters */
+  constructor(
+    readonly filter: LiveFilter,
+    readonly graphOf: (vhost: VirtualHost) => DeadLetterGraph | undefined,
+  ) {}
 
   /**
    * Finds the changes; undefined if nothing has changed. Rows are made when they are written: a queue that changes in
@@ -48,18 +56,25 @@ export class LiveChanges {
   ): Generator<void, LiveChange | undefined, void> {
     this.#round++;
     const queues: { readonly vhost: string; readonly queue: Queue }[] = [];
+    const oldest = new OldestLetters();
     let looked = 0;
     for (const vhost of vhosts) {
       if (this.filter.vhost !== undefined && this.filter.vhost !== vhost.name) continue;
+      const graph = this.graphOf(vhost);
       for (const queue of this.#wanted(vhost)) {
-        if (this.#changed(vhost.name, queue)) queues.push({ vhost: vhost.name, queue });
+        if (graph !== undefined && deadLetterSign(queue, graph) !== undefined) yield* oldest.look([queue]);
+        if (this.#changed(vhost.name, queue, oldest.of(queue))) queues.push({ vhost: vhost.name, queue });
         if (++looked % inOneGo === 0) yield;
       }
     }
     const gone = [...this.#gone()];
     const moved = this.#moved(redrives, vhosts);
     if (queues.length + gone.length + moved.length === 0) return undefined;
-    return { queues: new Rows(queues, ({ vhost, queue }) => liveRow(vhost, queue)), gone, redrives: moved };
+    return {
+      queues: new Rows(queues, ({ vhost, queue }) => liveRow(vhost, queue, oldest.of(queue))),
+      gone,
+      redrives: moved,
+    };
   }
 
   #wanted(vhost: VirtualHost): Iterable<Queue> {
@@ -68,17 +83,17 @@ export class LiveChanges {
     return [...queues].map((name) => vhost.queues.get(name)).filter((queue) => queue !== undefined);
   }
 
-  #changed(vhost: string, queue: Queue): boolean {
+  #changed(vhost: string, queue: Queue, oldest = NaN): boolean {
     let known = this.#queues.get(queue);
     let changed = known === undefined;
     if (known === undefined) {
-      known = { vhost, values: new Float64Array(liveCounters.length), round: 0 };
+      known = { vhost, values: new Float64Array(liveCounters.length + 1), round: 0 };
       this.#queues.set(queue, known);
     }
     known.round = this.#round;
-    for (let index = 0; index < liveCounters.length; index++) {
-      const value = liveCounters[index]![1](queue);
-      if (known.values[index] === value) continue;
+    for (let index = 0; index <= liveCounters.length; index++) {
+      const value = liveCounters[index]?.[1](queue) ?? oldest;
+      if (Object.is(known.values[index], value)) continue;
       known.values[index] = value;
       changed = true;
     }
