@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BufferPool, pooledSize } from './buffer-pool.js';
+import { BufferPool, pooledSize, smallSize } from './buffer-pool.js';
 import { FrameReader } from './reader.js';
 import { FrameWriter } from './writer.js';
 
@@ -75,16 +75,42 @@ describe('frames are gathered', () => {
     expect(large?.[2]).toHaveLength(pooledSize * 4 + 4);
   });
 
+  it('in a small buffer while they are few: many connections may have one each', () => {
+    const { pool, writer, written, frames } = writing();
+    const [small, large] = [pool.take(1), pool.take(smallSize + 1)];
+    pool.giveBack(small);
+    pool.giveBack(large);
+    writer.body(1, Buffer.alloc(100, 1));
+    expect(pool.take(pooledSize)).toBe(large);
+    writer.flush();
+    expect(pool.take(1)).toBe(small);
+    pool.giveBack(small);
+    pool.giveBack(large);
+    for (let channel = 1; channel <= 3; channel++) writer.body(channel, Buffer.alloc(1_500, channel));
+    expect(pool.take(1)).toBe(small);
+    writer.flush();
+    expect(written.map(({ length }) => length)).toEqual([108, 4_524]);
+    expect(
+      frames()
+        .slice(1)
+        .map(([, channel, { length }]) => [channel, length]),
+    ).toEqual([
+      [1, 1_500],
+      [2, 1_500],
+      [3, 1_500],
+    ]);
+  });
+
   it('in buffers that are used again when the socket is done with them', () => {
     const { pool, writer, dones } = writing();
-    const first = pool.take();
+    const first = pool.take(pooledSize);
     pool.giveBack(first);
     writer.body(1, Buffer.alloc(10_000));
     writer.flush();
-    const second = pool.take();
+    const second = pool.take(pooledSize);
     expect(second).not.toBe(first);
     dones.forEach((done) => done());
-    expect(pool.take()).toBe(first);
+    expect(pool.take(pooledSize)).toBe(first);
   });
 });
 

@@ -1,5 +1,5 @@
 import { ByteWriter } from '../../message/index.js';
-import { type BufferPool, pooledSize } from './buffer-pool.js';
+import { type BufferPool, pooledSize, smallSize } from './buffer-pool.js';
 import { frameEnd, frameTypes } from './reader.js';
 import { frameOverhead, smallestFrameSize } from './sizes.js';
 
@@ -15,8 +15,8 @@ const passedOn = 16_384;
 const nothing = Buffer.alloc(0);
 
 /**
- * Gathers a connection's frames in a pooled buffer. A buffer leaves when it is full or when {@link flush} is called,
- * once per turn of the event loop.
+ * Gathers a connection's frames in a pooled buffer, a small one at first. A large buffer leaves when it is full, and any
+ * buffer when {@link flush} is called, once per turn of the event loop.
  */
 export class FrameWriter extends ByteWriter {
   /** The largest payload the peer takes. */
@@ -104,18 +104,21 @@ export class FrameWriter extends ByteWriter {
     this.#give(bytes, at);
   }
 
-  /** Called in the middle of a frame: writes the frames before it, and moves it to the front of a new buffer. */
+  /**
+   * Called in the middle of a frame. A small buffer is replaced by a large one. A large one is full: the frames before this one
+   * are written, and this one moves to the front of a new buffer.
+   */
   protected override grow(length: number): void {
     if (this.at === 0) this.#wanted();
     const old = this.bytes;
-    const begun = this.at - this.#frame;
-    const needed = begun + length;
-    const next = needed <= pooledSize ? this.#pool.take() : Buffer.allocUnsafeSlow(needed * 2);
-    old.copy(next, 0, this.#frame, this.at);
+    const whole = old.length > smallSize ? this.#frame : 0;
+    const moved = this.at - whole;
+    const needed = moved + length;
+    const next = needed <= pooledSize ? this.#pool.take(needed) : Buffer.allocUnsafeSlow(needed * 2);
+    old.copy(next, 0, whole, this.at);
     this.bytes = next;
-    this.at = begun;
-    const whole = this.#frame;
-    this.#frame = 0;
+    this.at = moved;
+    this.#frame -= whole;
     if (whole > 0) this.#give(old, whole);
     else this.#pool.giveBack(old);
   }
@@ -139,7 +142,9 @@ export class FrameWriter extends ByteWriter {
 
   #give(bytes: Buffer, length: number): void {
     if (length <= copiedAtMost) {
-      this.#write(Buffer.from(bytes.subarray(0, length)), undefined);
+      const copy = Buffer.allocUnsafe(length);
+      bytes.copy(copy, 0, 0, length);
+      this.#write(copy, undefined);
       this.#pool.giveBack(bytes);
     } else this.#write(bytes.subarray(0, length), () => this.#pool.giveBack(bytes));
   }
