@@ -3,6 +3,9 @@ import type { Done, Publication } from '../../backend.js';
 /** The estimated bytes of a message besides its body. */
 const overhead = 512;
 
+/** The bytes of a publish that count towards the bound of the buffer. */
+export const sizeOf = ({ body }: Publication): number => body.length + overhead;
+
 /** A publish that is not confirmed yet: it waits to be sent, was sent, or waits to be sent again. */
 export class Outgoing {
   isOver = false;
@@ -13,17 +16,17 @@ export class Outgoing {
   /** The number of nacks, and the time of the first. */
   nacks = 0;
   nackedSince = 0;
-  /** Bytes that count towards the bound of the buffer. */
-  readonly size: number;
-
+  /** Its neighbours among the open publishes. */
+  previous: Outgoing | undefined;
+  next: Outgoing | undefined;
   constructor(
     readonly publication: Publication,
     readonly done: Done | undefined,
     /** The time at which it fails, in milliseconds since 1970. */
     readonly deadline: number,
-  ) {
-    this.size = publication.body.length + overhead;
-  }
+    /** Bytes that count towards the bound of the buffer. */
+    readonly size: number,
+  ) {}
 }
 
 /** Messages that wait to be sent, first in first out. */

@@ -13,7 +13,7 @@ import {
 } from '../client/errors.js';
 import { late, refused, unsendable } from './failures.js';
 import { type BufferLimits, OpenPublishes } from './open-publishes.js';
-import { Outgoing, WaitingLine } from './outgoing.js';
+import { Outgoing, sizeOf, WaitingLine } from './outgoing.js';
 import { PublishChannel } from './publish-channel.js';
 import { Replacements } from './replacements.js';
 import { verdictOn } from './verdict.js';
@@ -80,8 +80,9 @@ export class Publisher {
 
   publish(publication: Publication, done?: Done): void {
     if (this.#isClosed) return done?.(new ConnectionLostError('the connection was closed by this application', false));
-    const outgoing = new Outgoing(publication, done, this.host.clock.now() + this.limits.timeout);
-    if (!this.#open.hasRoomFor(outgoing)) return done?.(this.#open.full(this.#whyNot()));
+    const size = sizeOf(publication);
+    if (!this.#open.hasRoomFor(size)) return done?.(this.#open.full(this.#whyNot()));
+    const outgoing = new Outgoing(publication, done, this.host.clock.now() + this.limits.timeout, size);
     this.#open.add(outgoing);
     this.#scheduleCheck();
     if (this.#maySend() && this.#waiting.isEmpty) this.#send(outgoing, false);
@@ -160,6 +161,7 @@ export class Publisher {
   }
 
   #answered(outgoing: Outgoing, channel: PublishChannel, failure: ClientError | undefined): void {
+    if (failure === undefined) return this.#confirmed(outgoing, channel);
     if (failure instanceof ChannelClosedError || failure instanceof ConnectionClosedError) {
       // `#ended` decides about it. On a channel that had ended before, it was never sent.
       if (this.#channels.has(channel)) channel.doubtful.push(outgoing);
@@ -168,20 +170,31 @@ export class Publisher {
     }
     channel.moved();
     if (!outgoing.isOver) this.#decide(outgoing, channel, failure);
-    channel.closeIfDone();
-    this.pump();
+    this.#goOn(channel);
   }
 
-  #decide(outgoing: Outgoing, channel: PublishChannel, failure: ClientError | undefined): void {
-    const { exchange, routingKey, mandatory = false, dropped } = outgoing.publication;
-    if (failure === undefined) {
+  #confirmed(outgoing: Outgoing, channel: PublishChannel): void {
+    channel.moved();
+    if (!outgoing.isOver) {
       channel.refusingSince = undefined;
       this.#finish(outgoing, undefined);
-    } else if (failure instanceof NackedError) {
+    }
+    this.#goOn(channel);
+  }
+
+  /** The server has answered a publish of this channel: another one may be sent. */
+  #goOn(channel: PublishChannel): void {
+    if (channel.isRetired) channel.closeIfDone();
+    if (!this.#waiting.isEmpty || !this.#suspects.isEmpty) this.pump();
+  }
+
+  #decide(outgoing: Outgoing, channel: PublishChannel, failure: ClientError): void {
+    const { exchange, routingKey, mandatory = false, dropped } = outgoing.publication;
+    if (failure instanceof NackedError) {
       this.#refused(outgoing, channel);
     } else if (failure instanceof ReturnedError) {
       channel.refusingSince = undefined;
-      if (!mandatory) this.#guarded(() => dropped?.(outgoing.publication));
+      if (!mandatory) this.#guarded(dropped, outgoing.publication);
       this.#finish(outgoing, mandatory ? new UnroutableError(exchange, routingKey) : undefined);
     } else this.#finish(outgoing, unsendable(outgoing.publication, failure));
   }
@@ -273,15 +286,17 @@ export class Publisher {
   }
 
   #finish(outgoing: Outgoing, failure: Error | undefined): void {
+    if (outgoing.isOver) return;
     outgoing.isOver = true;
     this.#open.remove(outgoing);
-    if (outgoing.done !== undefined) this.#guarded(() => outgoing.done?.(failure));
+    this.#guarded(outgoing.done, failure);
     if (this.#open.count === 0) this.#idle?.();
   }
 
-  #guarded(call: () => void): void {
+  /** Calls a callback of the application, if there is one. */
+  #guarded<T>(callback: ((argument: T) => void) | undefined, argument: T): void {
     try {
-      call();
+      callback?.(argument);
     } catch (error) {
       this.host.fault(error);
     }
@@ -309,7 +324,8 @@ export class Publisher {
 
   /** Fails the publishes whose deadline is not after this time. */
   #expire(now: number, when: string): void {
-    for (const outgoing of this.#open.until(now)) this.#finish(outgoing, late(outgoing, when, this.#whyNot()));
+    for (let outgoing = this.#open.lateAt(now); outgoing !== undefined; outgoing = this.#open.lateAt(now))
+      this.#finish(outgoing, late(outgoing, when, this.#whyNot()));
   }
 
   #whyNot(): string {
