@@ -1,4 +1,15 @@
-import { Controller, Inject, Injectable, Scope } from '@nestjs/common';
+import {
+  type CanActivate,
+  Catch,
+  Controller,
+  createParamDecorator,
+  type ExceptionFilter,
+  Inject,
+  Injectable,
+  Scope,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common';
 import {
   ContextIdFactory,
   REQUEST,
@@ -9,6 +20,7 @@ import {
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Consume, DeadLetter, DlxContext, Retry, Queue } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
+import { Observable, throwError } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makesInstancesInOrder } from './nest.js';
 
@@ -284,5 +296,117 @@ describe('providers with a scope', () => {
     expect(seen.sort()).toEqual(['a a 1', 'a a 1', 'a a 1', 'b b 2', 'b b 2']);
     expect(dlx.queue('orders.parked').ready).toBe(1);
     ContextIdFactory.apply({ attach: (contextId) => () => contextId });
+  });
+});
+
+/*
+ * A method with nothing around it is called without Nest's pipeline. A guard that lets everything pass brings the pipeline back, so both
+ * have to do the same.
+ */
+describe('a method is called in the same way with a guard and without', () => {
+  class LetPass implements CanActivate {
+    canActivate(): boolean {
+      return true;
+    }
+  }
+  const Unguarded = (): MethodDecorator => () => undefined;
+  const Promised = createParamDecorator(async () => {
+    await Promise.resolve();
+    return 'promised';
+  });
+  class Refused extends Error {}
+  @Catch(Refused)
+  class Filter implements ExceptionFilter {
+    catch(error: Refused): Observable<never> {
+      seen.push(`filter ${error.message}`);
+      return throwError(() => error);
+    }
+  }
+
+  it.each([
+    ['without', Unguarded],
+    ['with', () => UseGuards(new LetPass())],
+  ])('%s', async (_, Guarded) => {
+    @Injectable()
+    class Shapes {
+      readonly name = 'shapes';
+
+      @Consume('value')
+      @Guarded()
+      value(@Ctx() context: DlxContext, @Payload() data: unknown, @Payload('part') part: unknown): string {
+        seen.push(`${this.name} ${context.queue} ${JSON.stringify(data)} ${JSON.stringify(part)} ${arguments.length}`);
+        return 'x';
+      }
+
+      @Consume('nothing')
+      @Guarded()
+      nothing(): void {
+        seen.push(`nothing ${arguments.length}`);
+      }
+
+      @Consume('custom')
+      @Guarded()
+      custom(@Promised() text: unknown): void {
+        seen.push(`custom ${String(text)}`);
+      }
+
+      @Consume('thenable')
+      @Guarded()
+      thenable(): unknown {
+        // oxlint-disable-next-line unicorn/no-thenable -- as some database libraries return
+        return { then: (done: (value: Observable<void>) => void) => done(this.#stream('thenable')) };
+      }
+
+      @Consume('throws')
+      @DeadLetter('', 'dead')
+      @UseFilters(new Filter())
+      @Guarded()
+      throws(): never {
+        throw new Refused('thrown');
+      }
+
+      @Consume('rejects')
+      @DeadLetter('', 'dead')
+      @UseFilters(new Filter())
+      @Guarded()
+      async rejects(): Promise<never> {
+        await Promise.resolve();
+        throw new Refused('rejected');
+      }
+
+      @Consume('stream')
+      @DeadLetter('', 'dead')
+      @UseFilters(new Filter())
+      @Guarded()
+      stream(): Observable<never> {
+        return throwError(() => new Refused('streamed'));
+      }
+
+      #stream(name: string): Observable<void> {
+        return new Observable((subscriber) => {
+          seen.push(`subscribed ${name}`);
+          subscriber.complete();
+        });
+      }
+    }
+    @Injectable()
+    class Dead {
+      @Consume('dead')
+      dead(@Ctx() context: DlxContext): void {
+        seen.push(`dead ${String(context.headers['dlx-error-message'])}`);
+      }
+    }
+    const dlx = await start({ providers: [Shapes, Dead] });
+    for (const queue of ['value', 'nothing', 'custom', 'thenable', 'throws', 'rejects', 'stream']) {
+      await dlx.publish(queue, { part: 1 });
+      await dlx.settled();
+    }
+    expect(seen).toEqual([
+      'shapes value {"part":1} 1 3',
+      'nothing 1',
+      'custom promised',
+      'subscribed thenable',
+      ...['thrown', 'rejected', 'streamed'].flatMap((reason) => [`filter ${reason}`, `dead ${reason}`]),
+    ]);
   });
 });

@@ -1,7 +1,6 @@
-import { AsyncResource } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import type { ReadPacket, WritePacket } from '@nestjs/microservices';
-import { AsyncSubject, from, mergeMap, Observable, throwError } from 'rxjs';
+import { from, mergeMap, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
 import type { Backend, Done, Publication } from '../backend/index.js';
@@ -12,7 +11,8 @@ import { ask, checkSent, type NoContract } from './contracts/client-side.js';
 import { Contract, type EventContract, type RequestContract } from './contracts/contract.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
-import { EmitResults } from './emit-results.js';
+import { EmitFailures } from './emit-failures.js';
+import { EmitResult } from './emit-result.js';
 import type { DlxClientOptions } from './client-options.js';
 import { asError, describeError } from './failure.js';
 import { EventLog } from './event-log.js';
@@ -47,7 +47,7 @@ export class DlxClient extends Client {
   readonly #prefix = randomBytes(6).toString('base64url');
   readonly #pending = new PendingRequests(this.#prefix);
   readonly #unroutable: UnroutableEvents;
-  readonly #emits: EmitResults;
+  readonly #failures: EmitFailures;
   readonly #asker: Asker;
   readonly #tracing: SafeTracing | undefined;
   readonly #outboxes: OutboxScope | undefined;
@@ -72,7 +72,7 @@ export class DlxClient extends Client {
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#log = new EventLog(DlxClient.name, options.logging);
     this.#unroutable = new UnroutableEvents(backend, this.#log);
-    this.#emits = new EmitResults(this.#unroutable, (pattern) => this.normalizePattern(pattern as string));
+    this.#failures = new EmitFailures(this.#unroutable, (pattern) => this.normalizePattern(pattern as string));
     const dropped = (publication: Publication): void => this.#unroutable.note(publication);
     const place = { queue, isPacket: this.#packets, dropped };
     this.#events = { ...place, exchange: events, mandatory: false };
@@ -195,19 +195,11 @@ export class DlxClient extends Client {
     }
     const collector = (options as EmitOptions | null)?.outbox === false ? undefined : this.#outboxes?.current;
     if (collector !== undefined) return this.#collect(collector, pattern, data, options);
-    const result = new AsyncSubject<TResult>();
-    let caller: AsyncResource | undefined;
-    let isOver = false;
-    const done: Done = (failure) => {
-      isOver = true;
-      if (caller === undefined) this.#emits.end(result, failure, pattern);
-      else caller.runInAsyncScope(() => this.#emits.end(result, failure, pattern));
-    };
+    const result = new EmitResult<TResult>(this.#failures, pattern);
+    const done: Done = (failure) => result.end(failure);
     if (this.#closed) done(new ClientClosedError());
     else if (this.#connected) this.#emitNow(pattern, data, done, options);
     else this.connect().then(() => this.#emitNow(pattern, data, done, options), done);
-    // A later outcome comes from the callback of a disk or a socket. Subscribers get it in the async context of the caller.
-    if (!isOver) caller = new AsyncResource('DlxEmit');
     return result;
   }
 
@@ -307,8 +299,8 @@ export class DlxClient extends Client {
 
   /** Keeps an event in the outbox of the handler that emits it. A failure that the handler does not see fails its attempt. */
   #collect<T>(collector: Collector, pattern: unknown, data: unknown, options: EmitOptions): Observable<T> {
-    const result = new AsyncSubject<T>();
-    const done: Done = (failure) => this.#emits.end(result, failure, pattern, failure && collector.outbox.doubt());
+    const result = new EmitResult<T>(this.#failures, pattern);
+    const done: Done = (failure) => result.end(failure, failure && collector.outbox.doubt());
     const keep = (key: unknown): void => {
       const publicationOf = (): Publication =>
         this.#publication(this.#packetOf(key, data), this.#events, options, collector);

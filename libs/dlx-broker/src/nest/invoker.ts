@@ -12,6 +12,7 @@ import {
   Injector,
   InterceptorsConsumer,
   InterceptorsContextCreator,
+  noteEnhancers,
   PipesConsumer,
   PipesContextCreator,
   preRequestHooksOf,
@@ -20,6 +21,7 @@ import {
   type RpcContextCreator,
   STATIC_CONTEXT,
 } from './nest-versions.js';
+import { plainArguments, plainInvoke } from './plain-invoke.js';
 
 type Container = ConstructorParameters<typeof GuardsContextCreator>[0];
 type Invoke = Handler['invoke'];
@@ -40,6 +42,10 @@ export type RegisterRequest = (request: unknown, contextId: ContextId) => void;
 export class Invoker {
   readonly #creator: () => RpcContextCreator;
   readonly #filters: ExceptionFiltersContext;
+  readonly #interceptors: InterceptorsContextCreator;
+  readonly #proxy = new CapturingRpcProxy();
+  /** True if the application has pre-request hooks of its own. */
+  readonly #hasHooks: () => boolean;
   readonly #injector = new Injector();
 
   constructor(
@@ -54,14 +60,16 @@ export class Invoker {
     const others = hooks && {
       getGlobalPreRequestHooks: () => hooks.getGlobalPreRequestHooks().filter((hook) => !isCaptureHook(hook)),
     };
+    this.#hasHooks = () => others !== undefined && others.getGlobalPreRequestHooks().length > 0;
+    this.#interceptors = new InterceptorsContextCreator(container, config);
     const parts: HandlerParts = [
-      new CapturingRpcProxy(),
+      this.#proxy,
       this.#filters,
       new PipesContextCreator(container, config),
       new PipesConsumer(),
       new GuardsContextCreator(container, config),
       new GuardsConsumer(),
-      new InterceptorsContextCreator(container, config),
+      this.#interceptors,
       new InterceptorsConsumer(),
     ];
     this.#creator = () => creatorForOneMethod(parts, others);
@@ -73,8 +81,15 @@ export class Invoker {
     const methodName = keyOf(method);
     if (!wrapper.isDependencyTreeStatic()) return this.#bindScoped(method, moduleKey);
     const instance = wrapper.instance as Record<string, Method>;
-    const proxy = this.#creator().create(instance, instance[methodName]!, moduleKey, methodName, STATIC_CONTEXT);
-    return (data, context) => proxy(data, context);
+    const callback = instance[methodName]!;
+    const creator = this.#creator();
+    const found = noteEnhancers(creator);
+    const proxy = creator.create(instance, callback, moduleKey, methodName, STATIC_CONTEXT);
+    const isIntercepted = this.#interceptors.create(instance, callback, moduleKey, STATIC_CONTEXT).length > 0;
+    const argumentsOf = isIntercepted || this.#hasHooks() ? undefined : plainArguments(found);
+    if (argumentsOf === undefined) return (data, context) => proxy(data, context);
+    const filters = this.#filters.create(instance, callback, moduleKey);
+    return plainInvoke(instance, callback, argumentsOf, this.#proxy, filters);
   }
 
   /** Makes a new instance for every message, or one for each tenant if the application has such a strategy. */

@@ -178,3 +178,33 @@ export function creatorForOneMethod(
   };
   return Object.assign(creator, { handlerMetadataStorage: store });
 }
+
+/** A parameter of a method as Nest reads it. `type` is a number for `@Payload()` and `@Ctx()`, and a text for decorators of applications. */
+export interface NestParameter {
+  readonly index: number;
+  readonly type: unknown;
+  readonly pipes: readonly unknown[];
+  readonly extractValue: (...args: readonly unknown[]) => unknown;
+}
+
+/** What Nest found for a method while it bound it. */
+export interface FoundEnhancers {
+  guards?: readonly unknown[];
+  pipes?: readonly unknown[];
+  parameters?: readonly NestParameter[];
+}
+
+/** Notes what a creator finds for the method that it binds next. Members stay undefined if a version of Nest does not ask for them. */
+export function noteEnhancers(creator: RpcContextCreator): FoundEnhancers {
+  const found: FoundEnhancers = {};
+  const createGuardsFn: RpcContextCreator['createGuardsFn'] = (...args) => {
+    [found.guards] = args;
+    return RpcContextCreator.prototype.createGuardsFn.apply(creator, args);
+  };
+  const createPipesFn: RpcContextCreator['createPipesFn'] = (...args) => {
+    [found.pipes, found.parameters] = args as unknown as [readonly unknown[], readonly NestParameter[]];
+    return RpcContextCreator.prototype.createPipesFn.apply(creator, args);
+  };
+  Object.assign(creator, { createGuardsFn, createPipesFn });
+  return found;
+}
