@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bool, type FieldTable, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
+import { bool, type FieldTable, int64, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
 import { Writer } from '../contract/wire/bytes.js';
 import { writeTable } from '../contract/wire/field-table.js';
 import type { Arguments } from '../contract/wire/methods.js';
@@ -37,6 +37,8 @@ describe('in the handshake', () => {
         ['version', longstr(product.version)],
         ['delayed', bool(true)],
         ['replace', bool(true)],
+        ['consumer_timeout', int64(1_800_000)],
+        ['consumer_timeout_by_queue', bool(false)],
       ]),
     );
     expect(said).toEqual(brokers.all.map((_, index) => (index === 0 ? own : undefined)));

@@ -31,7 +31,8 @@ const opened = (port = 0): Promise<Server> =>
   });
 
 describe('the properties of this server', () => {
-  const own = { version: product.version, delayed: true, replace: true };
+  const timeouts = { consumer_timeout: 1_800_000, consumer_timeout_by_queue: false };
+  const own = { version: product.version, delayed: true, replace: true, ...timeouts };
 
   it('rule T9: say its version, which is that of the package', async () => {
     expect(product.version).toBe((JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version);

@@ -46,7 +46,7 @@ export class LinkedServer {
       broker,
       limits: { ...defaultLimits, ...limits },
       logins: loginsOf(broker.access, { now, authenticate: ({ password }) => password === 'guest' }),
-      properties: canReplace ? serverProperties('3.10.8') : new Map(),
+      properties: canReplace ? serverProperties(broker) : new Map(),
       pool: new BufferPool(),
       flusher: new Flusher(later),
       alarms: new Alarms([{ resource: 'memory', isRaised: () => this.isShort }]),

@@ -11,6 +11,8 @@ const clusterId = 'internal_cluster_id';
 export interface OpenBrokerOptions {
   /** The version of RabbitMQ to behave like; default 3.10. */
   readonly rabbitmq?: ProfileName | undefined;
+  /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. Default 30 minutes. */
+  readonly consumerTimeout?: number | undefined;
   /** What tells the time; that of this machine by default. */
   readonly clock?: Clock | undefined;
   /** Keeps durable queues in a directory; without it nothing outlives the process. */
@@ -35,7 +37,7 @@ export interface OpenedBroker {
 
 /** Makes a broker, with all that its data directory knows. @throws StoreError when the directory cannot be had */
 export async function openBroker(options: OpenBrokerOptions, reporter: Reporter): Promise<OpenedBroker> {
-  const { rabbitmq, clock = new SystemClock(), data: kept } = options;
+  const { rabbitmq, consumerTimeout, clock = new SystemClock(), data: kept } = options;
   const data = kept && (await openDirectory(kept, clock, reporter));
   const broker = new Broker({
     clock,
@@ -43,6 +45,7 @@ export async function openBroker(options: OpenBrokerOptions, reporter: Reporter)
     patterns: policyPatterns,
     pace: turnPace,
     ...(rabbitmq !== undefined && { rabbitmq }),
+    ...(consumerTimeout !== undefined && { consumerTimeout }),
     ...(data && { journal: data.journal }),
   });
   const close = async (): Promise<void> => {

@@ -24,6 +24,8 @@ export interface ServeOptions extends Reporter {
   readonly data?: DataOptions & { readonly directory: string };
   /** The version of RabbitMQ to behave like. */
   readonly rabbitmq?: ProfileName;
+  /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. Default 30 minutes. */
+  readonly consumerTimeout?: number;
   /** Virtual hosts besides `/`. */
   readonly virtualHosts?: readonly string[];
   /**

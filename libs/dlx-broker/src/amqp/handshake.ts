@@ -5,11 +5,12 @@ import {
   bool,
   compact,
   int32,
+  int64,
   longstr,
   methodIds,
   table,
 } from '../message/index.js';
-import { AmqpError, product } from '../broker/index.js';
+import { AmqpError, type Broker, product, versionOf } from '../broker/index.js';
 import { Client } from './client.js';
 import type { Limits } from './limits.js';
 import { isLoopback, type LoginAttempt, type PendingLogin } from '../logins/index.js';
@@ -55,31 +56,36 @@ export interface HttpPlace {
   readonly isSecure: boolean;
 }
 
+/** What a broker says of itself. */
+type ServedBroker = Pick<Broker, 'consumerTimeout' | 'profile'>;
+
 /**
  * The server properties that RabbitMQ does not have (rule T9): they show a client which extensions it can use.
  * @param http the management API, if there is one
  */
-function ownProperties(http: HttpPlace | undefined): FieldTable {
+function ownProperties({ consumerTimeout, profile }: ServedBroker, http: HttpPlace | undefined): FieldTable {
   const own = new Map<string, Field>([
     ['version', longstr(product.version)],
     ['delayed', bool(true)],
     ['replace', bool(true)],
+    ['consumer_timeout', int64(Number.isFinite(consumerTimeout) ? consumerTimeout : 0)],
+    ['consumer_timeout_by_queue', bool(profile.queueConsumerTimeouts)],
   ]);
   if (http !== undefined) own.set('http', int32(http.port)).set('https', bool(http.isSecure));
   return own;
 }
 
 /** The server properties of `connection.start` (rule T2). Tools show it; some clients look at the capabilities. */
-export const serverProperties = (version: string, http?: HttpPlace): FieldTable =>
+export const serverProperties = (broker: ServedBroker, http?: HttpPlace): FieldTable =>
   new Map([
     ['capabilities', table(new Map(capabilities.map((name) => [name, bool(true)])))],
     ['cluster_name', longstr('dlx-broker')],
-    ['dlx_broker', table(ownProperties(http))],
+    ['dlx_broker', table(ownProperties(broker, http))],
     ['copyright', longstr('Copyright (c) the dlx-broker authors')],
     ['information', longstr('dlx-broker, which behaves like RabbitMQ. Licensed under the MIT license.')],
     ['platform', longstr(`Node.js ${process.versions.node}`)],
     ['product', longstr('RabbitMQ')],
-    ['version', longstr(version)],
+    ['version', longstr(versionOf(broker))],
   ]);
 
 /** The result of a frame: more frames are needed, the client closes, or it opens a virtual host. */

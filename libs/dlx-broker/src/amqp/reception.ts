@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Alarms, memoryAlarm, processMemory } from '../alarms/index.js';
-import { AmqpError, type Broker, versionOf } from '../broker/index.js';
+import { AmqpError, type Broker } from '../broker/index.js';
 import { loginsOf, type PendingLogin, PendingLogins } from '../logins/index.js';
 import { BufferPool } from '../wire/index.js';
 import { ClientConnection } from './connection.js';
@@ -45,7 +45,7 @@ export class Reception {
       broker,
       limits: limited,
       logins: loginsOf(broker.access, { ...options, now }),
-      properties: serverProperties(versionOf(broker), options.http),
+      properties: serverProperties(broker, options.http),
       pool: new BufferPool(),
       flusher: new Flusher(surroundings.later),
       alarms: new Alarms([memoryAlarm(memory), ...alarms]),

@@ -193,6 +193,14 @@ export interface QueuePausing {
   pauseOf(queue: string): Promise<QueuePause | undefined>;
 }
 
+/** How long deliveries may be unacknowledged (rule Q8). After that the messages return to their queues. */
+export interface ConsumerTimeout {
+  /** Milliseconds; Infinity for no limit. */
+  readonly limit: number;
+  /** True if the argument `x-consumer-timeout` of a queue takes precedence. */
+  readonly byQueue: boolean;
+}
+
 /** What only some servers can do. Reach a member by `need(backend, 'browsing')`, which explains its absence. */
 export interface Capabilities {
   readonly browsing?: Browsing;
@@ -226,6 +234,8 @@ export interface Backend extends Capabilities {
    * the origin, and a publisher may have written them.
    */
   readonly recordsOrigins?: boolean;
+  /** How long deliveries may be unacknowledged. Undefined while it is unknown: 30 minutes. */
+  readonly consumerTimeout?: ConsumerTimeout | undefined;
   /** The clock of the backend: that of the host, or in tests a `ManualClock`. */
   readonly clock: Clock;
   /**

@@ -1,6 +1,7 @@
 import { methodIds } from '../message/index.js';
 import { Access } from './access/access.js';
 import { Scheduler } from './scheduler/scheduler.js';
+import { defaultConsumerTimeout } from './channel/ack-timeout.js';
 import { Connection } from './channel/connection.js';
 import { deleteVirtualHost } from './virtual-host/delete.js';
 import { AmqpError } from './errors.js';
@@ -31,6 +32,8 @@ export interface BrokerOptions {
   readonly pace?: Pace;
   /** The version of RabbitMQ to behave like. Default `'3.10'`. */
   readonly rabbitmq?: ProfileName;
+  /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever (rule Q8). Default 30 minutes. */
+  readonly consumerTimeout?: number;
 }
 
 /** How a client connects: to which virtual host, as which user, and where its output goes. */
@@ -52,6 +55,8 @@ export interface ConnectOptions {
 export class Broker {
   readonly access: Access;
   readonly profile: Profile;
+  /** How long a delivery may stay unacknowledged where its queue says nothing, in milliseconds; Infinity for ever (rule Q8). */
+  readonly consumerTimeout: number;
   readonly parameters = new GlobalParameters((change) => this.#report(change));
   /** Queues that deliver nothing, because the body of their next message cannot be read now. */
   readonly stalls = new Stalls();
@@ -69,6 +74,7 @@ export class Broker {
   constructor(options: BrokerOptions) {
     this.#options = options;
     this.profile = profiles[options.rabbitmq ?? '3.10'];
+    this.consumerTimeout = options.consumerTimeout ?? defaultConsumerTimeout;
     this.access = new Access(options.patterns, (change) => this.#report(change));
     this.#scheduler = new Scheduler(options.clock, options.pace, options.journal, this.#dead);
     this.addVirtualHost('/', { description: 'Default virtual host', tags: [] });
@@ -120,6 +126,7 @@ export class Broker {
       access: this.access,
       names: this.#options.names,
       profile: this.profile,
+      consumerTimeout: this.consumerTimeout,
       policies: new PolicyBook(this.#options.patterns, this.profile),
       metadata: details,
     });

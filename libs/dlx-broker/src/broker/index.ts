@@ -26,6 +26,7 @@ export { limitNames } from './declarations.js';
 export * from './ports.js';
 export { product, versionOf } from './product.js';
 export type { TopologyChange } from './topology-change.js';
+export { defaultConsumerTimeout, leastConsumerTimeout } from './channel/ack-timeout.js';
 export { type ProfileName, profiles } from './profile.js';
 export { Queue } from './queue/queue.js';
 export { type GivenSetting, type SettingSource, settingSources } from './queue/setting-sources.js';

@@ -13,6 +13,8 @@ export interface Profile extends Dialect {
   readonly countsFailuresApart: boolean;
   /** Quorum queues can hold a returned message back for a while, and know the arguments for it (rule W7). */
   readonly delayedRetry: boolean;
+  /** Queues have consumer timeouts of their own, by argument or policy (rule Q8). */
+  readonly queueConsumerTimeouts: boolean;
   /** Quorum queues deliver by priority, 0 to 31 (rule W8). */
   readonly quorumPriorities: boolean;
   /** Bytes of a body at most (rules K7, W10). */
@@ -37,6 +39,7 @@ export const profiles = {
     negativeLimitIsNone: false,
     countsFailuresApart: false,
     delayedRetry: false,
+    queueConsumerTimeouts: false,
     quorumPriorities: false,
     maxMessageSize: 134_217_728,
     unknownExchangeTypeIsSoft: false,
@@ -52,6 +55,7 @@ export const profiles = {
     negativeLimitIsNone: true,
     countsFailuresApart: true,
     delayedRetry: true,
+    queueConsumerTimeouts: true,
     quorumPriorities: true,
     maxMessageSize: 16_777_216,
     unknownExchangeTypeIsSoft: true,

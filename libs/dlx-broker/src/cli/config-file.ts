@@ -25,6 +25,8 @@ export interface Config {
   readonly tlsKey?: string;
   readonly tlsCa?: string;
   readonly rabbitmq?: string;
+  /** Milliseconds, or a text such as `30m` or `none`. */
+  readonly consumerTimeout?: string | number;
   readonly logLevel?: string;
   readonly virtualHosts?: readonly string[];
   readonly users?: readonly ServedUser[];
@@ -135,6 +137,9 @@ const config = object({
   tlsCa: text,
   // YAML reads 3.10 as the number 3.1, so only a text is accepted.
   rabbitmq: simple("a text such as '3.10' or '4', in quotes", (value) => typeof value === 'string'),
+  consumerTimeout: simple('milliseconds, a text such as 30m, or none', (value) =>
+    ['number', 'string'].includes(typeof value),
+  ),
   logLevel: text,
   virtualHosts: list(text),
   users: list(user),

@@ -53,6 +53,10 @@ program
   .option('--tls-key <FILE>', 'the key of the certificate')
   .option('--tls-ca <FILE>', 'accept only clients with a certificate of this authority')
   .option('--rabbitmq <VERSION>', 'version of RabbitMQ to behave like: 3.10 or 4 (default: 3.10)')
+  .option(
+    '--consumer-timeout <TIME>',
+    'how long a client may keep a message unacknowledged, such as 2h, or none (default: 30m)',
+  )
   .option('--log-level <LEVEL>', `lines on standard error: ${logLevels.join(', ')} (default: info)`)
   .action(serveUntilSignal);
 

@@ -8,6 +8,7 @@ import {
   type LogLevel,
   parseHostAndPort,
   parseBytes,
+  parseConsumerTimeout,
   parseDurability,
   parseLogLevel,
   parseMemoryLimit,
@@ -40,6 +41,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
     audit,
     definitions,
     rabbitmq,
+    consumerTimeout,
     virtualHosts,
     users,
     limits,
@@ -56,6 +58,9 @@ export function settingsOf(flags: Flags, config: Config): Settings {
     serve: {
       amqp: parseHostAndPort(amqp ?? '127.0.0.1:5672', '--amqp'),
       ...(rabbitmq !== undefined && { rabbitmq: parseProfile(rabbitmq, '--rabbitmq') }),
+      ...(consumerTimeout !== undefined && {
+        consumerTimeout: parseConsumerTimeout(consumerTimeout, '--consumer-timeout'),
+      }),
       ...(http !== undefined && {
         http: {
           ...parseHostAndPort(http, '--http'),

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { ProfileName } from '../broker/index.js';
-import { bytesIn } from '../options/index.js';
+import { leastConsumerTimeout, type ProfileName } from '../broker/index.js';
+import { bytesIn, parseDuration } from '../options/index.js';
 import type { Durability } from '../store/index.js';
 import { Refusal } from './refusal.js';
 
@@ -44,6 +44,23 @@ export function parseMemoryLimit(given: string | number, where: string): number 
   const limit = /^(0?\.[0-9]+|1(\.0*)?)$/.test(text) ? Number(text) : bytesIn(text);
   if (limit > 0) return limit;
   throw new Refusal(`${where} must be a share of memory such as 0.4, or bytes such as 600MB, but is '${given}'`);
+}
+
+/** Milliseconds, a text such as `30m`, or `none`. @returns milliseconds; Infinity for `none` @throws Refusal */
+export function parseConsumerTimeout(given: string | number, where: string): number {
+  if (given === 'none') return Infinity;
+  const text = String(given);
+  const milliseconds = /^[0-9]+$/.test(text) ? Number(text) : durationIn(text, where);
+  if (milliseconds >= leastConsumerTimeout) return milliseconds;
+  throw new Refusal(`${where} must be ${leastConsumerTimeout} ms or more, or none, but is '${given}'`);
+}
+
+function durationIn(text: string, where: string): number {
+  try {
+    return parseDuration(text, where);
+  } catch {
+    throw new Refusal(`${where} must be milliseconds, a time such as 30m, or none, but is '${text}'`);
+  }
 }
 
 function oneOf<T extends string>(known: readonly T[], text: string, where: string): T {

@@ -17,7 +17,7 @@ import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, 
 import type { Connected, MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
 import type { OutcomeEvent } from './outcome-events.js';
 import type { OrderedQueue } from './ordered/ordered-queue.js';
-import { refuseUnknownTimeout } from './ordered/time-in-hand.js';
+import { refuseLongHolds } from './ordered/time-in-hand.js';
 import { planHandlers, type Plan } from './plan.js';
 import { QueueConsumers } from './queue-consumers.js';
 import { QueueControl } from './queue-control.js';
@@ -346,7 +346,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #declare(plan: Plan): Promise<void> {
-    for (const { ordering } of plan.consumers) if (ordering) refuseUnknownTimeout(ordering, this.backend);
+    refuseLongHolds(plan.consumers, this.backend);
     const different = this.options.declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
     this.#retryByReject(plan, different);
     const lots = retentions(plan.consumers.flatMap(({ handlers }) => handlers));

@@ -5,3 +5,4 @@ export * from './duration.js';
 export * from './known-options.js';
 export { notAPromise } from './not-a-promise.js';
 export * from './refused.js';
+export * from './time-limit.js';

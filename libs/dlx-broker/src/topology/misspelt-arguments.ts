@@ -16,7 +16,6 @@ export const knownArguments = {
   queue: [
     ...queueArguments.map(({ name }) => name),
     'x-quorum-target-group-size',
-    'x-consumer-timeout',
     'x-consumer-disconnected-timeout',
     'x-stream-filter-size-bytes',
     'x-message-deduplication',

@@ -16,6 +16,7 @@ import type {
   Browsing,
   CancelReason,
   ConsumeOptions,
+  ConsumerTimeout,
   Consumption,
   Deaths,
   DelayedPublishing,
@@ -64,6 +65,7 @@ export class EmbeddedBackend implements Backend {
   readonly pausing: QueuePausing;
   readonly deaths: Deaths = deathsOn(() => this.#connected());
   readonly state: BackendState;
+  readonly consumerTimeout: ConsumerTimeout;
   readonly #options: EmbeddedOptions;
   /** The open consumers, each with the function to call when the broker ends it. */
   readonly #consumptions = new Map<Channel, Lost>();
@@ -79,6 +81,7 @@ export class EmbeddedBackend implements Backend {
     options: EmbeddedOptions = {},
   ) {
     this.#options = options;
+    this.consumerTimeout = { limit: broker.consumerTimeout, byQueue: broker.profile.queueConsumerTimeouts };
     this.pausing = pausingOn(broker, () => this.#connected());
     this.state = { kind: 'ready', server: { product: 'embedded', version: profileName(broker) } };
   }

@@ -8,6 +8,7 @@ import type {
   Browsing,
   Capabilities,
   ConsumeOptions,
+  ConsumerTimeout,
   Consumption,
   DelayedPublishing,
   Done,
@@ -35,6 +36,7 @@ import { Calls, mayPass, textOf, triedAgain } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 import { existingIn } from './declarations/existing.js';
+import { consumerTimeoutOf } from './consumer-timeout.js';
 import { asBackendError, remedyOn, whyNot } from './explained.js';
 import { Policies } from './declarations/policy-check.js';
 import { Restoring } from './declarations/restoring.js';
@@ -133,6 +135,11 @@ export class RabbitMqBackend implements Backend {
 
   onState(listener: (state: BackendState) => void): () => void {
     return this.#link.onState(listener);
+  }
+
+  get consumerTimeout(): ConsumerTimeout | undefined {
+    const link = this.#link.current;
+    return link && consumerTimeoutOf(link.server, this.options.consumerTimeout);
   }
 
   /** Available on a dlx-broker. */

@@ -49,6 +49,11 @@ export interface RabbitMqOptions {
   /** How long `close` waits for confirms. Default `'5s'`. */
   readonly closeTimeout?: number | string;
   /**
+   * The `consumer_timeout` of a RabbitMQ where it is not 30 minutes: a RabbitMQ does not say it to clients. It decides which policies
+   * `@Ordered` may have. Milliseconds, a text, or false for no limit. Default: 30 minutes, and what a dlx-broker says.
+   */
+  readonly consumerTimeout?: number | string | false;
+  /**
    * The management API, `http://user:password@host:15672`: for patterns of queue names, `policies`, the comparison of existing queues, and the
    * check of policies that change what queues need. Default none.
    */
@@ -94,6 +99,8 @@ export interface ResolvedRabbitMq {
   readonly publishBuffer: Required<PublishBuffer>;
   readonly declareTimeout: number;
   readonly closeTimeout: number;
+  /** Infinity for no limit. */
+  readonly consumerTimeout: number | undefined;
   readonly management: string | undefined;
   readonly policies: readonly RabbitMqPolicy[];
   readonly strictPolicies: boolean;

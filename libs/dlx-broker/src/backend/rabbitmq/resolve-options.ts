@@ -1,4 +1,4 @@
-import { parseDuration } from '../../options/index.js';
+import { parseDuration, parseTimeLimit } from '../../options/index.js';
 import type { RabbitMqOptions, ResolvedRabbitMq } from './options.js';
 
 /** @param options checked by name and type already @throws DlxConfigurationError for an invalid duration */
@@ -20,6 +20,10 @@ export function resolveRabbitMq(options: RabbitMqOptions): ResolvedRabbitMq {
     publishBuffer: { messages: 100_000, bytes: 64 * 1_024 * 1_024, ...options.publishBuffer },
     declareTimeout: milliseconds('declareTimeout', '30s'),
     closeTimeout: milliseconds('closeTimeout', '5s'),
+    consumerTimeout:
+      options.consumerTimeout === undefined
+        ? undefined
+        : parseTimeLimit(options.consumerTimeout, "option 'consumerTimeout' of rabbitmq()", 0),
     management: options.management,
     policies: options.policies ?? [],
     strictPolicies: options.strictPolicies ?? false,

@@ -1,46 +1,69 @@
 import type { Clock } from '../ports.js';
 import { Timer, type Timers } from '../scheduler/timers.js';
+import type { Outstanding } from './outstanding.js';
 import type { Unacked } from './unacked.js';
 
-/** How long a delivery may stay unacknowledged, in milliseconds (rule Q8). */
-export const consumerTimeout = 1_800_000;
+/** How long a delivery may stay unacknowledged unless the broker was made with another time, in milliseconds (rule Q8). */
+export const defaultConsumerTimeout = 1_800_000;
+
+/** The longest time between two looks, in milliseconds. */
 const interval = 60_000;
+/** The shortest time that is watched, in milliseconds. */
+export const leastConsumerTimeout = 1_000;
+
+/** What an ack timeout watches. */
+export interface AckTimeoutParts {
+  readonly timers: Timers;
+  readonly unacked: Unacked;
+  readonly lastTag: () => number;
+  /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. */
+  readonly limitOf: (oldest: Outstanding) => number;
+  /** Called with the limit when the oldest delivery has reached it. */
+  readonly timedOut: (limit: number) => void;
+}
 
 /**
- * Watches the oldest unacknowledged delivery of a channel. Instead of a time on every delivery it remembers, once a
- * minute, how far the tags had come, which is as exact as RabbitMQ's own check.
+ * Watches the oldest unacknowledged delivery of a channel. In place of a time for each delivery it notes, once a minute, how far the
+ * tags had come. So a channel ends within a minute after the limit, and never before it, as in RabbitMQ.
  */
 export class AckTimeout {
   readonly #timer: Timer;
   #marks: { readonly time: number; readonly tag: number }[] = [];
 
-  constructor(
-    readonly timers: Timers,
-    readonly unacked: Unacked,
-    readonly lastTag: () => number,
-    readonly timedOut: () => void,
-  ) {
+  constructor(private readonly parts: AckTimeoutParts) {
     this.#timer = new Timer((now) => this.#look(now));
   }
 
-  /** Begins to watch, unless it does already. */
-  start(clock: Clock): void {
+  /** Begins to watch, unless it does already. @param first the delivery with which it begins */
+  start(clock: Clock, first: Outstanding): void {
     if (this.#timer.isSet) return;
-    this.#marks = [];
-    this.timers.set(this.#timer, clock.now() + interval);
+    const now = clock.now();
+    this.#marks = [{ time: now, tag: first.deliveryTag }];
+    this.#lookAgain(now, now + this.#limitOf(first));
   }
 
   stop(): void {
-    this.timers.unset(this.#timer);
+    this.parts.timers.unset(this.#timer);
   }
 
   #look(now: number): void {
-    const oldest = this.unacked.first();
+    const { unacked, lastTag, timedOut } = this.parts;
+    const oldest = unacked.first();
     if (oldest === undefined) return;
-    this.#marks.push({ time: now, tag: this.lastTag() });
-    while ((this.#marks[0]?.tag ?? Infinity) < oldest.deliveryTag) this.#marks.shift();
-    const mark = this.#marks[0];
-    if (mark !== undefined && now - mark.time >= consumerTimeout) return this.timedOut();
-    this.timers.set(this.#timer, now + interval);
+    const marks = this.#marks;
+    if ((marks.at(-1)?.tag ?? 0) < lastTag()) marks.push({ time: now, tag: lastTag() });
+    while (marks[0]!.tag < oldest.deliveryTag) marks.shift();
+    const limit = this.#limitOf(oldest);
+    const end = marks[0]!.time + limit; // the oldest was delivered at the time of this mark or earlier
+    if (now >= end) return timedOut(limit);
+    this.#lookAgain(now, end);
+  }
+
+  #lookAgain(now: number, end: number): void {
+    this.parts.timers.set(this.#timer, Math.min(now + interval, end));
+  }
+
+  #limitOf(oldest: Outstanding): number {
+    return Math.max(leastConsumerTimeout, this.parts.limitOf(oldest));
   }
 }

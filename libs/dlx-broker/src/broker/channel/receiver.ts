@@ -3,7 +3,7 @@ import { countHandover, type Handover } from '../counters.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
-import { AckTimeout, consumerTimeout } from './ack-timeout.js';
+import { AckTimeout } from './ack-timeout.js';
 import { type Consumer, type ConsumerHome, Prefetch } from './consumer.js';
 import { withDeliveryCount } from './delivery-count.js';
 import { Cancelled, ReplyDelivery } from './outputs.js';
@@ -46,12 +46,13 @@ export class Receiver implements ConsumerHome {
 
   constructor(readonly channel: TransactionalChannel) {
     this.settler = new Settler(channel, this);
-    this.#timeout = new AckTimeout(
-      channel.scheduler.timers,
-      this.settler.unacked,
-      () => this.#lastTag,
-      () => this.#ackTimedOut(),
-    );
+    this.#timeout = new AckTimeout({
+      timers: channel.scheduler.timers,
+      unacked: this.settler.unacked,
+      lastTag: () => this.#lastTag,
+      limitOf: ({ from }) => from.settings.consumerTimeout ?? channel.vhost.consumerTimeout,
+      timedOut: (limit) => this.#ackTimedOut(limit),
+    });
   }
 
   /** Where replies to this channel's requests go (rule S1). */
@@ -191,7 +192,7 @@ export class Receiver implements ConsumerHome {
   }
 
   #hold(delivery: Outstanding): void {
-    if (this.settler.unacked.count === 0) this.#timeout.start(this.channel.scheduler.clock);
+    if (this.settler.unacked.count === 0) this.#timeout.start(this.channel.scheduler.clock, delivery);
     this.settler.unacked.add(delivery);
   }
 
@@ -223,9 +224,9 @@ export class Receiver implements ConsumerHome {
     this.#replyAddress = undefined;
   }
 
-  #ackTimedOut(): void {
+  #ackTimedOut(limit: number): void {
     const error = preconditionFailed(
-      `delivery acknowledgement on channel ${this.channel.number} timed out. Timeout value used: ${consumerTimeout} ms. ` +
+      `delivery acknowledgement on channel ${this.channel.number} timed out. Timeout value used: ${limit} ms. ` +
         'This timeout value can be configured, see consumers doc guide to learn more',
     );
     this.channel.closeWith(error);

@@ -27,13 +27,15 @@ export interface QueueArgument {
   readonly policy?: PolicyKey;
   /** Whether an operator policy may set it too (rule F12). */
   readonly operator?: boolean;
+  /** False: a redeclare does not compare it. */
+  readonly isCompared?: false;
   /** The name of the setting that it becomes; without one it is accepted and has no effect here. */
   readonly setting?: string;
   readonly merge?: Merge | Readonly<Record<QueueType, Merge>>;
   /** Which value holds of a user's and an operator's policy; default: the smaller. `policy` means the operator's. */
   readonly operatorMerge?: Merge;
   /** Only profiles with this feature know the argument. */
-  readonly needs?: 'delayedRetry';
+  readonly needs?: 'delayedRetry' | 'queueConsumerTimeouts';
   /** Without it, applications can set the argument only by its own name. */
   readonly written?: Written;
   /** The reason for which messages die in a queue by this argument alone. */

@@ -40,6 +40,8 @@ const initial = {
   delayedRetryMax: undefined as number | undefined,
   maxPriority: undefined as number | undefined,
   singleActiveConsumer: false as boolean,
+  /** Milliseconds that a delivery may stay unacknowledged. */
+  consumerTimeout: undefined as number | undefined,
 };
 
 /** What holds for a queue once its arguments and policies are put together; replaced as a whole, never changed. */
@@ -254,6 +256,18 @@ export const argumentRows = [
     merge: 'minimum',
     needs: 'delayedRetry',
     says: 'the same: milliseconds',
+  },
+  {
+    // A declare does not check it: a value that is no number has no effect.
+    name: 'x-consumer-timeout',
+    accepts: anything,
+    on: { classic: 14, quorum: 19 },
+    isCompared: false,
+    policy: key('consumer-timeout', isNatural, 'consumer timeout'),
+    setting: 'consumerTimeout',
+    merge: 'minimum',
+    needs: 'queueConsumerTimeouts',
+    says: "only with `rabbitmq: '4'`: milliseconds that a delivery may stay unacknowledged, see [profiles](profiles.md#consumer-timeouts-rule-q8)",
   },
   {
     name: 'x-queue-master-locator',

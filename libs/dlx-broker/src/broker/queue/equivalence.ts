@@ -41,7 +41,9 @@ export function checkEquivalent(
 const isClassic = (type: Field | undefined): boolean => type === undefined || type.value === 'classic';
 
 const inOrder = (type: QueueType): readonly QueueArgument[] =>
-  queueArguments.filter((row) => row.on[type] !== undefined).sort((one, other) => one.on[type]! - other.on[type]!);
+  queueArguments
+    .filter((row) => row.on[type] !== undefined && row.isCompared !== false)
+    .sort((one, other) => one.on[type]! - other.on[type]!);
 
 const comparedArguments: Readonly<Record<QueueType, readonly QueueArgument[]>> = {
   classic: inOrder('classic'),

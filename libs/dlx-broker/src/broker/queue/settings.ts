@@ -129,10 +129,12 @@ function greater(one: Value | undefined, other: Value | undefined): Value | unde
 
 const isNegative = (value: Value | undefined): boolean => typeof value === 'number' && value < 0;
 
+/** The settings that are numbers although a declare does not check their arguments. */
+const uncheckedNumbers: ReadonlySet<string | undefined> = new Set(['deliveryLimit', 'consumerTimeout']);
+
 function argumentValue(row: QueueArgument, field: Field | undefined, profile: Profile): Value | undefined {
   if (field === undefined) return undefined;
-  if (field.type === 'S') return row.setting === 'deliveryLimit' ? undefined : field.value;
-  if (field.type === 't') return row.setting === 'deliveryLimit' ? undefined : field.value;
+  if (field.type === 'S' || field.type === 't') return uncheckedNumbers.has(row.setting) ? undefined : field.value;
   const number = integerOf(field);
   if (number === undefined) return undefined;
   if (number >= 0) return Number(number);

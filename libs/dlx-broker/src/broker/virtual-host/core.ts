@@ -51,6 +51,8 @@ export class VirtualHostCore implements QueueHome {
   readonly scheduler: Scheduler;
   readonly names: Names;
   readonly profile: Profile;
+  /** How long a delivery may stay unacknowledged where its queue says nothing, in milliseconds; Infinity for ever (rule Q8). */
+  readonly consumerTimeout: number;
   readonly policies: PolicyBook;
   readonly limits: VirtualHostLimits;
   readonly routing: Routing;
@@ -76,6 +78,7 @@ export class VirtualHostCore implements QueueHome {
     this.stalls = parts.stalls;
     this.names = parts.names;
     this.profile = parts.profile;
+    this.consumerTimeout = parts.consumerTimeout;
     this.policies = parts.policies;
     this.#access = parts.access;
     this.limits = new VirtualHostLimits(name, (change) => this.#report(change));

@@ -16,6 +16,8 @@ export interface VirtualHostParts {
   readonly access: Access;
   readonly names: Names;
   readonly profile: Profile;
+  /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever (rule Q8). */
+  readonly consumerTimeout: number;
   readonly policies: PolicyBook;
   readonly metadata: VirtualHostMetadata;
 }

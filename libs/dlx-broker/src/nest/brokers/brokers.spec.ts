@@ -144,6 +144,17 @@ describe('embedded() refuses', () => {
       own({ listen: { audit: 'a' } }),
       /'audit' is about the port of option 'listen\.http'/,
     ],
+    [
+      'consumerTimeout without a unit',
+      own({ consumerTimeout: '30' }),
+      /option 'consumerTimeout' of embedded\(\): '30' has no unit/,
+    ],
+    ['consumerTimeout of 0', own({ consumerTimeout: 0 }), /0 is less than 1000 ms; write false for no limit/],
+    [
+      'consumerTimeout of true',
+      own({ consumerTimeout: true }),
+      /true is no duration; write milliseconds, a text such as '30m', or false/,
+    ],
     ['listen.memoryLimit in words', own({ listen: { memoryLimit: '1 GB' } }), /'1 GB' is neither a share of memory/],
     ['listen.memoryLimit of 0', own({ listen: { memoryLimit: 0 } }), /0 is neither a share of memory/],
     ['listen.users of an object', own({ listen: { users: { name: 'a' } } }), /is not a list of users/],

@@ -1,7 +1,7 @@
 import { EmbeddedBackend } from '../../backend/index.js';
 import { shownLines, shownText } from '../../host/index.js';
 import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
-import { DlxConfigurationError } from '../../options/index.js';
+import { DlxConfigurationError, parseTimeLimit } from '../../options/index.js';
 import { guestOf, letIn } from '../../logins/index.js';
 import { faultsOf } from '../../storage-faults.js';
 import { Listeners } from '../../listeners.js';
@@ -179,8 +179,10 @@ const reporterOf = (log: EventLog): Reporter => ({
 /** @throws DlxConfigurationError */
 async function openEmbedded(options: Readonly<EmbeddedBrokerOptions>, reporter: Reporter): Promise<OpenedBroker> {
   const { rabbitmq, clock } = options;
+  const { consumerTimeout: given } = options;
+  const consumerTimeout = given === undefined ? given : parseTimeLimit(given, "option 'consumerTimeout'", 0);
   try {
-    return await openBroker({ rabbitmq, clock, data: dataOf(options) }, reporter);
+    return await openBroker({ rabbitmq, consumerTimeout, clock, data: dataOf(options) }, reporter);
   } catch (error) {
     const { StoreError } = await import('../../store/index.js');
     if (!(error instanceof StoreError)) throw error;

@@ -1,6 +1,6 @@
-import { type Clock, type ProfileName, profiles } from '../../broker/index.js';
+import { type Clock, leastConsumerTimeout, type ProfileName, profiles } from '../../broker/index.js';
 import type { Durability } from '../../store/index.js';
-import { DlxConfigurationError } from '../../options/index.js';
+import { DlxConfigurationError, parseTimeLimit } from '../../options/index.js';
 import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js';
 import { isListen, type ListenOptions } from './listen.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
@@ -18,6 +18,11 @@ export interface AccessOptions {
 interface EngineOptions extends AccessOptions {
   /** Which RabbitMQ the broker behaves like. Default `'3.10'`. */
   readonly rabbitmq?: ProfileName;
+  /**
+   * How long a client, or a handler, may keep a message unacknowledged: RabbitMQ's `consumer_timeout`. Then its channel is closed, and
+   * its messages return to their queues. Milliseconds, a text such as `'2h'`, or false for no limit. Default `'30m'`.
+   */
+  readonly consumerTimeout?: number | string | false;
   /** The source of the time, such as a `ManualClock` of `dlx-broker/testing`. Default the time of this machine. */
   readonly clock?: Clock;
 }
@@ -63,6 +68,7 @@ export const embeddedChecks = {
   durability: isOneOf(...Object.keys(durabilities)),
   messageMemory: areBytes,
   diskFreeLimit: areBytes,
+  consumerTimeout: (value, origin) => parseTimeLimit(value, origin, leastConsumerTimeout),
   clock: has('Clock', 'now', 'wakeAt'),
   ...accessChecks,
 } satisfies Checks<EmbeddedBrokerOptions>;

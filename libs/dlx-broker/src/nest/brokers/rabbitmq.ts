@@ -1,6 +1,15 @@
+import { leastConsumerTimeout } from '../../broker/index.js';
 import type { PublishBuffer, RabbitMqOptions, RabbitMqPolicy } from '../../backend/index.js';
 import { checkManagementUrl, misnamedIn, parseAddresses } from '../../backend/index.js';
-import { DlxConfigurationError, optionsOf, parseDuration, refused, text, whole } from '../../options/index.js';
+import {
+  DlxConfigurationError,
+  optionsOf,
+  parseDuration,
+  parseTimeLimit,
+  refused,
+  text,
+  whole,
+} from '../../options/index.js';
 import { areBytes, type Check, checkAll, type Checks, isFlag, isOneOf, isText } from '../check-options.js';
 import { isRemoteListen, type RemoteListenOptions } from './listen.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
@@ -95,6 +104,7 @@ export const rabbitmqChecks = {
     checkAll(optionsOf(value, origin, 'write { messages: 10000 }'), publishBufferChecks, origin),
   declareTimeout: isDuration,
   closeTimeout: isDuration,
+  consumerTimeout: (value, origin) => parseTimeLimit(value, origin, leastConsumerTimeout),
   management: checkManagementUrl,
   policies: arePolicies,
   strictPolicies: isFlag,

@@ -8,7 +8,7 @@ import { timeInHand, timeoutArgument } from './time-in-hand.js';
  * How a queue keeps order, from all its handlers. They share the lanes: a key is the same key for all of them.
  * @param prefetch the most handlers at work, 0 for no limit
  * @returns undefined for handlers without `@Ordered`
- * @throws DlxConfigurationError when one of them has no order or another window, or a policy that keeps messages in hand for too long
+ * @throws DlxConfigurationError when one of them has no order or another window, or a policy that waits for too long
  */
 export function planOrdering(
   queue: string,
@@ -30,7 +30,7 @@ export function planOrdering(
   refuseDifferent(queue, ordered, 'holdAtMost');
   const timeout = ordered.map(({ handler }) => handler.settings.queueArguments.get(timeoutArgument)?.value);
   const consumerTimeout = timeout.find((value) => typeof value === 'number');
-  const times = ordered.map(({ handler: { origin }, retry }) =>
+  const timesInHand = ordered.map(({ handler: { origin }, retry }) =>
     timeInHand({ retry, holdAtMost, consumerTimeout, origin: `@Ordered on ${origin}` }),
   );
   return {
@@ -38,7 +38,7 @@ export function planOrdering(
     window,
     atWork: prefetch === 0 ? window : Math.min(prefetch, window),
     holdAtMost,
-    timeInHand: Math.max(...times),
+    timesInHand,
   };
 }
 

@@ -1,3 +1,5 @@
+import type { TimeInHand } from './time-in-hand.js';
+
 /** How a queue keeps the order of its messages. */
 export interface QueueOrdering {
   /** Class and method of the first handler, for the log. */
@@ -8,6 +10,6 @@ export interface QueueOrdering {
   readonly atWork: number;
   /** The longest wait before another attempt, in milliseconds. */
   readonly holdAtMost: number;
-  /** The longest time that the attempts of a message take by its policy, in milliseconds. */
-  readonly timeInHand: number;
+  /** How long each handler may keep a message in hand. */
+  readonly timesInHand: readonly TimeInHand[];
 }

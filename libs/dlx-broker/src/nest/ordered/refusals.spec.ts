@@ -2,11 +2,12 @@ import type { Type } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, vi } from 'vitest';
 import { planRetry, type RetryPolicy } from '../../retry/index.js';
+import type { ConsumerTimeout, ServerInfo } from '../../backend/index.js';
 import { DlxTesting } from '../../testing/index.js';
 import { DlxBroker } from '../broker.js';
 import * as decorators from '../decorators/index.js';
 import type { OrderedOptions } from '../decorators/ordered.js';
-import { refuseUnknownTimeout, timeInHand } from './time-in-hand.js';
+import { refuseTooLong, timeInHand } from './time-in-hand.js';
 
 const { Consume, Idempotent, MaxLength, MaxPriority, Ordered, Prefetch, Queue, QueueArguments, Retry } = decorators;
 
@@ -153,9 +154,10 @@ describe('@Ordered refuses', () => {
 });
 
 describe('the time in hand', () => {
-  const of = (policy: RetryPolicy, holdAtMost = 300_000, consumerTimeout?: number): number => {
+  const hour = 3_600_000;
+  const of = (policy: RetryPolicy, consumerTimeout?: number) => {
     const retry = planRetry(policy, { queue: 'work', origin: 'here' });
-    return timeInHand({ retry, holdAtMost, consumerTimeout, origin: 'here' });
+    return timeInHand({ retry, holdAtMost: 300_000, consumerTimeout, origin: '@Ordered on Orders.work' });
   };
 
   it.each<[RetryPolicy, number]>([
@@ -168,24 +170,40 @@ describe('the time in hand', () => {
     [{ attempts: 4, immediate: 2, backoff: 700, timeout: 50 }, 900],
     [{ attempts: 4, backoff: () => 1 }, 900_000], // a function may answer any wait up to holdAtMost
   ])('of %o is %d ms', (policy, time) => {
-    expect(of(policy)).toBe(time);
+    expect(of(policy).time).toBe(time);
   });
 
+  it('is added up in no time', () => {
+    expect(of({ attempts: 1_000_000_000, backoff: 1 }).time).toBeGreaterThan(900_000_000);
+  });
+
+  const on = (server: ServerInfo, consumerTimeout?: ConsumerTimeout) => ({
+    state: { kind: 'ready', server } as const,
+    consumerTimeout,
+  });
+  const old = { product: 'RabbitMQ', version: '3.10.8' };
+
   it('may be longer where x-consumer-timeout leaves room for it', () => {
-    const hour = 3_600_000;
-    expect(of({ attempts: 7, backoff: '5m' }, 300_000, hour)).toBe(1_800_000);
-    expect(() => of({ attempts: 20, backoff: '5m' }, 300_000, hour)).toThrow(/x-consumer-timeout is 3600000/);
-    const onServer = (product: string, version: string) => () =>
-      refuseUnknownTimeout(
-        { timeInHand: 1_800_000, handler: 'Orders.work' },
-        { state: { kind: 'ready', server: { product, version } } },
-      );
-    expect(onServer('RabbitMQ', '3.12.0')).not.toThrow();
-    expect(onServer('RabbitMQ', '4.1.2')).not.toThrow();
-    expect(onServer('RabbitMQ', '3.10.8')).toThrow(
+    const later = on({ product: 'RabbitMQ', version: '4.1.2' }, { limit: hour / 2, byQueue: true });
+    expect(() => refuseTooLong(of({ attempts: 7, backoff: '5m' }, hour), later)).not.toThrow();
+    expect(() => refuseTooLong(of({ attempts: 20, backoff: '5m' }, hour), later)).toThrow(
+      /x-consumer-timeout is 3600000/,
+    );
+    expect(() => refuseTooLong(of({ attempts: 7, backoff: '5m' }), later)).toThrow(/back after 30 minutes/);
+    expect(() => refuseTooLong(of({ attempts: 7, backoff: '5m' }, hour), on(old))).toThrow(
       /@Ordered on Orders\.work: RabbitMQ 3\.10\.8 does not know the argument x-consumer-timeout/,
     );
-    expect(onServer('embedded', '4.0')).toThrow(/embedded 4\.0 does not know/);
+  });
+
+  it.each<[string, number, number, boolean]>([
+    ['two hours', 2 * hour, 20, true],
+    ['two hours, which are too short', 2 * hour, 30, false],
+    ['five minutes', 300_000, 1, false],
+    ['no limit', Infinity, 1_000_000_000, true],
+  ])('fits the consumer timeout of the server: %s', (_, limit, attempts, fits) => {
+    const refuse = () => refuseTooLong(of({ attempts, backoff: '5m' }), on(old, { limit, byQueue: false }));
+    if (fits) expect(refuse).not.toThrow();
+    else expect(refuse).toThrow(`a server takes it back after ${limit} ms`);
   });
 });
 

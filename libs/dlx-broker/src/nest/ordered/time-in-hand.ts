@@ -1,11 +1,11 @@
+import { type Backend, type ConsumerTimeout, serverOf } from '../../backend/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
 import type { RetryPlan } from '../../retry/index.js';
-import { type Backend, serverOf } from '../../backend/index.js';
 
-/** Servers take a message back after 30 minutes in hand (rule Q8). This is the most that attempts may take, in milliseconds. */
-export const mostInHand = 1_500_000;
+/** What a server does of which nothing is known: it takes a message back after 30 minutes (rule Q8). */
+const usual: ConsumerTimeout = { limit: 1_800_000, byQueue: false };
 
-/** The argument by which a queue has another time limit, on RabbitMQ 3.12 or later. */
+/** The argument by which a queue has another time limit, on servers that know it. */
 export const timeoutArgument = 'x-consumer-timeout';
 
 /** What the time in hand is calculated from. */
@@ -19,26 +19,21 @@ export interface HoldPlan {
   readonly origin: string;
 }
 
-/**
- * The longest time that the attempts of a message may take, with their waits and time limits, in milliseconds.
- * @throws DlxConfigurationError when a server would take the message back before its last attempt
- */
-export function timeInHand({ retry, holdAtMost, consumerTimeout, origin }: HoldPlan): number {
-  const most = consumerTimeout === undefined ? mostInHand : Math.floor((consumerTimeout / 6) * 5);
-  const limits =
-    consumerTimeout === undefined
-      ? 'a server takes it back after 30 minutes'
-      : `${timeoutArgument} is ${consumerTimeout}`;
-  const refuse = (why: string, remedy: string): never => {
-    throw new DlxConfigurationError(
-      `${origin}: ${why}, and ${limits}; ${remedy}, to stay below ${most} ms, or set @QueueArguments({ '${timeoutArgument}': ... }) ` +
-        'on RabbitMQ 3.12 or later',
-    );
-  };
-  if (holdAtMost > most) refuse(`holdAtMost is ${holdAtMost} ms`, 'lower it');
-  if (retry === undefined) return holdAtMost;
+/** How long a handler may keep a message in hand. */
+export interface TimeInHand extends HoldPlan {
+  /** The longest time that the attempts of a message may take, with their waits and time limits, in milliseconds. */
+  readonly time: number;
+}
+
+/** So many waits are added up, from the longest; the others count as the last of these. */
+const mostAdded = 1_000_000;
+
+/** @throws DlxConfigurationError when the policy waits for longer than `holdAtMost` */
+export function timeInHand(plan: HoldPlan): TimeInHand {
+  const { retry, holdAtMost, origin } = plan;
+  if (retry === undefined) return { ...plan, time: holdAtMost };
   let time = retry.attempts * (retry.timeout ?? 0);
-  for (let attempt = retry.attempts; attempt > 1 && time <= most; attempt--) {
+  for (let attempt = retry.attempts; attempt > 1; attempt--) {
     const wait = retry.longestBefore(attempt) ?? holdAtMost;
     if (wait === 0) break; // the immediate retries are the first ones
     if (wait > holdAtMost) {
@@ -48,30 +43,53 @@ export function timeInHand({ retry, holdAtMost, consumerTimeout, origin }: HoldP
       );
     }
     time += wait;
+    if (retry.attempts - attempt < mostAdded) continue;
+    time += wait * (attempt - 2);
+    break;
   }
-  if (time > most) {
-    refuse(
-      `the ${retry.attempts} attempts of a message, with their waits and timeout, may keep it in hand for ${time} ms or more`,
-      'lower attempts, backoff or timeout',
-    );
-  }
-  return time;
+  return { ...plan, time };
+}
+
+/** A consumer; without order it keeps nothing in hand. */
+interface Holding {
+  readonly ordering: { readonly timesInHand: readonly TimeInHand[] } | undefined;
+}
+
+/** Refuses consumers with a time in hand that is too long, see {@link refuseTooLong}. @throws DlxConfigurationError */
+export function refuseLongHolds(consumers: readonly Holding[], backend: Backend): void {
+  for (const { ordering } of consumers)
+    for (const inHand of ordering?.timesInHand ?? []) refuseTooLong(inHand, backend);
 }
 
 /**
- * Refuses a time in hand for which only `x-consumer-timeout` leaves room, on a server that does not know the argument.
+ * Refuses a time in hand after which the server would take the message back before its last attempt.
  * @throws DlxConfigurationError
  */
-export function refuseUnknownTimeout(
-  { timeInHand: time, handler }: { readonly timeInHand: number; readonly handler: string },
-  { state }: Pick<Backend, 'state'>,
-): void {
-  if (time <= mostInHand || (state.kind !== 'ready' && state.kind !== 'blocked')) return;
-  const { product, version } = state.server;
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (product === 'RabbitMQ' && (major > 3 || (major === 3 && minor >= 12))) return;
+export function refuseTooLong(inHand: TimeInHand, backend: Pick<Backend, 'state' | 'consumerTimeout'>): void {
+  const { limit, byQueue } = backend.consumerTimeout ?? usual;
+  const own = byQueue ? inHand.consumerTimeout : undefined;
+  const most = Math.floor(((own ?? limit) / 6) * 5);
+  const { holdAtMost, time, origin, retry } = inHand;
+  if (holdAtMost <= most && time <= most) return;
+  if (!byQueue && inHand.consumerTimeout !== undefined) {
+    throw new DlxConfigurationError(
+      `${origin}: ${serverOf(backend.state)} does not know the argument ${timeoutArgument} and takes a message back after ${shown(limit)}, but ` +
+        `one may be in hand for ${Math.max(holdAtMost, time)} ms; lower the waits of its retry policy, raise the consumer timeout of the broker, or ` +
+        'use RabbitMQ 3.12 or later',
+    );
+  }
+  const limits = own === undefined ? `a server takes it back after ${shown(limit)}` : `${timeoutArgument} is ${own}`;
+  const [why, remedy] =
+    holdAtMost > most
+      ? [`holdAtMost is ${holdAtMost} ms`, 'lower it']
+      : [
+          `the ${retry?.attempts} attempts of a message, with their waits and timeout, may keep it in hand for ${time} ms or more`,
+          'lower attempts, backoff or timeout',
+        ];
   throw new DlxConfigurationError(
-    `@Ordered on ${handler}: ${serverOf(state)} does not know the argument ${timeoutArgument} and takes a message back after 30 minutes, but one ` +
-      `may be in hand for ${time} ms; lower the waits of its retry policy, or use RabbitMQ 3.12 or later`,
+    `${origin}: ${why}, and ${limits}; ${remedy}, to stay below ${most} ms, raise the consumer timeout of the broker, or set ` +
+      `@QueueArguments({ '${timeoutArgument}': ... }) on RabbitMQ 3.12 or later`,
   );
 }
+
+const shown = (limit: number): string => (limit === usual.limit ? '30 minutes' : `${limit} ms`);
