@@ -10,6 +10,7 @@ const parts = [
   ['random programs over AMQP', script('fuzz', '--over', 'amqp')],
   ['power cuts, kills, bad disks', script('durability')],
   ['the simulation', script('simulation')],
+  ['a soak of an hour', ['npm', ['run', 'soak']]],
   ['properties', vitest('test/properties'), { PROPERTY_RUNS: '4000' }],
   [
     'frames and connections with mistakes',
