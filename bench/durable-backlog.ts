@@ -14,6 +14,8 @@ export interface Backlog {
   readonly most: number;
   /** The time until then. */
   readonly seconds: number;
+  /** Processor time until then, in seconds. */
+  readonly cpu: number;
 }
 
 /** Publishes that wait for their confirm at a time. */
@@ -31,6 +33,7 @@ const backlog: Backlog = {
   rss: process.memoryUsage().rss,
   most: process.resourceUsage().maxRSS * 1_024,
   seconds: (performance.now() - start) / 1_000,
+  cpu: (({ user, system }) => (user + system) / 1e6)(process.cpuUsage()),
 };
 process.stdout.write(JSON.stringify(backlog));
 await close();

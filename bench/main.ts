@@ -1,79 +1,105 @@
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { machineLimits } from './machine.js';
-import { type Measurement, median, type Workload } from './workload.js';
+import { internals, load, machine, writeSection } from './page.js';
+import { programs } from './peers/programs.js';
+import { versionsOf } from './peers/versions.js';
+import { ratios } from './plot/ratios.js';
+import { Progress } from './progress.js';
+import { markdown, readable, type Result, type Row, rowsOf, times } from './results.js';
+import { run } from './runner.js';
+import { command, UsageError, wholeNumber } from './usage.js';
+import { type Need, select, type Workload } from './workload.js';
 import { workloads } from './workloads/index.js';
 
-/** Workloads by their names: `W9` is all that begin with it, `W9 emit` that one; all of them without one. */
-const { values: options, positionals: wanted } = parseArgs({
-  allowPositionals: true,
-  options: {
-    runs: { type: 'string', default: '5' },
-    write: { type: 'string' },
-  },
-});
-const child = fileURLToPath(new URL('child.js', import.meta.url));
+const plot = fileURLToPath(new URL('../benchmarks.svg', import.meta.url));
 
-function measure(workload: Workload, peer: string): Measurement {
-  const output = execFileSync(process.execPath, ['--expose-gc', child, workload.id, peer], { encoding: 'utf8' });
-  return JSON.parse(output) as Measurement;
-}
+const help = `npm run bench -- [options] [NAME ...]
 
-/** The peers in turn, A B A B, so that a machine that slows down slows them all down. */
-function compare(workload: Workload): string[] {
-  const peers = Object.keys(workload.peers);
-  const results = new Map(peers.map((peer) => [peer, [] as Measurement[]]));
-  for (let run = 0; run < Number(options.runs); run++) {
-    for (const peer of peers) results.get(peer)?.push(measure(workload, peer));
-  }
-  const ours = (results.get('dlx-broker') as Measurement[]).map(({ value }) => value);
-  return peers.map((peer) => {
-    const measured = results.get(peer) as Measurement[];
-    const values = measured.map(({ value }) => value);
-    const ratios = values.map((value, run) => {
-      const own = ours[run] as number;
-      return workload.more === 'better' ? own / value : value / own;
-    });
-    const extra = Object.entries(measured[0]?.extra ?? {}).map(([name]) => `${name}: ${extraOf(measured, name)}`);
-    const lead = peer === 'dlx-broker' ? '' : `${median(ratios).toFixed(1)}x`;
-    const range = `${shown(Math.min(...values))} - ${shown(Math.max(...values))}`;
-    const cells = [workload.id, workload.title, peer, `${shown(median(values))} ${workload.unit}`, range, lead];
-    return `| ${[...cells, extra.join(', ')].join(' | ')} |`;
+Measures this broker beside the peers that are installed. Every run is a process of its own, and the peers take turns.
+
+  --only NAME   only this workload or family, such as W1 or 'W9 emit'; may be repeated
+  --runs N      runs of each peer (default: 3)
+  --write       writes docs/internals/benchmarks.md and its plot; not with --only
+  --help        shows this text
+
+Workloads: ${workloads.map(({ id }) => id).join('; ')}
+
+See also: npm run bench:compare (two commits), bench:costs (what grows with what), bench:amqp, bench:turns, bench:client.`;
+
+await command('npm run bench', async () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      only: { type: 'string', multiple: true, default: [] },
+      runs: { type: 'string', default: '3' },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
   });
+  if (values.help) return console.log(help);
+  const runs = wholeNumber('--runs', values.runs, 1);
+  const wanted = [...values.only, ...positionals];
+  const chosen = select(workloads, wanted);
+  if (values.write && wanted.length > 0) throw new UsageError('--write needs all workloads: leave out --only');
+  await main(chosen, runs, values.write);
+});
+
+async function main(chosen: readonly Workload[], runs: number, writes: boolean): Promise<void> {
+  const versions = await versionsOf();
+  const missing = (Object.keys(programs) as Need[]).filter(
+    (need) => versions.get(need) === undefined && chosen.some(({ needs = {} }) => Object.values(needs).includes(need)),
+  );
+  for (const need of missing) console.log(`${programs[need].name} is not here: ${programs[need].install}.`);
+  const peersOf = ({ peers, needs = {} }: Workload): readonly string[] =>
+    Object.keys(peers).filter((peer) => !missing.includes(needs[peer] as Need));
+  const before = load();
+  const progress = new Progress(chosen.reduce((sum, one) => sum + peersOf(one).length * runs, 0));
+  const results: Result[] = [];
+  for (const workload of chosen) results.push(...(await run(workload, peersOf(workload), runs, progress)));
+  progress.end();
+  const rows = rowsOf(results);
+  const title = `dlx-broker beside its peers, medians of ${runs} runs`;
+  const isBusy = Number(before) > availableParallelism() / 2;
+  const picture = plotOf(rows, title);
+  const about = [
+    `${machine()}. Load of the machine at the start and at the end: ${before} and ${load()}.`,
+    `Versions: ${[...versions].flatMap(([name, version]) => (version === undefined ? [] : [`${name in programs ? programs[name as Need].name : name} ${version}`])).join(', ')}.`,
+    ...(isBusy
+      ? ['**The machine had much other work: trust the ratios of peers that work in the same way, and no figure.**']
+      : []),
+    `${runs} runs of each, the median counts. No workload draws random numbers, so there is no seed.`,
+  ];
+  const limits = Object.entries(await machineLimits()).map(([name, value]) => `${name} ${value.toFixed(0)} ns`);
+  console.log([...readable(rows), '', ...about, `This machine: ${limits.join(', ')}.`].join('\n'));
+  mkdirSync(dirname(plot), { recursive: true });
+  writeFileSync(plot, picture);
+  console.log(`\nPlot: ${plot}`);
+  if (writes) {
+    mkdirSync(`${internals}images`, { recursive: true });
+    writeFileSync(`${internals}images/benchmarks.svg`, picture);
+    const image = '![How many times better dlx-broker is than each peer](images/benchmarks.svg)';
+    const lines = [...about, '', image, '', ...markdown(rows), '', `This machine: ${limits.join(', ')}.`];
+    console.log(`Page: ${await writeSection('benchmarks.md', 'npm run bench', lines)}`);
+  }
+  if (results.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
 }
 
-/** The median where it is a number. */
-function extraOf(measured: readonly Measurement[], name: string): string {
-  const all = measured.map(({ extra }) => extra?.[name] ?? '');
-  const numbers = all.map(Number);
-  return numbers.some(Number.isNaN) ? (all[0] as string) : String(median(numbers));
+function plotOf(rows: readonly Row[], title: string): string {
+  const groups = [...new Set(rows.map(({ workload }) => workload))].map((workload) => ({
+    title: `${workload.id}: ${workload.title}`,
+    bars: rows.flatMap((row) => {
+      if (row.workload !== workload || row.lead === undefined) return [];
+      return [{ name: row.peer, ratio: row.lead, shown: times(row.lead), isLimit: row.isLimit }];
+    }),
+  }));
+  const below = 'How many times better dlx-broker is (logarithmic). Grey: a limit and no alternative.';
+  return ratios(
+    groups.filter(({ bars }) => bars.length > 0),
+    title,
+    below,
+  );
 }
-
-function shown(value: number): string {
-  if (value >= 1_000) return Math.round(value).toLocaleString('en');
-  return value >= 10 ? value.toFixed(0) : value.toPrecision(2);
-}
-
-const lines = [
-  `Node ${process.version}, ${availableParallelism()} cores, median of ${options.runs} runs, each in a process of its own, peers in turn.`,
-  '',
-  '| | workload | who | median | range | dlx-broker leads by | |',
-  '|---|---|---|---|---|---|---|',
-];
-const isCalled = ({ id }: Workload, name: string): boolean => id === name || id.startsWith(`${name} `);
-for (const name of wanted) {
-  if (!workloads.some((one) => isCalled(one, name))) throw new Error(`there is no workload '${name}'`);
-}
-for (const workload of workloads) {
-  if (wanted.length > 0 && !wanted.some((name) => isCalled(workload, name))) continue;
-  const rows = compare(workload);
-  for (const row of rows) console.log(row);
-  lines.push(...rows);
-}
-const limits = Object.entries(await machineLimits()).map(([name, value]) => `${name} ${value.toFixed(0)} ns`);
-lines.push('', `This machine: ${limits.join(', ')}.`, '');
-console.log(`\n${lines.join('\n')}`);
-if (options.write !== undefined) writeFileSync(options.write, lines.join('\n'));

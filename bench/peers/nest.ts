@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { Controller, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
@@ -15,6 +14,7 @@ import {
 } from '@nestjs/microservices';
 import { DlxBrokerModule, DlxClient, DlxServer } from 'dlx-broker';
 import 'reflect-metadata';
+import { url } from './programs.js';
 import { freePort, openRedis } from './redis.js';
 
 /** A client, connected to a microservice with one handler for the event `e` and one for the request `r`. */
@@ -80,8 +80,6 @@ async function nests(options: MicroserviceOptions & ClientOptions, after?: () =>
   };
 }
 
-export const url = process.env['AMQP_URL'] ?? 'amqp://guest:guest@127.0.0.1:5672';
-
 export const rabbitMq = (): Promise<Pair> =>
   nests({
     transport: Transport.RMQ,
@@ -96,16 +94,6 @@ export async function redis(): Promise<Pair> {
   const { port, stop } = await openRedis();
   return nests({ transport: Transport.REDIS, options: { host: '127.0.0.1', port } }, stop);
 }
-
-/** Whether the server of a peer runs here. Without it the peer has no row. */
-export const isHere = {
-  redis: spawnSync('redis-server', ['--version']).status === 0,
-  rabbitMq:
-    spawnSync(process.execPath, [
-      '-e',
-      `const u = new URL(${JSON.stringify(url)}); require('net').connect(u.port || 5672, u.hostname).on('connect', () => process.exit(0)).on('error', () => process.exit(1))`,
-    ]).status === 0,
-};
 
 /** The work of Nest alone: the client passes the packet to the handler. */
 class NoServer extends Server {

@@ -1,4 +1,5 @@
 import type { Workload } from '../workload.js';
+import { overAmqp } from './over-amqp.js';
 import { w10 } from './w10-nest-retries.js';
 import { w11 } from './w11-start.js';
 import { w1OneInFlight } from './w1-one-in-flight.js';
@@ -32,4 +33,5 @@ export const workloads: readonly Workload[] = [
   w9Retry,
   ...w10,
   ...w11,
+  ...overAmqp,
 ];

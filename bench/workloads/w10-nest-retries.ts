@@ -4,7 +4,6 @@ import { Ctx, Payload } from '@nestjs/microservices';
 import { Queue, Worker } from 'bullmq';
 import { Consume, DlxBrokerModule, DlxClient, DlxContext, Prefetch, Retry } from 'dlx-broker';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isHere } from '../peers/nest.js';
 import { openRedis } from '../peers/redis.js';
 import { type Measurement, type Workload } from '../workload.js';
 
@@ -122,8 +121,9 @@ async function stream(retrier: Retrier): Promise<Measurement> {
 
 const peers = (measure: (retrier: Retrier) => Promise<Measurement>): Workload['peers'] => ({
   'dlx-broker': async () => measure(await dlxBroker()),
-  ...(isHere.redis && { 'BullMQ on Redis': async () => measure(await bullMq()) }),
+  'BullMQ on Redis': async () => measure(await bullMq()),
 });
+const needs = { 'BullMQ on Redis': 'redis' } as const;
 
 export const w10: readonly Workload[] = [
   {
@@ -132,6 +132,7 @@ export const w10: readonly Workload[] = [
     unit: 'ms',
     more: 'worse',
     peers: peers(burst),
+    needs,
   },
   {
     id: 'W10 lateness',
@@ -139,5 +140,6 @@ export const w10: readonly Workload[] = [
     unit: 'ms',
     more: 'worse',
     peers: peers(stream),
+    needs,
   },
 ];

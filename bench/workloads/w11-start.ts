@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { isHere, url } from '../peers/nest.js';
+import { url } from '../peers/programs.js';
 import { freePort, openRedis } from '../peers/redis.js';
-import { median, type Workload } from '../workload.js';
+import { type Measurement, median, type Workload } from '../workload.js';
 
 const firstMessage = `
   import { createBroker, noProperties } from 'dlx-broker/engine';
@@ -73,7 +73,7 @@ const nestTransport = (transport: string, options: object): string => `
   await app.close();
 `;
 
-async function overRedis(): Promise<ReturnType<typeof processTime>> {
+async function overRedis(): Promise<Measurement> {
   const { port, stop } = await openRedis();
   const time = processTime(nestTransport('REDIS', { host: '127.0.0.1', port }));
   stop();
@@ -85,7 +85,7 @@ const runs = 9;
 const cwd = fileURLToPath(new URL('.', import.meta.url));
 
 /** Milliseconds and processor time of a whole process, the medians of nine. */
-function processTime(program: string): { readonly value: number; readonly extra: Readonly<Record<string, string>> } {
+function processTime(program: string): Measurement {
   const times: number[] = [];
   const cpu: number[] = [];
   const tell = `process.on('exit', () => {
@@ -102,7 +102,7 @@ function processTime(program: string): { readonly value: number; readonly extra:
     times.push(performance.now() - start);
     cpu.push(Number(output));
   }
-  return { value: median(times), extra: { 'CPU ms': median(cpu).toFixed(0) } };
+  return { value: median(times), cpu: median(cpu) * 1_000, extra: { 'CPU ms': median(cpu).toFixed(0) } };
 }
 
 export const w11: readonly Workload[] = [
@@ -125,6 +125,7 @@ export const w11: readonly Workload[] = [
         `),
       'node alone': () => processTime(''),
     },
+    limits: ['node alone'],
   },
   {
     id: 'W11 Nest',
@@ -137,18 +138,18 @@ export const w11: readonly Workload[] = [
       'dlx-broker, and @nestjs/microservices imported': () => processTime(withMicroservices(nestFirstMessage)),
       'bare Nest, and @nestjs/microservices imported': () => processTime(withMicroservices(bareNest)),
       "Nest's TCP": async () => processTime(nestTransport('TCP', { host: '127.0.0.1', port: await freePort() })),
-      ...(isHere.redis && { "Nest's Redis": overRedis }),
-      ...(isHere.rabbitMq && {
-        "Nest's RabbitMQ": () =>
-          processTime(
-            nestTransport('RMQ', {
-              urls: [url],
-              queue: `bench-${process.pid}`,
-              queueOptions: { durable: false, autoDelete: true },
-            }),
-          ),
-      }),
+      "Nest's Redis": overRedis,
+      "Nest's RabbitMQ": () =>
+        processTime(
+          nestTransport('RMQ', {
+            urls: [url],
+            queue: `bench-${process.pid}`,
+            queueOptions: { durable: false, autoDelete: true },
+          }),
+        ),
       'node alone': () => processTime(''),
     },
+    needs: { "Nest's Redis": 'redis', "Nest's RabbitMQ": 'rabbitMq' },
+    limits: ['bare Nest', 'bare Nest, and @nestjs/microservices imported', 'node alone'],
   },
 ];

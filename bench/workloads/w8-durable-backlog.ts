@@ -21,6 +21,7 @@ function measure(): Measurement {
     const opened = run('open', folder);
     return {
       value: filled.rss / 1e6,
+      cpu: ((filled.cpu + opened.cpu) * 1e6) / messages,
       extra: {
         'at most, MB': (filled.most / 1e6).toFixed(0),
         'opened again, MB': (opened.rss / 1e6).toFixed(0),

@@ -1,6 +1,6 @@
 import { setImmediate as soon } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
-import { dlx, floor, isHere, type Pair, rabbitMq, redis, tcp } from '../peers/nest.js';
+import { dlx, floor, type Pair, rabbitMq, redis, tcp } from '../peers/nest.js';
 import { type Measurement, median, type Workload } from '../workload.js';
 
 const payload = { id: 7, item: 'tea', quantity: 2 };
@@ -12,12 +12,15 @@ const peers = (measure: (pair: Pair) => Promise<Measurement>): Workload['peers']
   const one = (open: Open) => async (): Promise<Measurement> => measure(await open());
   return {
     'dlx-broker': one(dlx),
-    ...(isHere.rabbitMq && { "Nest's RabbitMQ": one(rabbitMq) }),
-    ...(isHere.redis && { "Nest's Redis": one(redis) }),
+    "Nest's RabbitMQ": one(rabbitMq),
+    "Nest's Redis": one(redis),
     "Nest's TCP": one(tcp),
     'no transport': one(floor),
   };
 };
+
+const needs = { "Nest's RabbitMQ": 'rabbitMq', "Nest's Redis": 'redis' } as const;
+const limits = ['no transport'];
 
 /** The duration of a measurement in milliseconds, after a warm-up of the same duration. */
 const span = 2_000;
@@ -29,7 +32,8 @@ async function rate(run: () => Promise<number>): Promise<Measurement> {
   const count = await run();
   const { user, system } = process.cpuUsage(before);
   const value = (count / (performance.now() - start)) * 1_000;
-  return { value, extra: { 'CPU microseconds each': ((user + system) / count).toFixed(1) } };
+  const cpu = (user + system) / count;
+  return { value, cpu, extra: { 'CPU microseconds each': cpu.toFixed(1) } };
 }
 
 function emitted({ client, handled }: Pair): Promise<Measurement> {
@@ -66,22 +70,35 @@ function asked({ client }: Pair, inFlight: number): Promise<Measurement> {
 async function latency({ client }: Pair): Promise<Measurement> {
   const times: number[] = [];
   const start = performance.now();
+  let before: NodeJS.CpuUsage | undefined;
   while (performance.now() - start < 2 * span) {
     const sent = performance.now();
+    if (sent - start > span) before ??= process.cpuUsage();
     await firstValueFrom(client.send('r', payload));
-    if (sent - start > span) times.push(performance.now() - sent);
+    if (before !== undefined) times.push(performance.now() - sent);
   }
-  return { value: median(times) };
+  const { user, system } = process.cpuUsage(before);
+  return { value: median(times), cpu: (user + system) / times.length };
 }
 
 export const w9: readonly Workload[] = [
-  { id: 'W9 emit', title: 'Nest: emit to an @EventPattern', unit: 'events/s', more: 'better', peers: peers(emitted) },
+  {
+    id: 'W9 emit',
+    title: 'Nest: emit to an @EventPattern',
+    unit: 'events/s',
+    more: 'better',
+    peers: peers(emitted),
+    needs,
+    limits,
+  },
   {
     id: 'W9 send',
     title: 'Nest: send to a @MessagePattern, 64 in flight',
     unit: 'requests/s',
     more: 'better',
     peers: peers((pair) => asked(pair, 64)),
+    needs,
+    limits,
   },
   {
     id: 'W9 one',
@@ -89,5 +106,7 @@ export const w9: readonly Workload[] = [
     unit: 'ms',
     more: 'worse',
     peers: peers(latency),
+    needs,
+    limits,
   },
 ];
