@@ -37,7 +37,9 @@ export class EngineUnderTest {
     const pace: Pace | undefined =
       budget === undefined ? undefined : { budget, later: (resume) => void this.#later.push(resume) };
     const patterns = { compile: () => ({ matches: () => true }) };
-    const lent = { ...(pace && { pace }), ...(journal && { journal }) };
+    // With a budget, queues of a few messages are long, and most of their messages are rows.
+    const packing = budget === undefined ? undefined : { from: 2, rows: 2 };
+    const lent = { ...(pace && { pace }), ...(journal && { journal }), ...(packing && { packing }) };
     this.broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns, ...lent });
     this.#publisher = this.#open();
     this.#publisher.confirmSelect();

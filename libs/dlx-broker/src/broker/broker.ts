@@ -17,6 +17,7 @@ import type { Clock, ConnectionOutbox, Journal, Names, Pace, Settled } from './p
 import type { TopologyChange } from './topology-change.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
 import type { PendingLetter } from './queue/dead-lettering.js';
+import { Packer, type Packing, usualPacking } from './queue/packer.js';
 import { Stalls } from './queue/stall.js';
 import { VirtualHost } from './virtual-host/virtual-host.js';
 
@@ -34,6 +35,8 @@ export interface BrokerOptions {
   readonly rabbitmq?: ProfileName;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever (rule Q8). Default 30 minutes. */
   readonly consumerTimeout?: number;
+  /** When queues keep waiting messages as rows. The default is for all uses but tests, which make small queues long. */
+  readonly packing?: Packing;
 }
 
 /** How a client connects: to which virtual host, as which user, and where its output goes. */
@@ -63,6 +66,7 @@ export class Broker {
   /** Dead letters that are not routed yet. */
   readonly #dead = new Deque<PendingLetter>();
   readonly #scheduler: Scheduler;
+  readonly #packer: Packer | undefined;
   readonly #options: BrokerOptions;
   readonly #vhosts = new Map<string, VirtualHost>();
   /** The counts of deleted virtual hosts. */
@@ -77,6 +81,9 @@ export class Broker {
     this.consumerTimeout = options.consumerTimeout ?? defaultConsumerTimeout;
     this.access = new Access(options.patterns, (change) => this.#report(change));
     this.#scheduler = new Scheduler(options.clock, options.pace, options.journal, this.#dead);
+    const { journal, packing = usualPacking } = options;
+    // A journal without rows knows entries as objects.
+    this.#packer = journal !== undefined && journal.rows === undefined ? undefined : new Packer(journal?.rows, packing);
     this.addVirtualHost('/', { description: 'Default virtual host', tags: [] });
   }
 
@@ -123,6 +130,7 @@ export class Broker {
       scheduler: this.#scheduler,
       dead: this.#dead,
       stalls: this.stalls,
+      packer: this.#packer,
       access: this.access,
       names: this.#options.names,
       profile: this.profile,

@@ -1,4 +1,4 @@
-import type { Message, StoreSlot } from '../message/index.js';
+import type { Message, StoredBody, StoreSlot } from '../message/index.js';
 import type { AmqpError } from './errors.js';
 import type { Entry, Place, RetainedDeath } from './queue/entry.js';
 import type { TopologyChange } from './topology-change.js';
@@ -42,6 +42,23 @@ export interface MessageOwner {
   restore(message: Message, place: Place, now: number): Entry;
 }
 
+/**
+ * Entries that a queue keeps as rows: the queue forgets the entry and its message, and the store keeps what it knows of both. The
+ * number of a row is positive and at most 2^32 - 1.
+ */
+export interface RowStore {
+  /**
+   * Whether the store has all of this entry and its message on disk, and no other entry has the message. The entry is in its queue.
+   */
+  hasAll(entry: Entry): boolean;
+  /** The entry and its message are about to be forgotten: {@link hasAll} was true. @returns the number of the row */
+  forget(entry: Entry): number;
+  /** The opposite: gives the slots of a row to its entry and its message, and the message its body. @param size bytes of the body */
+  recall(number: number, entry: Entry, size: number): void;
+  /** The body of a row for a message that is only looked at. It stays readable when the row is gone. */
+  bodyOf(number: number, size: number): StoredBody;
+}
+
 /** Called once: everything is durable, or, with an error, durability is unknown. */
 export type Settled = (failure?: Error) => void;
 
@@ -57,6 +74,8 @@ export interface Journal {
   readonly trouble?: string | undefined;
   /** True when it failed for good, so that nothing is stored any more. */
   readonly hasFailed?: boolean;
+  /** Keeps rows for queues; undefined while entries and messages have to stay objects. */
+  readonly rows?: RowStore;
   /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
   refuses(queue: MessageOwner, message: Message): boolean;
   /**

@@ -64,7 +64,7 @@ class Shelf {
 
   withdraw(at: number): void {
     const entry = this.all().at(at % Math.max(1, this.length));
-    if (entry !== undefined) this.ready.remove(entry);
+    if (entry !== undefined) this.ready.take(entry.position);
   }
 
   all(): readonly Entry[] {
@@ -165,8 +165,8 @@ describe('the oldest message of a queue', () => {
     for (let n = 0; n < 100; n++) shelf.put(200_000 + n);
     expect(lookedAt()).toBeLessThan(105);
     for (let n = 0; n < 10; n++) {
-      shelf.ready.remove(
-        shelf.all().reduce((one, next) => (timeOf(next.message)! < timeOf(one.message)! ? next : one)),
+      shelf.ready.take(
+        shelf.all().reduce((one, next) => (timeOf(next.message)! < timeOf(one.message)! ? next : one)).position,
       );
       expect(lookedAt()).toBeLessThan(1_100);
     }
@@ -197,9 +197,9 @@ describe('the oldest message of a queue', () => {
     for (let round = 0; round < 300; round++) {
       for (let n = 0; n < 1_024; n++) shelf.put(1_000 + round);
       expect(look(oldest, shelf).time).toBe(1);
-      for (const entry of shelf.all().slice(2)) shelf.ready.remove(entry);
+      for (const entry of shelf.all().slice(2)) shelf.ready.take(entry.position);
     }
-    shelf.ready.remove(shelf.all()[1]!);
+    shelf.ready.take(shelf.all()[1]!.position);
     shelf.put(9_999);
     // Every block that is remembered has a time before this one, so that all of them are looked at again.
     const before = shelf.browses;

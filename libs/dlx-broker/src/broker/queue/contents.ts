@@ -83,6 +83,13 @@ export class Contents {
     return this.ready.shift();
   }
 
+  /** Removes the ready message of a position, and counts it out. */
+  take(position: number): Entry | undefined {
+    const entry = this.ready.take(position);
+    if (entry !== undefined) this.remove(entry.message);
+    return entry;
+  }
+
   /** Loads the body of a message that is about to leave. @returns false when the body cannot be read */
   ensureLoaded(queue: ContentsQueue, message: Message, now: number): boolean {
     return message.isLoaded || this.#load(queue, message, now) === 'loaded';

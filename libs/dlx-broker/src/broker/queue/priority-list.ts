@@ -1,5 +1,6 @@
 import type { Message } from '../../message/index.js';
 import type { Entry } from './entry.js';
+import type { Packer } from './packer.js';
 import { type Cursor, type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 
 /** The priority a message has in a queue with priorities up to this one (rule R1). */
@@ -12,7 +13,11 @@ export class PriorityList implements Ready {
   #length = 0;
   #bytes = 0;
 
-  constructor(readonly maxPriority: number) {
+  constructor(
+    readonly maxPriority: number,
+    /** See {@link ReadyList.packer}. */
+    readonly packer?: Packer,
+  ) {
     this.#lists = new Array<ReadyList | undefined>(maxPriority + 1);
   }
 
@@ -82,10 +87,14 @@ export class PriorityList implements Ready {
     return undefined;
   }
 
-  remove(entry: Entry): void {
-    const list = this.#lists.find((each) => each?.find(entry.position) === entry) as ReadyList;
-    list.remove(entry);
-    this.removed(entry);
+  has(position: number): boolean {
+    return this.#lists.some((list) => list?.has(position));
+  }
+
+  take(position: number): Entry | undefined {
+    const entry = this.#lists.find((list) => list?.has(position))?.take(position);
+    if (entry !== undefined) this.removed(entry);
+    return entry;
   }
 
   protected priorityOf(entry: Entry): number {
@@ -114,7 +123,7 @@ export class PriorityList implements Ready {
     if (priority > this.#highest) this.#highest = priority;
     this.#length++;
     this.#bytes += entry.message.size;
-    return (this.#lists[priority] ??= new ReadyList());
+    return (this.#lists[priority] ??= new ReadyList(this.packer));
   }
 
   #top(): ReadyList | undefined {

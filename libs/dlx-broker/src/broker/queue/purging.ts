@@ -5,6 +5,7 @@ import type { Profile } from '../profile.js';
 import type { QueueSettings } from './arguments.js';
 import type { Contents, TakenOut } from './contents.js';
 import type { Entry } from './entry.js';
+import type { Packer } from './packer.js';
 import { readyListOf } from './quorum-list.js';
 import type { Ready } from './ready-list.js';
 
@@ -20,6 +21,8 @@ interface PurgedQueue extends MessageOwner {
 export interface PurgeHome {
   readonly name: string;
   readonly profile: Profile;
+  /** Says when a queue is long; undefined where messages stay objects. */
+  readonly packer: Packer | undefined;
   readonly journal: Journal | undefined;
   /** Adds a task that clears away, in turns, what is gone for every client. */
   clearAway(task: Task): void;
@@ -38,7 +41,7 @@ const purgedAtOnce = 256;
  */
 export function purge(queue: PurgedQueue, contents: Contents, count: number): Ready {
   const { home } = queue;
-  const ready = readyListOf(queue.declared.type, queue.settings, home.profile);
+  const ready = readyListOf(queue.declared.type, queue.settings, home.profile, home.packer);
   const purging = new Purging(queue, contents.takeAll(ready), (entry) => {
     contents.removePersistent(entry.message);
     home.journal?.settled(queue, entry);

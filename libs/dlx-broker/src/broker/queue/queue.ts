@@ -63,7 +63,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.declared = declared;
     this.consumers = new Consumers(settings.singleActiveConsumer, declared.type === 'quorum');
     this.#countsFailuresApart = declared.type === 'quorum' && home.profile.countsFailuresApart;
-    this.#ready = readyListOf(declared.type, settings, home.profile);
+    this.#ready = readyListOf(declared.type, settings, home.profile, home.packer);
     this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, this.#schedule);
     this.#headTimer = new HeadTimer(home.timers, this.#ready, this.#schedule);
     this.inForce = inForce;
@@ -137,17 +137,24 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return this.#nextPosition - 1;
   }
 
-  /** The ready message of this position. */
+  /**
+   * The ready message of this position. In a long queue the entry is made at each call, so two calls give two objects: a position
+   * says whether two entries are the same message.
+   */
   find(position: number): Entry | undefined {
     return this.#ready.find(position);
   }
 
-  /** Part of a command: a ready message leaves without a death. */
-  withdraw(entry: Entry, now: number): void {
-    this.#ready.remove(entry);
-    this.#contents.remove(entry.message);
+  /**
+   * Part of a command: a ready message leaves without a death.
+   * @returns the queue's own entry, whose message can share its stored body; undefined if the message is not ready any more
+   */
+  withdraw({ position }: Entry, now: number): Entry | undefined {
+    const entry = this.#contents.take(position);
+    if (entry === undefined) return undefined;
     this.home.journal?.settled(this, entry);
     this.#headChanged(now);
+    return entry;
   }
 
   /**
@@ -385,13 +392,12 @@ export class Queue implements DyingQueue, ScheduledQueue {
 
   /** Expires messages from the head on, up to the first that has not expired (rules B5 to B7). */
   #expireHeads(now: number, limit: number): number {
-    let steps = 0;
-    for (; steps < limit; steps++) {
+    for (let steps = 0; steps < limit; steps++) {
       const dead = this.#ready.shiftExpired(now);
-      if (dead === undefined) break;
+      if (dead === undefined) return steps;
       this.#die(dead, 'expired', now);
     }
-    return steps;
+    return limit;
   }
 
   #headChanged(now: number): void {

@@ -1,5 +1,6 @@
 import type { Profile } from '../profile.js';
 import type { Entry } from './entry.js';
+import type { Packer } from './packer.js';
 import { PriorityList } from './priority-list.js';
 import type { QueueType } from '../declarations.js';
 import { type Ready, ReadyList, type ReturnTo } from './ready-list.js';
@@ -19,8 +20,8 @@ export class QuorumList extends PriorityList {
   /** The number of messages that can expire; while it is 0, the list searches no heads. */
   #expiring = 0;
 
-  constructor() {
-    super(returned);
+  constructor(packer?: Packer) {
+    super(returned, packer);
   }
 
   override giveBack(entry: Entry, to: ReturnTo): void {
@@ -73,7 +74,12 @@ export class QuorumList extends PriorityList {
 }
 
 /** Classic queues have priorities if they are declared with them (rule R1), quorum queues always since 4 (rule W8). */
-export function readyListOf(type: QueueType, { maxPriority }: QueueSettings, { quorumPriorities }: Profile): Ready {
-  if (type === 'quorum' && quorumPriorities) return new QuorumList();
-  return maxPriority === undefined ? new ReadyList() : new PriorityList(maxPriority);
+export function readyListOf(
+  type: QueueType,
+  { maxPriority }: QueueSettings,
+  { quorumPriorities }: Profile,
+  packer: Packer | undefined,
+): Ready {
+  if (type === 'quorum' && quorumPriorities) return new QuorumList(packer);
+  return maxPriority === undefined ? new ReadyList(packer) : new PriorityList(maxPriority, packer);
 }

@@ -51,7 +51,7 @@ describe('waiting messages', () => {
             const [gone] = waiting.splice(waiting.length >> 1, 1);
             if (gone === undefined) continue;
             expect(list.find(gone.position)).toBe(gone);
-            list.remove(gone);
+            list.take(gone.position);
             expect(list.find(gone.position)).toBeUndefined();
           } else if (taken.length > 0) {
             const [back] = taken.splice((step as number) % taken.length, 1);

@@ -1,5 +1,7 @@
 import { Deque } from '../deque.js';
+import { Backlog } from './backlog.js';
 import type { Entry } from './entry.js';
+import type { Packer } from './packer.js';
 import { countUpTo } from './position-search.js';
 import { Returned } from './returned.js';
 
@@ -37,23 +39,34 @@ export interface Ready {
   clear(): void;
   /** From the next to be delivered, or the one behind a place, to the last, without touching them; false ends it. */
   each(visit: (entry: Entry, section: number) => boolean | void, after?: Cursor): void;
-  /** The entry of this position, if it is ready. */
+  /** Whether there is a message of this position. */
+  has(position: number): boolean;
+  /** The entry of this position, if it is ready. One in the middle of a long line is made at each call: see {@link Ready.take}. */
   find(position: number): Entry | undefined;
-  /** Removes an entry, wherever it stands. */
-  remove(entry: Entry): void;
+  /** Removes the entry of this position, wherever it stands. @returns the entry that the journal knows */
+  take(position: number): Entry | undefined;
 }
 
 /**
  * Ready messages in order. A returned message was taken from the front, so it stands before all messages that were
- * never taken. These are a plain deque.
+ * never taken. These are a plain deque, and in a long line a backlog behind it.
  */
 export class ReadyList implements Ready {
-  readonly #line = new Deque<Entry>();
+  /** Not empty while there is a backlog. */
+  #line = new Deque<Entry>();
+  #backlog: Backlog | undefined;
   #returned: Returned | undefined;
   #bytes = 0;
 
+  /** @param packer says when the line is long; without one it never is */
+  constructor(readonly packer?: Packer) {}
+
   get length(): number {
-    return this.#line.length + (this.#returned === undefined ? 0 : this.#returned.length);
+    return (
+      this.#line.length +
+      (this.#backlog === undefined ? 0 : this.#backlog.length) +
+      (this.#returned === undefined ? 0 : this.#returned.length)
+    );
   }
 
   get bytes(): number {
@@ -62,7 +75,9 @@ export class ReadyList implements Ready {
 
   push(entry: Entry): void {
     this.#bytes += entry.message.size;
+    if (this.#backlog !== undefined) return this.#backlog.push(entry);
     this.#line.push(entry);
+    if (this.packer !== undefined && this.#line.length > this.packer.from) this.#split(this.packer);
   }
 
   giveBack(entry: Entry, to: ReturnTo): void {
@@ -83,6 +98,7 @@ export class ReadyList implements Ready {
       if (this.#returned.length === 0) this.#returned = undefined;
     } else {
       entry = this.#line.shift();
+      if (this.#backlog !== undefined && this.#line.length === 0) this.#refill(this.#backlog);
     }
     if (entry !== undefined) this.#bytes -= entry.message.size;
     return entry;
@@ -103,6 +119,7 @@ export class ReadyList implements Ready {
 
   clear(): void {
     this.#line.clear();
+    this.#backlog = undefined;
     this.#returned = undefined;
     this.#bytes = 0;
   }
@@ -111,22 +128,56 @@ export class ReadyList implements Ready {
     let going = true;
     const inLine = after?.section === 0;
     if (!inLine) this.#returned?.each((entry) => (going = visit(entry, 1) !== false), after?.position);
-    if (going) this.#line.each((entry) => visit(entry, 0), inLine ? countUpTo(this.#line, after.position) : 0);
+    if (!going) return;
+    const position = inLine ? after.position : 0;
+    const visitInLine = (entry: Entry): boolean => (going = visit(entry, 0) !== false);
+    this.#line.each(visitInLine, inLine ? countUpTo(this.#line, position) : 0);
+    if (going) this.#backlog?.each(visitInLine, position);
+  }
+
+  has(position: number): boolean {
+    return this.#near(position) !== undefined || this.#backlog?.has(position) === true;
   }
 
   find(position: number): Entry | undefined {
+    return this.#near(position) ?? this.#backlog?.find(position);
+  }
+
+  take(position: number): Entry | undefined {
+    const entry = this.#near(position);
+    if (entry !== undefined) this.#remove(entry);
+    const taken = entry ?? this.#backlog?.take(position);
+    if (taken !== undefined) this.#bytes -= taken.message.size;
+    if (this.#backlog !== undefined && (this.#line.length === 0 || this.#backlog.length === 0))
+      this.#refill(this.#backlog);
+    return taken;
+  }
+
+  /** An entry that came back, or stands in front of the backlog. */
+  #near(position: number): Entry | undefined {
     const returned = this.#returned?.find(position);
     if (returned !== undefined) return returned;
     const entry = this.#line.at(countUpTo(this.#line, position) - 1);
     return entry?.position === position ? entry : undefined;
   }
 
-  remove(entry: Entry): void {
-    this.#bytes -= entry.message.size;
+  #remove(entry: Entry): void {
     if (this.#returned?.find(entry.position) === undefined) {
       return this.#line.removeAt(countUpTo(this.#line, entry.position) - 1);
     }
     this.#returned.remove(entry);
     if (this.#returned.length === 0) this.#returned = undefined;
+  }
+
+  /** The line is long now: behind its front begins a backlog. */
+  #split(packer: Packer): void {
+    const front = this.#line.takeFirst(packer.rows);
+    this.#backlog = new Backlog(packer, this.#line);
+    this.#line = front;
+  }
+
+  #refill(backlog: Backlog): void {
+    if (this.#line.length === 0) this.#line = backlog.moveTo(this.#line);
+    if (backlog.length === 0) this.#backlog = undefined;
   }
 }

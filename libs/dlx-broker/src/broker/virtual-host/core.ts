@@ -19,6 +19,7 @@ import { OldestMessages } from '../oldest/oldest-messages.js';
 import type { MessageOwner, Journal, Names } from '../ports.js';
 import type { Profile } from '../profile.js';
 import type { PendingLetter, DeathListener } from '../queue/dead-lettering.js';
+import type { Packer } from '../queue/packer.js';
 import { pauseOf, type PauseRequest } from '../queue/pausing.js';
 import { Queue } from '../queue/queue.js';
 import type { QueueHome } from '../queue/queue-home.js';
@@ -60,6 +61,8 @@ export class VirtualHostCore implements QueueHome {
   readonly dead: Deque<PendingLetter>;
   /** Queues of all virtual hosts that deliver nothing, because a body cannot be read now. */
   readonly stalls: Stalls;
+  /** Says when a queue is long. */
+  readonly packer: Packer | undefined;
   /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
   readonly leaving = new Set<{ readonly from: Queue; readonly entry: Entry }>();
   /** Grows with every change of what is declared, and of settings by policies: for readers that keep what follows from it. */
@@ -76,6 +79,7 @@ export class VirtualHostCore implements QueueHome {
     this.scheduler = parts.scheduler;
     this.dead = parts.dead;
     this.stalls = parts.stalls;
+    this.packer = parts.packer;
     this.names = parts.names;
     this.profile = parts.profile;
     this.consumerTimeout = parts.consumerTimeout;

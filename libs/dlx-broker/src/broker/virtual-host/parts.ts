@@ -2,6 +2,7 @@ import type { Access } from '../access/access.js';
 import type { VirtualHostMetadata } from '../declarations.js';
 import type { Deque } from '../deque.js';
 import type { PendingLetter } from '../queue/dead-lettering.js';
+import type { Packer } from '../queue/packer.js';
 import type { Stalls } from '../queue/stall.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Names } from '../ports.js';
@@ -13,6 +14,7 @@ export interface VirtualHostParts {
   readonly scheduler: Scheduler;
   readonly dead: Deque<PendingLetter>;
   readonly stalls: Stalls;
+  readonly packer: Packer | undefined;
   readonly access: Access;
   readonly names: Names;
   readonly profile: Profile;

@@ -59,7 +59,7 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
   const { scheduler } = vhost;
   const now = scheduler.begin();
   try {
-    if (!isReady(queue, entry)) return { outcome: 'gone' };
+    if (queue.find(entry.position) === undefined) return { outcome: 'gone' };
     const exchange = openExchange(vhost, to.exchange);
     const message = readdressed(to.edited ?? entry.message, to);
     const targets = [...vhost.routing.queuesOf(message, exchange)];
@@ -70,17 +70,22 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
         target.wouldRefuse(message, target === queue ? entry : undefined) || journal?.refuses(target, message) === true,
     );
     if (full.length > 0) return { outcome: 'refused', queues: namesOf(full) };
-    const kept = to.keep && readdressed(entry.message, { ...keptAt(to.keep), origin: entry.message.origin });
+    const kept = to.keep && keptOf(entry.message, to.keep);
     if (kept !== undefined) {
       const [lot] = vhost.routing.queuesOf(kept, vhost.exchange(''));
       const hasRoom = lot !== undefined && !targets.includes(lot) && !lot.wouldRefuse(kept) && lot !== queue;
       if (!hasRoom || journal?.refuses(lot, kept) === true) return { outcome: 'not_kept' };
     }
-    queue.withdraw(entry, now);
+    const withdrawn = queue.withdraw(entry, now) as Entry;
     queue.counters.redriven++;
     vhost.counters.redriven++;
-    vhost.routing.publish(message, exchange, now);
-    if (kept !== undefined) vhost.routing.publish(kept, vhost.exchange(''), now);
+    // The messages share the stored body of the queue's own message, of which a caller may have a copy.
+    const isOwn = withdrawn.message === entry.message;
+    vhost.routing.publish(isOwn ? message : readdressed(to.edited ?? withdrawn.message, to), exchange, now);
+    if (kept !== undefined) {
+      const lot = vhost.exchange('');
+      vhost.routing.publish(isOwn ? kept : keptOf(withdrawn.message, to.keep as Kept), lot, now);
+    }
     if (to.settled !== undefined) {
       if (journal !== undefined) scheduler.onDurable(to.settled);
       else to.settled();
@@ -95,8 +100,7 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
 export function discard(vhost: RedriveHome, queue: Queue, entry: Entry): boolean {
   const now = vhost.scheduler.begin();
   try {
-    if (!isReady(queue, entry)) return false;
-    queue.withdraw(entry, now);
+    if (queue.withdraw(entry, now) === undefined) return false;
     queue.counters.discarded++;
     vhost.counters.discarded++;
     return true;
@@ -116,10 +120,10 @@ export function readdressed(
   return messageOf(exchange, routingKey, properties, message, notesOf(copies, origin));
 }
 
-/** The address of a message that is kept as it was. */
-const keptAt = ({ queue, headers }: NonNullable<RedriveTo['keep']>) => ({ exchange: '', routingKey: queue, headers });
+type Kept = NonNullable<RedriveTo['keep']>;
 
-/** A queue that is gone holds none. */
-const isReady = (queue: Queue, entry: Entry): boolean => queue.find(entry.position) === entry;
+/** The message that is kept as it was. */
+const keptOf = (message: Message, { queue, headers }: Kept): Message =>
+  readdressed(message, { exchange: '', routingKey: queue, headers, origin: message.origin });
 
 const namesOf = (queues: readonly Queue[]): readonly string[] => queues.map(({ name }) => name);

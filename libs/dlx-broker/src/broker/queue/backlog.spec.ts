@@ -1,0 +1,182 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { int32, Message, messageOf, notesOf, type Properties } from '../../message/index.js';
+import { pageOf } from './browse.js';
+import { CountedEntry, Entry } from './entry.js';
+import { Packer } from './packer.js';
+import { PriorityList } from './priority-list.js';
+import { QuorumList } from './quorum-list.js';
+import { type Cursor, type Ready, ReadyList, type ReturnTo } from './ready-list.js';
+
+interface Step {
+  readonly do: 'push' | 'take' | 'return' | 'remove' | 'look' | 'expire' | 'clear';
+  readonly at: number;
+}
+
+const many = Array<Step['do']>(8).fill('push');
+const kinds = [...many, 'take', 'take', 'take', 'return', 'remove', 'remove', 'look', 'expire'] as const;
+const step = fc.record({ do: fc.constantFrom<Step['do']>(...kinds), at: fc.nat(1_000) });
+const steps = fc.array(step, { minLength: 80, maxLength: 160 });
+
+const lists: readonly (readonly [string, (packer?: Packer) => Ready, ReturnTo])[] = [
+  ['a classic queue', (packer) => new ReadyList(packer), 'original'],
+  ['a quorum queue', (packer) => new ReadyList(packer), 'front'],
+  ['a quorum queue that returns to the back', (packer) => new ReadyList(packer), 'back'],
+  ['a priority queue', (packer) => new PriorityList(3, packer), 'original'],
+  ['a quorum queue of RabbitMQ 4', (packer) => new QuorumList(packer), 'front'],
+  ['a queue of RabbitMQ 4 that returns to the back', (packer) => new QuorumList(packer), 'back'],
+];
+
+const headers = new Map([['x', int32(1)]]);
+const shared: Properties = { deliveryMode: 2, headers };
+
+/** Messages of many kinds: alike and different, small and large, with notes, with deadlines. */
+function entryOf(position: number, at: number, isCounted: boolean): Entry {
+  const own: Properties =
+    at % 5 === 0 ? shared : { priority: at % 6, messageId: at % 3 === 0 ? `m${at}` : undefined, deliveryMode: at % 2 };
+  const notes = at % 7 === 0 ? notesOf({ cc: ['c'], bcc: [] }, undefined) : undefined;
+  const body = new Uint8Array(at % 4 === 0 ? 300 + (at % 3) : at % 50).fill(at);
+  const message = messageOf(at % 11 === 0 ? 'x' : '', `q${at % 2}`, own, body, notes);
+  const deadline = at % 13 === 0 ? position + 0.5 : 0;
+  return isCounted ? new CountedEntry(message, position, deadline) : new Entry(message, position, deadline);
+}
+
+/** All that can be seen of an entry. */
+function described(entry: Entry | undefined) {
+  if (entry === undefined) return undefined;
+  const { message, position, deadline, returns, failures, due } = entry;
+  const { exchange, routingKey, own, notes, size, hasDied, body } = message;
+  const text = Buffer.from(body).toString('latin1');
+  const kind = [entry.constructor.name, message.constructor.name];
+  return { kind, position, deadline, returns, failures, due, exchange, routingKey, own, notes, size, hasDied, text };
+}
+
+const all = (list: Ready, after?: Cursor) => {
+  const found: unknown[] = [];
+  list.each((entry, section) => void found.push([section, described(entry)]), after);
+  return found;
+};
+
+/** Like `expect` with `toEqual`, which is slow. */
+function areEqual(other: unknown, one: unknown): void {
+  if (!isDeepStrictEqual(other, one)) expect(other).toEqual(one);
+}
+
+/** The same steps on two lists, which have to look the same after each. */
+function compare(plain: Ready, packed: Ready, program: readonly Step[], to: ReturnTo, isCounted: boolean): void {
+  const both = [plain, packed];
+  const taken: (readonly [Entry, Entry])[] = [];
+  let position = 0;
+  for (const { do: what, at } of program) {
+    if (what === 'push') {
+      position++;
+      for (const list of both) list.push(entryOf(position, at, isCounted));
+    } else if (what === 'take') {
+      const [one, other] = both.map((list) => list.shift());
+      areEqual(described(other), described(one));
+      if (one !== undefined && other !== undefined) taken.push([one, other]);
+    } else if (what === 'return') {
+      const [pair] = taken.splice(at % Math.max(1, taken.length), 1);
+      if (to === 'back') position++;
+      for (const [index, entry] of (pair ?? []).entries()) {
+        entry.countReturn('requeue');
+        if (to === 'back') entry.position = position;
+        both[index]?.giveBack(entry, to);
+      }
+    } else if (what === 'remove') {
+      const wanted = at % (position + 2);
+      const [one, other] = both.map((list) => [
+        list.has(wanted),
+        described(list.find(wanted)),
+        described(list.take(wanted)),
+      ]);
+      areEqual(other, one);
+    } else if (what === 'expire') {
+      const [one, other] = both.map((list) => described(list.shiftExpired(at % (position + 1))));
+      areEqual(other, one);
+    } else {
+      let [next, more] = [undefined, true] as [Cursor | undefined, boolean];
+      for (const limit = 1 + (at % 7); more; more = next !== undefined) {
+        const [one, other] = both.map((list) => pageOf(list, { after: next, limit }));
+        areEqual(other?.entries.map(described), one?.entries.map(described));
+        areEqual([other?.sections, other?.next], [one?.sections, one?.next]);
+        next = one?.next;
+      }
+    }
+    const [one, other] = both.map((list) => [
+      list.length,
+      list.bytes,
+      list.deadline,
+      described(list.first()),
+      list.lengths?.(),
+    ]);
+    areEqual(other, one);
+  }
+  areEqual(all(packed), all(plain));
+  while (plain.length > 0) areEqual(described(packed.shift()), described(plain.shift()));
+  areEqual([packed.length, packed.bytes, packed.shift()], [0, 0, undefined]);
+}
+
+describe.each(lists)('rows of %s', (name, make, to) => {
+  it('are no different from entries, whatever comes and goes', () => {
+    const packing = fc.record({ from: fc.integer({ min: 1, max: 12 }), rows: fc.constantFrom(1, 2, 3, 5, 40) });
+    fc.assert(
+      fc.property(steps, packing, (program, { from, rows }) => {
+        compare(make(), make(new Packer(undefined, { from, rows })), program, to, name.includes('4'));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+describe('a long line', () => {
+  const packing = { from: 8, rows: 4 };
+  const filled = (count: number, body = (at: number) => new Uint8Array(at % 9)): ReadyList => {
+    const list = new ReadyList(new Packer(undefined, packing));
+    for (let at = 1; at <= count; at++) list.push(new Entry(new Message('', 'q', {}, body(at)), at, 0));
+    return list;
+  };
+
+  it('makes an entry of a row at each call, and takes out the one that it counts', () => {
+    const list = filled(40);
+    expect(list.find(15)).not.toBe(list.find(15));
+    expect(list.find(15)?.position).toBe(15);
+    expect(list.take(15)?.position).toBe(15);
+    expect([list.has(15), list.find(15), list.take(15), list.length]).toEqual([false, undefined, undefined, 39]);
+  });
+
+  it('keeps no room for rows that have left, and goes on with the others', () => {
+    const list = new ReadyList(new Packer(undefined, { from: 8, rows: 100 }));
+    for (let at = 1; at <= 400; at++)
+      list.push(new Entry(new Message('', 'q', { messageId: `${at}` }, new Uint8Array(at % 9)), at, 0));
+    const kept = (at: number): boolean => at % 10 === 0;
+    for (let at = 1; at <= 400; at++) if (!kept(at)) expect(list.take(at)?.message.own.messageId).toBe(`${at}`);
+    for (let at = 1; at <= 400; at++) expect(list.find(at)?.message.own.messageId).toBe(kept(at) ? `${at}` : undefined);
+    for (let at = 10; at <= 400; at += 10) {
+      const { position, message } = list.shift() as Entry;
+      expect([position, message.own.messageId, message.size]).toEqual([at, `${at}`, at % 9]);
+    }
+    expect([list.length, list.bytes]).toEqual([0, 0]);
+  });
+
+  it('does not copy large bodies: other queues may have them', () => {
+    const large = new Uint8Array(1_000);
+    const list = filled(40, () => large);
+    for (let at = 1; at <= 40; at++) expect(list.shift()?.message.body).toBe(large);
+  });
+
+  it('keeps messages whose bodies belong to others as they are', () => {
+    const list = new ReadyList(new Packer(undefined, packing));
+    const owner = new Message('', 'q', {}, new Uint8Array(3));
+    owner.slot = 1 as never;
+    const entries = Array.from({ length: 60 }, (_, at) => {
+      const message = at % 5 === 0 ? new Message('', 'q', {}, owner) : new Message('', 'q', {}, new Uint8Array(3));
+      return new Entry(message, at + 1, 0);
+    });
+    for (const entry of entries) list.push(entry);
+    const seen = entries.map(() => list.shift());
+    expect(seen.map((entry) => entry?.position)).toEqual(entries.map(({ position }) => position));
+    for (const [at, entry] of entries.entries()) if (at % 5 === 0) expect(seen[at]).toBe(entry);
+  });
+});

@@ -1,0 +1,160 @@
+import { messageOf, type Message } from '../../message/index.js';
+import type { Deque } from '../deque.js';
+import type { RowStore } from '../ports.js';
+import { CountedEntry, type Entry, entryOf } from './entry.js';
+import type { Head } from './heads.js';
+import type { Packer } from './packer.js';
+import { columnsOf, Kind, only, type PageColumns } from './page-columns.js';
+
+const noBody = new Uint8Array();
+/** With fewer gaps a page is not made anew. */
+const fewGaps = 16;
+
+/**
+ * Waiting messages in the middle of a long line, as rows of numbers: a few bytes each, where an object of an entry, of a message
+ * and of a body takes hundreds. An entry that is made of a row is exactly what it was.
+ */
+export class Page {
+  /** Messages that are still in it. */
+  length: number;
+  readonly #store: RowStore | undefined;
+  readonly #isCounted: boolean;
+  #columns: PageColumns;
+  /** The first row that may be there. */
+  #first = 0;
+  /** Rows that have left from the middle. */
+  #gone: Set<number> | undefined;
+
+  /** Makes a page of the first entries of a line, which leave the line. */
+  constructor(line: Deque<Entry>, packer: Packer) {
+    this.#store = packer.store;
+    this.#isCounted = line.first() instanceof CountedEntry;
+    this.#columns = columnsOf(line, packer);
+    this.length = this.#columns.rows;
+  }
+
+  /** The position of its last row. */
+  get last(): number {
+    const { positions, rows } = this.#columns;
+    return positions.at(rows - 1);
+  }
+
+  /** Takes the next entries out, for good. @param most at most so many */
+  moveTo(line: Deque<Entry>, most: number): void {
+    for (let left = most; left > 0 && this.length > 0; this.#first++) {
+      if (this.#gone?.delete(this.#first) === true) continue;
+      line.push(this.#taken(this.#first));
+      this.length--;
+      left--;
+    }
+  }
+
+  has(position: number): boolean {
+    return this.#rowOf(position) >= 0;
+  }
+
+  /** The entry of a position; see {@link Backlog.find}. */
+  find(position: number): Entry | undefined {
+    const row = this.#rowOf(position);
+    return row < 0 ? undefined : this.#seen(row);
+  }
+
+  /** Takes the entry of a position out, for good. */
+  take(position: number): Entry | undefined {
+    const row = this.#rowOf(position);
+    if (row < 0) return undefined;
+    const entry = this.#taken(row);
+    this.length--;
+    const gone = (this.#gone ??= new Set());
+    gone.add(row);
+    if (gone.size >= fewGaps && gone.size > 3 * this.length) this.#closeGaps(gone);
+    return entry;
+  }
+
+  /** @param after only those behind this position @returns false when a visit ended it */
+  each(visit: (entry: Entry) => boolean | void, after: number): boolean {
+    const { rows } = this.#columns;
+    for (let row = this.#countUpTo(after); row < rows; row++) {
+      if (this.#gone?.has(row) !== true && visit(this.#seen(row)) === false) return false;
+    }
+    return true;
+  }
+
+  /** The number of rows up to a position, those that are gone included. */
+  #countUpTo(position: number): number {
+    const { positions, rows } = this.#columns;
+    let low = this.#first;
+    let high = rows;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (positions.at(middle) <= position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Below 0 when it is not there. */
+  #rowOf(position: number): number {
+    const row = this.#countUpTo(position) - 1;
+    const isThere = row >= this.#first && this.#columns.positions.at(row) === position && this.#gone?.has(row) !== true;
+    return isThere ? row : -1;
+  }
+
+  /** A few messages that stay for long do not keep the room of all that have left. */
+  #closeGaps(gone: ReadonlySet<number>): void {
+    const rows: number[] = [];
+    for (let row = this.#first; row < this.#columns.rows; row++) if (!gone.has(row)) rows.push(row);
+    if (rows.length === 0) return; // the page is dropped
+    this.#columns = only(this.#columns, rows);
+    this.#first = 0;
+    this.#gone = undefined;
+  }
+
+  /** The entry of a row that is about to leave the page. */
+  #taken(row: number): Entry {
+    const kind = this.#columns.kinds.at(row) as Kind;
+    const place = this.#columns.places.at(row);
+    if (kind === Kind.Whole) return this.#columns.entries[place] as Entry;
+    const entry = this.#entry(row, kind, place);
+    if (kind === Kind.Stored) (this.#store as RowStore).recall(place, entry, this.#columns.sizes.at(row));
+    return entry;
+  }
+
+  /** The entry of a row that stays. */
+  #seen(row: number): Entry {
+    const kind = this.#columns.kinds.at(row) as Kind;
+    const place = this.#columns.places.at(row);
+    if (kind === Kind.Whole) return this.#columns.entries[place] as Entry;
+    const entry = this.#entry(row, kind, place);
+    if (kind === Kind.Stored)
+      entry.message.pageOut((this.#store as RowStore).bodyOf(place, this.#columns.sizes.at(row)));
+    return entry;
+  }
+
+  #entry(row: number, kind: Kind, place: number): Entry {
+    const { positions, deadlines, returns } = this.#columns;
+    const message = this.#message(row, kind, place);
+    const entry = entryOf(message, positions.at(row), deadlines.at(row), this.#isCounted);
+    entry.returns = returns.at(row);
+    return entry;
+  }
+
+  /** Without a body if that is in the store. */
+  #message(row: number, kind: Kind, place: number): Message {
+    const { heads, headOf, bytes, sizes, bodies } = this.#columns;
+    const { exchange, routingKey, own, notes } = heads[headOf.at(row)] as Head;
+    const body =
+      kind === Kind.Copied
+        ? copyOf(bytes, place, sizes.at(row))
+        : kind === Kind.Shared
+          ? (bodies[place] as Uint8Array)
+          : noBody;
+    return messageOf(exchange, routingKey, own, body, notes);
+  }
+}
+
+function copyOf(bytes: Uint8Array, at: number, length: number): Uint8Array {
+  const body = Buffer.allocUnsafe(length);
+  for (let index = 0; index < length; index++) body[index] = bytes[at + index] as number;
+  return body;
+}
