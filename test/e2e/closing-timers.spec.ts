@@ -1,8 +1,22 @@
 import { Controller, Injectable } from '@nestjs/common';
 import { EventPattern } from '@nestjs/microservices';
-import { Consume, type DlxServer, getDlxServerToken, Queue, queue, Retry } from 'dlx-broker';
+import {
+  Circuit,
+  Consume,
+  DlxClient,
+  type DlxServer,
+  event,
+  getDlxServerToken,
+  On,
+  Queue,
+  queue,
+  Retry,
+  type StandardSchema,
+  Unavailable,
+} from 'dlx-broker';
 import { DlxTesting, type TransportOptions } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it } from 'vitest';
+import { schemaBy } from '../harnesses/schemas.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {
@@ -111,6 +125,63 @@ describe('nothing rings after the end of an application', () => {
     expect(rings).not.toContain(61_500);
     expect(rings).toContain(62_500);
     await dlx.app.close();
+    expect(ringsOf(dlx)).toEqual([]);
+  });
+});
+
+describe('nothing that hangs in a function of the application rings after its end', () => {
+  const slow: StandardSchema<number> = schemaBy<number>(() => new Promise<never>(() => undefined));
+  const work = event('work', { schema: slow, timeout: '20s' });
+
+  it('the probe of a circuit', async () => {
+    @Injectable()
+    class Bank {
+      isUp(): Promise<boolean> {
+        return new Promise(() => undefined);
+      }
+    }
+    @Injectable()
+    class Payments {
+      @Consume('payments')
+      @Circuit({ probe: Bank, pause: '1m' })
+      pay(): void {
+        throw new Unavailable('the bank is away');
+      }
+    }
+    const dlx = await start({ providers: [Payments, Bank] });
+    await dlx.publish('payments', {});
+    await dlx.settled();
+    dlx.clock.advance('61s');
+    expect(dlx.clock.nextWakeUp()).toBeDefined();
+    await dlx.app.close();
+    expect(ringsOf(dlx)).toEqual([]);
+  });
+
+  it('the schema of a handler', async () => {
+    @Injectable()
+    class Worker {
+      @On(work)
+      @Queue('work')
+      handle(): void {}
+    }
+    const dlx = await start({ providers: [Worker] });
+    await dlx.publish('work', 1);
+    await expect.poll(() => dlx.queue('work').unacknowledged).toBe(1);
+    await dlx.app.close();
+    expect(dlx.queue('work').ready).toBe(1);
+    expect(ringsOf(dlx)).toEqual([]);
+  });
+
+  it('the schema of an event: its publish fails', async () => {
+    const dlx = await start({});
+    const failures: string[] = [];
+    const client = dlx.app.get(DlxClient);
+    client.emit(work, 1).subscribe({ error: ({ message }: Error) => failures.push(message) });
+    await expect.poll(() => dlx.clock.nextWakeUp()).toBeDefined();
+    await dlx.app.close();
+    expect(failures).toEqual(["the schema for the payload of 'work' had not answered when the application closed"]);
+    client.emit(work, 2).subscribe({ error: ({ message }: Error) => failures.push(message) });
+    await expect.poll(() => failures[1]).toMatch(/had not answered when the application closed/);
     expect(ringsOf(dlx)).toEqual([]);
   });
 });

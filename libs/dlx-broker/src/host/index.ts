@@ -5,6 +5,7 @@ export { callHttp, EndedCall, type HttpAnswer, type HttpApi, type HttpCall, Late
 export { keepAlive } from './keep-alive.js';
 export { delayIn, measuredLoop } from './loop-delay.js';
 export { randomNames } from './names.js';
+export { OwnTimers } from './own-timers.js';
 export { turnPace } from './pace.js';
 export { policyPatterns } from './patterns.js';
 export { bind, opened } from './open-port.js';

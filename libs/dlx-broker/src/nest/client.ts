@@ -7,6 +7,8 @@ import type { Backend, Done, Publication } from '../backend/index.js';
 import type { PublishSpan, SafeTracing } from '../tracing/index.js';
 import { DlxConfigurationError } from '../options/index.js';
 import { takeAnswer } from './answers.js';
+import { OwnTimers } from '../host/index.js';
+import type { SchemaTimers } from './contracts/check.js';
 import { ask, checkSent, type NoContract } from './contracts/client-side.js';
 import { Contract, type EventContract, type RequestContract } from './contracts/contract.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
@@ -51,6 +53,9 @@ export class DlxClient extends Client {
   readonly #asker: Asker;
   readonly #tracing: SafeTracing | undefined;
   readonly #outboxes: OutboxScope | undefined;
+  /** @internal Ended with the client. */
+  readonly timers: OwnTimers;
+  readonly #limits: SchemaTimers;
   /** Shared with the clients made by {@link to}. */
   #replies: SharedReplies;
   #dispatchHook: DispatchHook | undefined;
@@ -69,6 +74,8 @@ export class DlxClient extends Client {
     this.#waitQueueType = waitQueueType;
     this.#packets = envelope === 'nest';
     this.#backend = backend;
+    this.timers = new OwnTimers(backend.clock);
+    this.#limits = { timers: this.timers, failsAtClose: true };
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#log = new EventLog(DlxClient.name, options.logging);
     this.#unroutable = new UnroutableEvents(backend, this.#log);
@@ -163,6 +170,7 @@ export class DlxClient extends Client {
   end(): void {
     this.close();
     this.#ended = true;
+    this.timers.close();
     for (const client of this.#targets.values()) client.end();
   }
 
@@ -229,7 +237,7 @@ export class DlxClient extends Client {
       return throwError(() => new InvalidMessageException());
     }
     if (pattern instanceof Contract) {
-      const answers = ask(pattern, data, this.#backend.clock, () => this.send(pattern.pattern, data));
+      const answers = ask(pattern, data, this.#limits, () => this.send(pattern.pattern, data));
       return answers as Observable<TResult>;
     }
     return new Observable((observer) => {
@@ -283,7 +291,7 @@ export class DlxClient extends Client {
   /** A dispatch hook of the application may throw. */
   #emitNow(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
     if (pattern instanceof Contract) {
-      return checkSent(pattern, 'event', data, this.#backend.clock, (failure) => {
+      return checkSent(pattern, 'event', data, this.#limits, (failure) => {
         if (failure !== undefined || this.#closed) done(failure ?? new ClientClosedError());
         else this.#emitNow(pattern.pattern, data, done, options);
       });
@@ -311,7 +319,7 @@ export class DlxClient extends Client {
     else if (!(pattern instanceof Contract)) keep(pattern);
     else {
       const decide = collector.outbox.doubt(); // the commit waits for the schema
-      checkSent(pattern, 'event', data, this.#backend.clock, (failure) => {
+      checkSent(pattern, 'event', data, this.#limits, (failure) => {
         if (failure === undefined) keep(pattern.pattern);
         else done(failure);
         decide();

@@ -257,7 +257,7 @@ function coreModule(
           moduleRef.registerRequestByContextId(request, contextId);
         const { backend } = connected;
         const hook = (): void => hookDeaths(modules, name, backend, events, options.logging);
-        const source = new HandlerSource(name, modules, config, register, backend.clock, hook);
+        const source = new HandlerSource(name, modules, config, register, client.timers, hook);
         return new DlxBroker(resolveOptions(options, name), connected, server, source, {
           client,
           waitQueues,

@@ -1,8 +1,9 @@
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { DlxConfigurationError } from '../options/index.js';
-import type { Clock } from '../broker/index.js';
+import type { OwnTimers } from '../host/index.js';
 import { type Contributions } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
+import type { SchemaTimers } from './contracts/check.js';
 import { checkServed, patternsOf, withContract } from './contracts/handler-side.js';
 import { discoverMethods, discoverOverrides, type DiscoveredMethod, type Override } from './explorer.js';
 import { featuresOf } from './feature.js';
@@ -24,6 +25,7 @@ export class HandlerSource {
   #adopted = 0;
   readonly #ofServer: Handler[] = [];
   readonly #byMethod = new Map<DiscoveredMethod, string[]>();
+  readonly #limits: SchemaTimers;
   readonly #additions = new Map<object, Map<string, number>>();
 
   constructor(
@@ -31,10 +33,12 @@ export class HandlerSource {
     private readonly modules: ModulesContainer,
     private readonly config: ApplicationConfig,
     private readonly registerRequest: RegisterRequest,
-    private readonly clock: Clock,
+    timers: OwnTimers,
     /** Finds the methods with `@OnDeadLetter`, once. @throws DlxConfigurationError */
     private readonly hookDeaths?: () => void,
-  ) {}
+  ) {
+    this.#limits = { timers, failsAtClose: false };
+  }
 
   /** The methods with `@Consume`. */
   ofModule(): readonly Handler[] {
@@ -121,7 +125,7 @@ export class HandlerSource {
         if (kind === 'request') context.markHooked(); // the invoker notes failures, and needs no hook
         return (bound ??= bind())(data, context);
       };
-      const checked = withContract(settings.contract, invoke, this.clock);
+      const checked = withContract(settings.contract, invoke, this.#limits);
       handlers.push({ origin, kind, patterns, settings, invoke: checked });
     }
     return handlers;
@@ -150,7 +154,7 @@ export class HandlerSource {
       kind: added.isEvent ? 'event' : 'request',
       patterns,
       settings,
-      invoke: withContract(settings.contract, added.callback, this.clock),
+      invoke: withContract(settings.contract, added.callback, this.#limits),
     });
   }
 

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { Clock } from '../../broker/index.js';
+import { OwnTimers } from '../../host/index.js';
 import { DlxConfigurationError, nearestWord } from '../../options/index.js';
 import { askProbe } from './ask-probe.js';
 import { Circuit, type CircuitChange } from './circuit.js';
@@ -27,8 +28,12 @@ export interface CircuitsParts {
 export class Circuits {
   readonly #circuits = new Map<string, Circuit>();
   readonly #gates = new Map<string, Gate>();
+  /** The time limits of probes. */
+  readonly #timers: OwnTimers;
 
-  constructor(private readonly parts: CircuitsParts) {}
+  constructor(private readonly parts: CircuitsParts) {
+    this.#timers = new OwnTimers(parts.clock);
+  }
 
   /** The circuits that handlers have, in the order of their first use. */
   get all(): Iterable<Circuit> {
@@ -100,6 +105,7 @@ export class Circuits {
   }
 
   close(): void {
+    this.#timers.close();
     for (const circuit of this.all) circuit.close();
   }
 
@@ -113,7 +119,7 @@ export class Circuits {
       random,
       isHopeless,
       textOf,
-      ask: probe && (() => askProbe(this.#providerOf(name, probe), clock, faulty)),
+      ask: probe && (() => askProbe(this.#providerOf(name, probe), this.#timers, faulty)),
       changed: (circuit, change) => {
         const gates = [...this.#gates.values()].filter((gate) => gate.circuit === circuit);
         this.parts.changed(circuit, change, gates);

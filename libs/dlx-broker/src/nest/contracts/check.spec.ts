@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OwnTimers } from '../../host/index.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { check, type Term } from './check.js';
 import { ContractError } from './contract-error.js';
@@ -12,6 +13,8 @@ const termOf = (validate: () => unknown): Term => ({
   pattern: 'a',
   timeout: 10_000,
 });
+
+const within = (clock: ManualClock, failsAtClose = false) => ({ timers: new OwnTimers(clock), failsAtClose });
 
 describe('a schema that', () => {
   const rows: readonly [string, () => unknown, string][] = [
@@ -44,7 +47,7 @@ describe('a schema that', () => {
   ];
 
   it.each(rows)('%s is a failure, and says nothing about the payload', async (_, validate, text) => {
-    const { failure } = await check(termOf(validate), 1, new ManualClock());
+    const { failure } = await check(termOf(validate), 1, within(new ManualClock()));
     expect(failure).not.toBeInstanceOf(ContractError);
     expect(failure?.message).toContain(`the schema for the payload of 'a' ${text}`);
   });
@@ -54,7 +57,7 @@ describe('a schema that', () => {
     const verdict = check(
       termOf(() => new Promise(() => undefined)),
       1,
-      clock,
+      within(clock),
     );
     clock.advance(9_999);
     expect(await Promise.race([verdict, Promise.resolve('open')])).toBe('open');
@@ -68,7 +71,7 @@ describe('a schema that', () => {
       await check(
         termOf(async () => ({ value: 2 })),
         1,
-        clock,
+        within(clock),
       ),
     ).toEqual({ value: 2 });
     expect(clock.nextWakeUp()).toBeUndefined();
@@ -79,11 +82,11 @@ describe('a schema that', () => {
       check(
         termOf(() => ({ value: undefined })),
         1,
-        new ManualClock(),
+        within(new ManualClock()),
       ),
     ).toEqual({ value: undefined });
     const refusing = termOf(() => ({ issues: [{ message: 'is no a' }] }));
-    expect(check(refusing, 1, new ManualClock())).toEqual({
+    expect(check(refusing, 1, within(new ManualClock()))).toEqual({
       failure: new ContractError("the payload of 'a'", 'a', [{ message: 'is no a' }]),
     });
   });

@@ -1,5 +1,4 @@
-import type { Clock } from '../../broker/index.js';
-import { after } from '../../host/index.js';
+import type { OwnTimers } from '../../host/index.js';
 import { describeError } from '../failure.js';
 import { ContractError } from './contract-error.js';
 import type { StandardSchema } from './standard-schema.js';
@@ -31,14 +30,21 @@ export class SchemaFailedError extends Error {
   }
 }
 
+/** The time limits of schemas. */
+export interface SchemaTimers {
+  readonly timers: OwnTimers;
+  /** True: a check that is under way when the timers are closed fails. Otherwise it stays undecided. */
+  readonly failsAtClose: boolean;
+}
+
 /**
  * Checks a value. It never throws, and its promise never rejects.
  * @returns a promise only if the schema answers later
  */
-export function check(term: Term, value: unknown, clock: Clock): Verdict | Promise<Verdict> {
+export function check(term: Term, value: unknown, limits: SchemaTimers): Verdict | Promise<Verdict> {
   try {
     const answer: unknown = term.schema['~standard'].validate(value);
-    return isThenable(answer) ? inTime(term, answer, clock) : verdictOf(term, answer);
+    return isThenable(answer) ? inTime(term, answer, limits) : verdictOf(term, answer);
   } catch (error) {
     return failed(term, error);
   }
@@ -65,11 +71,11 @@ export function breachOf(term: Term, value: unknown): ContractError | undefined 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 
-function inTime(term: Term, answer: PromiseLike<unknown>, clock: Clock): Promise<Verdict> {
+function inTime(term: Term, answer: PromiseLike<unknown>, { timers, failsAtClose }: SchemaTimers): Promise<Verdict> {
   return new Promise((resolve) => {
-    const tooLate = (): void =>
-      resolve({ failure: new SchemaFailedError(term, `did not answer within ${term.timeout} ms`) });
-    const callOff = after(clock, term.timeout, tooLate);
+    const fail = (why: string) => (): void => resolve({ failure: new SchemaFailedError(term, why) });
+    const closed = failsAtClose ? fail('had not answered when the application closed') : undefined;
+    const callOff = timers.after(term.timeout, fail(`did not answer within ${term.timeout} ms`), closed);
     const answered = (verdict: Verdict): void => {
       callOff();
       resolve(verdict);

@@ -1,8 +1,7 @@
 import { concatMap, from, map, Observable, of } from 'rxjs';
-import type { Clock } from '../../broker/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
 import { DlxRecord } from '../record-builder.js';
-import { check, type Term, type Verdict } from './check.js';
+import { check, type SchemaTimers, type Term, type Verdict } from './check.js';
 import { type Contract, RequestContract } from './contract.js';
 
 /** Refuses a pattern that has the type of a contract. The signature of a contract is another one. */
@@ -17,12 +16,12 @@ export function checkSent(
   contract: Contract,
   kind: Contract['kind'],
   data: unknown,
-  clock: Clock,
+  limits: SchemaTimers,
   decided: (failure?: Error) => void,
 ): void {
   if (contract.kind !== kind) return decided(misused(contract));
   if (contract.payload === undefined) return decided();
-  const verdict = check(contract.payload, data instanceof DlxRecord ? data.data : data, clock);
+  const verdict = check(contract.payload, data instanceof DlxRecord ? data.data : data, limits);
   if (verdict instanceof Promise) void verdict.then(({ failure }) => decided(failure));
   else decided(verdict.failure);
 }
@@ -38,23 +37,23 @@ const misused = ({ kind, pattern }: Contract): DlxConfigurationError =>
 export const ask = (
   contract: Contract,
   data: unknown,
-  clock: Clock,
+  limits: SchemaTimers,
   send: () => Observable<unknown>,
 ): Observable<unknown> =>
   new Observable((asker) => {
-    checkSent(contract, 'request', data, clock, (failure) => {
+    checkSent(contract, 'request', data, limits, (failure) => {
       if (asker.closed) return;
       if (failure !== undefined) return asker.error(failure);
       const term = contract instanceof RequestContract ? contract.answer : undefined;
-      asker.add((term === undefined ? send() : send().pipe(concatMap(checked(term, clock)))).subscribe(asker));
+      asker.add((term === undefined ? send() : send().pipe(concatMap(checked(term, limits)))).subscribe(asker));
     });
   });
 
 /** Checks one value of a stream. @returns what the schema made of it, or an error */
 export const checked =
-  (term: Term, clock: Clock) =>
+  (term: Term, limits: SchemaTimers) =>
   (value: unknown): Observable<unknown> => {
-    const verdict = check(term, value, clock);
+    const verdict = check(term, value, limits);
     return verdict instanceof Promise ? from(verdict).pipe(map(valueOf)) : of(valueOf(verdict));
   };
 

@@ -1,4 +1,4 @@
-import { SystemClock } from '../../host/index.js';
+import { OwnTimers, SystemClock } from '../../host/index.js';
 import { isShortstr, longestShortstr } from '../../message/index.js';
 import {
   checkMethods,
@@ -58,7 +58,10 @@ export abstract class Contract<T = unknown, In = T> {
    */
   async read(payload: unknown): Promise<T> {
     if (this.payload === undefined) return payload as T;
-    const { failure, value } = await check(this.payload, payload, new SystemClock());
+    const { failure, value } = await check(this.payload, payload, {
+      timers: new OwnTimers(new SystemClock()),
+      failsAtClose: false,
+    });
     if (failure !== undefined) throw failure;
     return value as T;
   }

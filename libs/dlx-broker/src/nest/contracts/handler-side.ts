@@ -1,11 +1,10 @@
 import { concatMap, isObservable, type Observable, of } from 'rxjs';
-import type { Clock } from '../../broker/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
 import { Refusal } from '../capture.js';
 import type { Handler } from '../handler.js';
 import type { HandlerSettings } from '../handler-settings.js';
 import { consumedPatterns } from '../plan.js';
-import { check, type Term, type Verdict } from './check.js';
+import { check, type SchemaTimers, type Term, type Verdict } from './check.js';
 import { checked, valueOf } from './client-side.js';
 import { type Contract, RequestContract } from './contract.js';
 
@@ -42,14 +41,14 @@ export function checkServed(contract: Contract | undefined, added: Added, origin
 const decoratorOf = ({ kind }: Contract): string => (kind === 'event' ? '@On' : '@Answer');
 
 /** A handler that gets what the schema made of the payload, and whose answers are checked. Without schemas it is as it was. */
-export function withContract(contract: Contract | undefined, invoke: Invoke, clock: Clock): Invoke {
+export function withContract(contract: Contract | undefined, invoke: Invoke, limits: SchemaTimers): Invoke {
   if (contract === undefined) return invoke;
   const { payload } = contract;
   const answer = contract instanceof RequestContract ? contract.answer : undefined;
-  const called = answer === undefined ? invoke : answering(answer, invoke, clock);
+  const called = answer === undefined ? invoke : answering(answer, invoke, limits);
   if (payload === undefined) return called;
   return (data, context) => {
-    const verdict = check(payload, data, clock);
+    const verdict = check(payload, data, limits);
     const go = ({ failure, value }: Verdict): Promise<unknown> =>
       failure === undefined ? called(value, context) : Promise.reject(failure);
     return verdict instanceof Promise ? verdict.then(go) : go(verdict);
@@ -58,11 +57,11 @@ export function withContract(contract: Contract | undefined, invoke: Invoke, clo
 
 /** A refusal is no answer: it is how filters of Nest say that the handler failed. */
 const answering =
-  (term: Term, invoke: Invoke, clock: Clock): Invoke =>
+  (term: Term, invoke: Invoke, limits: SchemaTimers): Invoke =>
   async (data, context) => {
     const result = await invoke(data, context);
     if (result instanceof Refusal) return result;
-    if (!isObservable(result)) return valueOf(await check(term, result, clock));
-    const one = checked(term, clock);
+    if (!isObservable(result)) return valueOf(await check(term, result, limits));
+    const one = checked(term, limits);
     return result.pipe(concatMap((value): Observable<unknown> => (value instanceof Refusal ? of(value) : one(value))));
   };

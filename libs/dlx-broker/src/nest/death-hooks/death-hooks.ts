@@ -1,28 +1,31 @@
 import type { Clock } from '../../broker/index.js';
-import { after, type HomeContext } from '../../host/index.js';
+import { type HomeContext, OwnTimers } from '../../host/index.js';
 import type { DeathKind } from '../decorators/on-dead-letter.js';
 import type { EventLog } from '../event-log.js';
 import { errorFacts, stackOf, textOf } from '../failure-log.js';
 import type { Death, DeathHook } from './death.js';
 
-/** The most calls of a method that are under way. The method is not called for further deaths. */
+/** The most calls of a method that are under way, and wait. The method is not called for further deaths. */
 const mostCalls = 1_000;
-/** After this time in milliseconds a call that has not ended is logged. */
+/** After this time in milliseconds a call that has not ended is logged, and not waited for: it does not count any more. */
 const patience = 60_000;
 
 /** Calls the methods with `@OnDeadLetter`. Nothing that they do changes what becomes of a message. */
 export class DeathHooks {
   readonly #calls = new Map<DeathHook, number>();
   readonly #full = new Set<DeathHook>();
-  /** What ends the timers of calls under way. */
-  readonly #timers = new Set<() => void>();
+  /** When calls that hang were logged last, for each method. */
+  readonly #logged = new Map<DeathHook, number>();
+  readonly #timers: OwnTimers;
 
   constructor(
     private readonly hooks: readonly DeathHook[],
     private readonly clock: Clock,
     private readonly home: HomeContext,
     private readonly log: EventLog,
-  ) {}
+  ) {
+    this.#timers = new OwnTimers(clock);
+  }
 
   /** True if a method hears of deaths of this kind. */
   hear(kind: string): kind is DeathKind {
@@ -39,8 +42,7 @@ export class DeathHooks {
 
   /** Waits for no call any more: the timer of one that never ends would keep the process alive. */
   close(): void {
-    for (const callOff of this.#timers) callOff();
-    this.#timers.clear();
+    this.#timers.close();
   }
 
   #call(hook: DeathHook, death: Death): void {
@@ -50,15 +52,19 @@ export class DeathHooks {
       const answer = hook.call(death);
       if (typeof (answer as PromiseLike<unknown> | undefined)?.then !== 'function') return;
       this.#calls.set(hook, calls + 1);
-      const callOff = after(this.clock, patience, () => this.#hangs(hook));
-      this.#timers.add(callOff);
+      let isCounted = true;
       const ended = (): void => {
+        if (!isCounted) return;
+        isCounted = false;
         callOff();
-        this.#timers.delete(callOff);
         const left = (this.#calls.get(hook) ?? 1) - 1;
         this.#calls.set(hook, left);
         if (left < mostCalls / 2) this.#full.delete(hook);
       };
+      const callOff = this.#timers.after(patience, () => {
+        this.#hangs(hook);
+        ended();
+      });
       Promise.resolve(answer).then(ended, (error: unknown) => {
         ended();
         this.#failed(hook, error);
@@ -73,8 +79,15 @@ export class DeathHooks {
     this.log.tell('deathHookFailed', text, { handler: origin, ...errorFacts(error) }, stackOf(error));
   }
 
-  #hangs({ origin }: DeathHook): void {
-    const text = `@OnDeadLetter on ${origin} did not end within ${patience / 1_000} s; the broker does not wait for it`;
+  #hangs(hook: DeathHook): void {
+    const now = this.clock.now();
+    if (now - (this.#logged.get(hook) ?? -Infinity) < patience) return;
+    this.#logged.set(hook, now);
+    const { origin } = hook;
+    const seconds = patience / 1_000;
+    const text =
+      `@OnDeadLetter on ${origin} did not end within ${seconds} s; the broker does not wait for it. ` +
+      `Further ones of the next ${seconds} s are not logged`;
     this.log.tell('deathHookHangs', text, { handler: origin });
   }
 
@@ -82,7 +95,7 @@ export class DeathHooks {
     if (this.#full.has(hook)) return;
     this.#full.add(hook);
     const { origin } = hook;
-    const text = `@OnDeadLetter on ${origin} has ${mostCalls} calls under way; it does not hear of further deaths until some end`;
+    const text = `@OnDeadLetter on ${origin} has ${mostCalls} calls under way; it does not hear of further deaths until some end, or hang for ${patience / 1_000} s`;
     this.log.tell('deathHookHangs', text, { handler: origin });
   }
 }
