@@ -181,7 +181,7 @@ describe('nothing that hangs in a function of the application rings after its en
     await dlx.app.close();
     expect(failures).toEqual(["the schema for the payload of 'work' had not answered when the application closed"]);
     client.emit(work, 2).subscribe({ error: ({ message }: Error) => failures.push(message) });
-    await expect.poll(() => failures[1]).toMatch(/had not answered when the application closed/);
+    await expect.poll(() => failures[1]).toMatch(/the client is closed/);
     expect(ringsOf(dlx)).toEqual([]);
   });
 });
