@@ -1,5 +1,6 @@
 import type { Journal } from '../../broker/index.js';
 import { Octets, References, Words } from './columns.js';
+import { Tidying } from './tidying.js';
 
 export type Entry = Parameters<Journal['enqueued']>[1];
 
@@ -33,6 +34,7 @@ export class EntryTable {
   #free = 0;
   /** The first entry of each queue. */
   readonly #first = new Map<number, number>();
+  readonly #tidying = new Tidying([this.message, this.queue, this.segment, this.next, this.previous, this.flags]);
 
   add(entry: Entry | undefined, message: number, queue: number, flags: number): number {
     let number = this.#free;
@@ -46,6 +48,7 @@ export class EntryTable {
     this.queue.set(number, queue);
     this.flags.set(number, flags);
     this.#chain(number, queue);
+    this.#tidying.step(this.end);
     return number;
   }
 
@@ -60,6 +63,7 @@ export class EntryTable {
     this.segment.set(number, 0);
     this.next.set(number, this.#free);
     this.#free = number;
+    this.#tidying.step(this.end);
   }
 
   /** Of all columns. */
@@ -95,6 +99,7 @@ export class EntryTable {
     for (let number = 1; number < this.end; number++) {
       if ((this.flags.get(number) & Flag.Live) !== 0) this.#chain(number, this.queue.get(number));
     }
+    this.#tidying.all(this.end);
   }
 
   #chain(number: number, queue: number): void {

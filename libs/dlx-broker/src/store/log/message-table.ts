@@ -1,7 +1,8 @@
 import { Words } from './columns.js';
+import { Tidying } from './tidying.js';
 
 /**
- * All messages of the store, in columns: at most 32 bytes a message. The number of a message is its row. Free numbers are
+ * All messages of the store, in columns: at most 32 bytes a message, and about 8 in a long queue. The number of a message is its row. Free numbers are
  * used again, so a serial tells the messages of one number apart.
  */
 export class MessageTable {
@@ -25,6 +26,16 @@ export class MessageTable {
   /** Free rows are chained by their offsets. */
   #free = 0;
   #nextSerial = 1;
+  readonly #tidying = new Tidying([
+    this.segment,
+    this.offset,
+    this.length,
+    this.serial,
+    this.root,
+    this.own,
+    this.shares,
+    this.cached,
+  ]);
 
   /** Of all columns. */
   get bytes(): number {
@@ -44,6 +55,7 @@ export class MessageTable {
     this.#nextSerial = after(this.#nextSerial);
     this.root.set(number, root);
     this.count++;
+    this.#tidying.step(this.end);
     return number;
   }
 
@@ -56,6 +68,7 @@ export class MessageTable {
     this.offset.set(number, this.#free);
     this.#free = number;
     this.count--;
+    this.#tidying.step(this.end);
   }
 
   /** While the log is read: makes the row of this number exist. */
@@ -72,6 +85,7 @@ export class MessageTable {
       this.count++;
       if (this.own.get(number) === 0 && this.shares.get(number) === 0) this.free(number);
     }
+    this.#tidying.all(this.end);
   }
 }
 
