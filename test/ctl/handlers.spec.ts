@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Command } from 'commander';
@@ -5,6 +8,7 @@ import { Consume, DlxBroker, DlxBrokerModule, DlxClient, embedded } from 'dlx-br
 import { afterAll, describe, expect, it } from 'vitest';
 import { addHandlers } from '../../libs/dlx-broker/src/cli/handlers/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { remoteHarness } from '../harnesses/remote-harness.js';
 
 @Injectable()
 class Payments {
@@ -82,9 +86,36 @@ describe('dlx-broker handlers', () => {
     const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
     expect(await runAt(served.http?.port, 'list')).toEqual({
       code: 0,
-      out: 'no handlers: the server runs without an application',
+      out: expect.stringMatching(/^no handlers at this address: .* option 'listen\.http' of embedded\(\)/),
       errors: '',
     });
+    expect(await runAt(served.http?.port, 'pause', 'Payments.pay')).toMatchObject({
+      code: 65,
+      errors: expect.stringMatching(/^Error: no handlers at this address: .* option 'listen\.http' of embedded\(\)/),
+    });
     await served.close();
+  });
+
+  it('says on the port of an application on a server that it has no list of handlers', async () => {
+    const { call } = remoteHarness();
+    const server = createServer((request, response) => {
+      request.resume();
+      void call(request.method!, request.url!.slice('/api'.length)).then(({ status, body }) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      for (const words of [['list'], ['pause', 'Payments.pay'], ['resume', 'Payments.pay']]) {
+        expect(await runAt(port, ...words)).toEqual({
+          code: 69,
+          out: '',
+          errors: expect.stringMatching(/^Error:\nhandlers are known only to .* option 'listen\.http' of embedded\(\)/),
+        });
+      }
+    } finally {
+      server.close();
+    }
   });
 });

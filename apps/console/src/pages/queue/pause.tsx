@@ -98,7 +98,7 @@ export function PauseDialog({ vhost, name, close, done }: Place & { close: () =>
           <input
             autocomplete="off"
             maxLength={500}
-            placeholder="optional; shown to all who see the queue"
+            placeholder="optional; shown to users who may read the queue"
             value={reason}
             onInput={(event) => setReason(event.currentTarget.value)}
           />

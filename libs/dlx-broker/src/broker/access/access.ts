@@ -137,12 +137,19 @@ export class Access {
    * @throws 403 with the text of rule N1; the default exchange is called `amq.default` (rule N2)
    */
   check(user: string | undefined, vhost: string, right: Right, kind: AccessKind, name: string): void {
-    if (user === undefined) return;
-    const known = kind === 'exchange' && name === '' ? 'amq.default' : name;
-    if (this.#grants.get(user)?.get(vhost)?.allows(right, known) === true) return;
-    throw accessRefused(`access to ${kind} '${known}' in vhost '${vhost}' refused for user '${user}'`);
+    if (user === undefined || this.may(user, vhost, right, kind, name)) return;
+    throw accessRefused(`access to ${kind} '${knownName(kind, name)}' in vhost '${vhost}' refused for user '${user}'`);
+  }
+
+  /** True if a user has a right (rules N1, N2). */
+  may(user: string, vhost: string, right: Right, kind: AccessKind, name: string): boolean {
+    return this.#grants.get(user)?.get(vhost)?.allows(right, knownName(kind, name)) === true;
   }
 }
+
+/** The name in permissions. */
+const knownName = (kind: AccessKind, name: string): string =>
+  kind === 'exchange' && name === '' ? 'amq.default' : name;
 
 /** The permissions of a user in a virtual host. */
 class Grant {

@@ -1,6 +1,7 @@
 import { shownJson, shownText } from '../../host/index.js';
 import { acting } from '../acting.js';
-import type { Api } from '../ctl/api.js';
+import type { Api, Sent } from '../ctl/api.js';
+import { CtlFailure, exit } from '../ctl/exit.js';
 import { ask, type CommandOutput, type CommonFlags } from '../dead-letters/ask.js';
 import { prettyColumns } from '../dead-letters/columns.js';
 import { vhostColumn } from '../dead-letters/queues.js';
@@ -34,7 +35,7 @@ export const pause = (handler: string, flags: PauseFlags, output: CommandOutput)
   acting('pause', flags, output, async (api) => {
     const { reason } = flags;
     const body = { ...(reason !== undefined && { reason }) };
-    await ask(api, 'PUT', pathOf(handler), shownHandler(handler), { body });
+    await change(api, 'PUT', handler, { body });
     const ends = "until 'dlx-broker handlers resume', or until its process ends";
     await report(api, handler, flags, output, `is paused ${ends}`);
   });
@@ -42,16 +43,27 @@ export const pause = (handler: string, flags: PauseFlags, output: CommandOutput)
 /** Ends the pause of a handler. @returns the exit code */
 export const resume = (handler: string, flags: CommonFlags, output: CommandOutput): Promise<number> =>
   acting('resume', flags, output, async (api) => {
-    await ask(api, 'DELETE', pathOf(handler), shownHandler(handler));
+    await change(api, 'DELETE', handler);
     await report(api, handler, flags, output, 'is not paused');
   });
 
-const pathOf = (handler: string): readonly string[] => ['dlx', 'handlers', handler, 'pause'];
+/** @throws CtlFailure that says whether the handler or all handlers are missing */
+async function change(api: Api, method: 'PUT' | 'DELETE', handler: string, sent?: Sent): Promise<void> {
+  try {
+    await ask(api, method, ['dlx', 'handlers', handler, 'pause'], `handler '${handler}'`, sent);
+  } catch (error) {
+    if (!(error instanceof CtlFailure) || error.code !== exit.data) throw error;
+    const known = rowsOf(await handlersOf(api));
+    if (known.length === 0) throw new CtlFailure(exit.data, `Error: ${noHandlers}`);
+    throw new CtlFailure(exit.data, `Error: there is no handler '${handler}' in the application at this address`);
+  }
+}
 
-const shownHandler = (handler: string): string => `handler '${handler}' in the application at this address`;
+const noList = 'list of handlers at this address';
 
-/** A RabbitMQ, and an application on one, have no such list. */
-const noList = 'list of handlers: the HTTP API has to be that of an application with a broker of its own';
+/** A `dlx-broker serve`, or an application without handlers for queues. */
+const noHandlers =
+  "no handlers at this address: they are known only to the HTTP API of their application, option 'listen.http' of embedded(); name that one by --url or DLX_BROKER_URL";
 
 const handlersOf = async (api: Api): Promise<string> => (await ask(api, 'GET', ['dlx', 'handlers'], noList)).text;
 
@@ -72,7 +84,7 @@ async function report(
 
 /** A line for each handler. */
 function handlersText(rows: readonly HandlerRow[]): string {
-  if (rows.length === 0) return 'no handlers: the server runs without an application';
+  if (rows.length === 0) return noHandlers;
   const vhost = vhostColumn(rows);
   const head = [...vhost.map(() => 'vhost'), 'handler', 'queue', 'state', 'circuit', 'since', 'next probe', 'reason'];
   const cells = rows.map((row) => [

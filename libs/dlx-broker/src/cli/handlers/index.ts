@@ -16,7 +16,7 @@ export function addHandlers(parent: Command, output: CommandOutput, ended: (code
   );
   command('pause', 'Stop the deliveries to a handler, and to those of its queue, in its process.')
     .argument('<HANDLER>', 'class and method, such as Payments.pay')
-    .option('--reason <TEXT>', 'shown to all who see the handler, and recorded')
+    .option('--reason <TEXT>', 'shown to users who may read from the queue of the handler, and recorded')
     .action(async (handler: string, flags: PauseFlags) => {
       const { pause } = await import('./handlers.js');
       ended(await pause(handler, flags, output));

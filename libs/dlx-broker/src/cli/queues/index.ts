@@ -10,7 +10,7 @@ export function addQueues(parent: Command, output: CommandOutput, ended: (code: 
 
   command('pause', 'Stop the deliveries of a queue to all its consumers. The queue still takes messages.')
     .option('--for <TIME>', 'the pause ends by itself after this time, such as 90s, 15m or 1h (default: it stays)')
-    .option('--reason <TEXT>', 'shown to all who see the queue, and recorded')
+    .option('--reason <TEXT>', 'shown to users who may read from the queue, and recorded')
     .action(async (queue: string, flags: PauseFlags) => {
       const { pause } = await import('./pause.js');
       ended(await pause(queue, flags, output));

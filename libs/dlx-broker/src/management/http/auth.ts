@@ -62,6 +62,13 @@ export function checkVhost(
   throw notAuthorised(audiences[allows].vhostRefusal ?? 'User not authorised to access virtual host');
 }
 
+/**
+ * True if a user may see what may come from messages of a queue, such as the text of an error: an administrator, and a user with the right
+ * to read from the queue.
+ */
+export const mayRead = (broker: Broker, user: User, vhost: string, queue: string): boolean =>
+  isOf('administrator', user) || broker.access.may(user.name, vhost, 'read', 'queue', queue);
+
 /** The virtual hosts in lists for a user: all with the tag monitoring, otherwise those that the user may access. */
 export function visibleVhosts(broker: Broker, user: User): readonly string[] {
   const all = [...broker.virtualHosts.keys()].sort();

@@ -38,6 +38,15 @@ const noPause: RemoteHandler = () => {
   );
 };
 
+const noHandlers: RemoteHandler = () => {
+  throw new Problem(
+    501,
+    'not_possible',
+    "handlers are known only to the HTTP API of an application with a broker of its own, option 'listen.http' of embedded(); " +
+      'an application on a server pauses its handlers by code: DlxBroker.handler(NAME).pause()',
+  );
+};
+
 /** The paths of dlx-broker, as far as they are possible with RabbitMQ. */
 export const remoteResources: readonly RemoteResource[] = [
   { path: '/dlx/capabilities', GET: showCapabilities },
@@ -46,5 +55,7 @@ export const remoteResources: readonly RemoteResource[] = [
   ...topology,
   ...redrives,
   { path: '/dlx/queues/:vhost/:name/pause', PUT: noPause, DELETE: noPause },
+  { path: '/dlx/handlers', GET: noHandlers },
+  { path: '/dlx/handlers/:name/pause', PUT: noHandlers, DELETE: noHandlers },
   { path: '/dlx/audit', GET: showAudit },
 ];

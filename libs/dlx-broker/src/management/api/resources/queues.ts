@@ -9,6 +9,7 @@ import { placesOf, withoutStatistics } from '../places.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
 import type { JsonObject } from '../../http/json-object.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import { reasonsFor } from '../../dlx/pause/pause-json.js';
 import { declaredQueueColumns, queueColumns, singleQueueColumns } from '../views/queue-columns.js';
 
 const getAll: Handler = (request, management) => {
@@ -19,7 +20,11 @@ const getAll: Handler = (request, management) => {
 const getOne: Handler = (request, management) => {
   const queue = queueOf(request, management);
   if (withoutStatistics(request)) return oneOf(request, queue, columnsFor(request, management));
-  return oneOf(request, queue, singleQueueColumns(management.nodeName, management.measures(request)));
+  return oneOf(
+    request,
+    queue,
+    singleQueueColumns(management.nodeName, management.measures(request), reasonsFor(management.broker, request.user)),
+  );
 };
 
 const putOne: Handler = async (request, management) => {
@@ -93,7 +98,9 @@ export function checkNode({ node }: JsonObject, { nodeName }: Management): void 
 
 function columnsFor(request: ApiRequest, management: Management): Columns<Queue> {
   const { nodeName } = management;
-  if (!withoutStatistics(request)) return queueColumns(nodeName, management.measures(request));
+  if (!withoutStatistics(request)) {
+    return queueColumns(nodeName, management.measures(request), reasonsFor(management.broker, request.user));
+  }
   const columns = {
     ...declaredQueueColumns(nodeName),
     node: ({ declared }: Queue) => (declared.type === 'quorum' ? undefined : nodeName),

@@ -5,7 +5,7 @@ import { happened, type Measures } from '../../statistics/measures.js';
 import { deliveredNames, queueSeries } from '../../statistics/series.js';
 import { backingQueueStatus } from './backing-queue-status.js';
 import { consumerColumns, consumersOfQueue } from './consumer-columns.js';
-import { pauseToJson } from '../../dlx/pause/pause-json.js';
+import { pauseToJson, type SeesReason } from '../../dlx/pause/pause-json.js';
 import { effectivePolicy } from './effective-policy.js';
 import { connectionName, peerOf } from './names.js';
 import { timeText } from './times.js';
@@ -28,7 +28,7 @@ export const declaredQueueColumns = (nodeName: string): Columns<Queue> => ({
 });
 
 /** The columns of a queue in a list. */
-export function queueColumns(nodeName: string, measures: Measures): Columns<Queue> {
+export function queueColumns(nodeName: string, measures: Measures, seesReason: SeesReason): Columns<Queue> {
   const counted = (name: string) => (queue: Queue) => measures.of(queue, queueSeries).value(name);
   const details = (name: string) => (queue: Queue) => measures.of(queue, queueSeries).details(name);
   return {
@@ -40,7 +40,7 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
     consumer_utilisation: capacityOf,
     consumers: ({ consumers }) => consumers.count,
     dlx_lost: ({ counters }) => counters.lost || undefined,
-    dlx_paused: (queue) => pauseToJson(queue) ?? undefined,
+    dlx_paused: (queue) => pauseToJson(queue, seesReason) ?? undefined,
     dlx_stalled: ({ stalled }) =>
       stalled && { reason: stalled.reason, since: stalled.since, failures: stalled.failures },
     effective_policy_definition: (queue) => effectivePolicy(queue.home as VirtualHost, queue),
@@ -67,8 +67,8 @@ export function queueColumns(nodeName: string, measures: Measures): Columns<Queu
  * The columns of a single queue. The lists of channels that publish to it and consume from it are empty, because rates
  * by channel are not RabbitMQ's default.
  */
-export const singleQueueColumns = (nodeName: string, measures: Measures): Columns<Queue> => ({
-  ...queueColumns(nodeName, measures),
+export const singleQueueColumns = (nodeName: string, measures: Measures, seesReason: SeesReason): Columns<Queue> => ({
+  ...queueColumns(nodeName, measures, seesReason),
   consumer_details: (queue) =>
     consumersOfQueue(queue.home as VirtualHost, queue).map((each) => rowOf(each, consumerColumns(nodeName))),
   deliveries: () => [],

@@ -1,5 +1,6 @@
+import type { Broker, User } from '../../../broker/index.js';
 import { textIn } from '../../http/body.js';
-import { isOf, visibleVhosts } from '../../http/auth.js';
+import { isOf, mayRead, visibleVhosts } from '../../http/auth.js';
 import { badRequest, noContent, notFound, ok } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import type { Management } from '../../management.js';
@@ -9,14 +10,24 @@ import { onlyKnown } from '../input.js';
 /** The longest reason of a pause, in characters. */
 const longestReason = 500;
 
-/** The handlers of the application in this process, of virtual hosts that the user may see. Without an application there are none. */
+/**
+ * The handlers of the application in this process, of virtual hosts that the user may see. Without an application there are none. The
+ * reason of an open circuit is the text of an error, so that only users with the right to read from the queue see it.
+ */
 const list: Handler = ({ query, user }, { broker, host }) => {
   onlyKnown(query.keys(), [], 'parameter');
   const visible = new Set(visibleVhosts(broker, user));
-  const items = [...(host.handlers ?? [])].flatMap((handlers) =>
-    visible.has(handlers.vhost) ? handlers.list().map((each) => toJson(each, handlers.vhost)) : [],
+  const all = [...(host.handlers ?? [])].flatMap((handlers) =>
+    visible.has(handlers.vhost) ? handlers.list().map((each) => ({ ...each, vhost: handlers.vhost })) : [],
   );
-  return ok({ items });
+  // A pause is one of all handlers of a name.
+  const refused = new Set(all.filter((each) => !mayConfigure(broker, user, each)).map(({ handler }) => handler));
+  return ok({
+    items: all.map((each) => ({
+      ...toJson(each, mayRead(broker, user, each.vhost, each.queue)),
+      may_pause: !refused.has(each.handler),
+    })),
+  });
 };
 
 /** Pauses a handler in this process, until it is resumed or the process ends. */
@@ -65,16 +76,24 @@ function mayPause(
   return found;
 }
 
+interface ListedHandler extends ManagedHandler {
+  readonly vhost: string;
+}
+
+/** True if the user may pause the handlers of a queue. */
+const mayConfigure = (broker: Broker, user: User, { vhost, queue }: ListedHandler): boolean =>
+  isOf('administrator', user) || broker.access.may(user.name, vhost, 'configure', 'queue', queue);
+
 const toJson = (
-  { handler, queue, state, circuit, reason, since, nextProbe }: ManagedHandler,
-  vhost: string,
+  { handler, vhost, queue, state, circuit, reason, since, nextProbe }: ListedHandler,
+  seesReason: boolean,
 ): object => ({
   handler,
   vhost,
   queue,
   state,
   circuit: circuit ?? null,
-  reason: reason ?? null,
+  reason: (seesReason ? reason : undefined) ?? null,
   since: since?.getTime() ?? null,
   next_probe: nextProbe?.getTime() ?? null,
 });

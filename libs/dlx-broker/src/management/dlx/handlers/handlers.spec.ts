@@ -37,14 +37,26 @@ function arrange() {
 
 describe('handlers over HTTP', () => {
   it('are listed, paused and resumed', async () => {
-    const { call, isPaused } = arrange();
-    const row = { handler: 'Payments.pay', vhost: '/', queue: 'payments', circuit: 'bank', next_probe: null };
+    const { broker, call, isPaused } = arrange();
+    const row = {
+      handler: 'Payments.pay',
+      vhost: '/',
+      queue: 'payments',
+      circuit: 'bank',
+      next_probe: null,
+      may_pause: true,
+    };
     const items = async (as = 'guest:guest') => (await call('GET', '/dlx/handlers', { as })).body;
     expect(await items()).toEqual({ items: [{ ...row, state: 'running', reason: null, since: null }] });
     expect((await call('PUT', path, { body: { reason: 'the bank moves' } })).status).toBe(204);
     expect(await items('bob:guest')).toEqual({
-      items: [{ ...row, state: 'paused', reason: 'the bank moves', since: 1_767_268_800_000 }],
+      items: [{ ...row, state: 'paused', reason: 'the bank moves', since: 1_767_268_800_000, may_pause: false }],
     });
+    // The reason of an open circuit is the text of an error, which may come from a message.
+    broker.access.setPermissions('bob', '/', { configure: '.*', write: '.*', read: '^own' });
+    expect(await items('bob:guest')).toMatchObject({ items: [{ state: 'paused', reason: null, may_pause: true }] });
+    broker.access.setPermissions('guest', '/', { configure: '^$', write: '^$', read: '^$' });
+    expect(await items()).toMatchObject({ items: [{ reason: 'the bank moves', may_pause: true }] });
     expect((await call('DELETE', path)).status).toBe(204);
     expect(isPaused()).toBeUndefined();
   });

@@ -4,6 +4,7 @@ import type { ApiRequest } from '../../http/resource.js';
 import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
+import type { SeesReason } from '../pause/pause-json.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 
 /** Something that an operator should look at. */
@@ -72,17 +73,14 @@ export function stuckAlarm(queue: Queue, { edges }: DeadLetterGraph): Alarm | un
 }
 
 /** The alarm of a queue whose deliveries an operator stopped. A pause may be forgotten. */
-export function pauseAlarm(queue: Queue): Alarm | undefined {
+export function pauseAlarm(queue: Queue, seesReason: SeesReason): Alarm | undefined {
   const { state } = queue.pausing;
   if (state === undefined) return undefined;
   const { by, reason, since, until } = state;
   const from = `paused${by === undefined ? '' : ` by ${by}`} since ${shownTime(since)}`;
   const end = until === undefined ? 'until it is resumed' : `until ${shownTime(until)}`;
-  return alarmOf(
-    'paused',
-    queue,
-    `${from}, ${end}; ${queue.length} messages wait${reason === '' ? '' : `: ${reason}`}`,
-  );
+  const why = reason === '' || !seesReason(queue) ? '' : `: ${reason}`;
+  return alarmOf('paused', queue, `${from}, ${end}; ${queue.length} messages wait${why}`);
 }
 
 const shownTime = (time: number): string => new Date(time).toISOString().replace('.000Z', 'Z');

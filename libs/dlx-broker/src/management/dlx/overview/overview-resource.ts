@@ -6,6 +6,7 @@ import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { onlyKnown } from '../input.js';
+import { reasonsFor } from '../pause/pause-json.js';
 import { redriveToJson } from '../redrive-json.js';
 import { seenVhosts } from '../seen-vhosts.js';
 import { type Alarm, brokerAlarms, loopAlarms, mostOfKind } from './alarms.js';
@@ -20,7 +21,7 @@ const show: Handler = async (request, management) => {
   const measures = management.measures(request);
   const graphs: DeadLetterGraph[] = [];
   for (const vhost of vhosts) graphs.push(await dlx.graphs.of(vhost));
-  const totals = new Totals(management, management.now());
+  const totals = new Totals(management, management.now(), reasonsFor(management.broker, request.user));
   for (const graph of graphs) await inTurns(totals.add(graph), dlx.turns, request.signal);
   await inTurns(totals.lookIntoTop(), dlx.turns, request.signal);
   const loops = await inTurns(alarmsOfLoops(graphs, measures), dlx.turns, request.signal);

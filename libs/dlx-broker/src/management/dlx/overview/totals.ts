@@ -3,6 +3,7 @@ import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
+import type { SeesReason } from '../pause/pause-json.js';
 import { OldestLetters } from '../queues/oldest-letters.js';
 import { deadLetterSign } from '../queues/queue-row.js';
 import { type Alarm, growthAlarm, type Growth, growthOf, mostOfKind, pauseAlarm, stuckAlarm } from './alarms.js';
@@ -30,6 +31,7 @@ export class Totals {
   constructor(
     readonly management: Management,
     readonly now: number,
+    readonly seesReason: SeesReason,
   ) {}
 
   /** Adds the queues of a virtual host. Yields after each. */
@@ -45,7 +47,7 @@ export class Totals {
     this.ready += queue.length;
     this.unacknowledged += queue.unacked;
     this.#note(stuckAlarm(queue, graph), this.#stuck);
-    this.#note(pauseAlarm(queue), this.#paused);
+    this.#note(pauseAlarm(queue, this.seesReason), this.#paused);
     const sign = deadLetterSign(queue, graph);
     if (sign === 'claimed') this.unprovenQueues++;
     // A forged header must not count the messages of a work queue as dead letters.

@@ -76,6 +76,33 @@ describe('a pause over HTTP', () => {
     expect(JSON.stringify(items[0]).length).toBeLessThan(1_000);
   });
 
+  it('shows its reason to users who may read from the queue, and that it is paused to all who see the queue', async () => {
+    const { call, broker } = arrange();
+    await call('PUT', path, { body: { reason: 'why' } });
+    const passwordHash = broker.access.user('guest')?.passwordHash;
+    const look = async (as: string): Promise<string> => {
+      const paths = ['/dlx/queues', '/dlx/queues/%2F/orders', '/queues', '/queues/%2F/orders', '/dlx/overview'];
+      const answers = await Promise.all(paths.map((of) => call('GET', of, { as })));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      const texts = answers.map(({ body }) => JSON.stringify(body));
+      expect(texts.filter((text) => text.includes('paused') && text.includes('guest'))).toHaveLength(5);
+      return texts.map((text) => (text.includes('why') ? 'why' : '-')).join(' ');
+    };
+    for (const [name, tags, read] of [
+      ['reader', ['management'], '.*'],
+      ['other', ['management'], '^own'],
+      ['watcher', ['monitoring'], '^own'],
+      ['boss', ['administrator'], '^own'],
+    ] as const) {
+      broker.access.setUser(name, { passwordHash, tags });
+      broker.access.setPermissions(name, '/', { configure: '.*', write: '.*', read });
+    }
+    expect(await look('reader:guest')).toBe('why why why why why');
+    expect(await look('boss:guest')).toBe('why why why why why');
+    expect(await look('other:guest')).toBe('- - - - -');
+    expect(await look('watcher:guest')).toBe('- - - - -');
+  });
+
   it('rule X5: is no part of definitions', async () => {
     const { call } = arrange();
     await call('PUT', path, { body: {} });

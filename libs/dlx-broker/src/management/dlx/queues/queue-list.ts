@@ -7,6 +7,7 @@ import type { Handler } from '../../http/resource.js';
 import { type Columns, rowOf } from '../../api/columns.js';
 import type { Management } from '../../management.js';
 import { onlyKnown, wordIn } from '../input.js';
+import { reasonsFor } from '../pause/pause-json.js';
 import { seenVhosts } from '../seen-vhosts.js';
 import { lengthsOf } from './lengths.js';
 import { OldestLetters } from './oldest-letters.js';
@@ -37,7 +38,13 @@ export const listQueues: Handler = async (request, management) => {
     return graph && deadLetterSign(queue, graph);
   };
   const oldest = new OldestLetters();
-  const columns = queueRowColumns(management.nodeName, management.measures(request), signOf, oldest);
+  const columns = queueRowColumns(
+    management.nodeName,
+    management.measures(request),
+    signOf,
+    oldest,
+    reasonsFor(management.broker, request.user),
+  );
   const list = queueListIn(query, columns);
   const vhosts = seenVhosts(request, management);
   for (const vhost of vhosts) graphs.set(vhost, await dlx.graphs.of(vhost));

@@ -6,7 +6,7 @@ import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { isParked } from '../letter-facts.js';
-import { pauseToJson } from '../pause/pause-json.js';
+import { pauseToJson, type SeesReason } from '../pause/pause-json.js';
 import { featuresOf } from './features.js';
 import type { OldestLetters } from './oldest-letters.js';
 
@@ -50,13 +50,14 @@ export function queueRowColumns(
   measures: Measures,
   signOf: (queue: Queue) => DeadLetterSign | undefined,
   oldest: OldestLetters,
+  seesReason: SeesReason,
 ): QueueColumns {
   const { vhost, name, type, durable, exclusive, auto_delete } = declaredQueueColumns(nodeName);
   const rate = (of: string) => (queue: Queue) => measures.rate(queue, queueSeries, of);
   return {
     ...({ vhost, name, type, durable, exclusive, auto_delete } as QueueColumns),
     state: (queue) => stateOf(queue, measures),
-    paused: pauseToJson,
+    paused: (queue) => pauseToJson(queue, seesReason),
     features: featuresOf,
     policy: ({ inForce }) => inForce.policy?.name ?? null,
     operator_policy: ({ inForce }) => inForce.operatorPolicy?.name ?? null,

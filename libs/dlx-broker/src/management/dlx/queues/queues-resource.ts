@@ -12,6 +12,7 @@ import { inTurns } from '../../http/turns.js';
 import { ok } from '../../http/reply.js';
 import type { Handler, Resource } from '../../http/resource.js';
 import { onlyKnown } from '../input.js';
+import { reasonsFor } from '../pause/pause-json.js';
 import { deadLettersTo, edgesInto, sourceToJson } from './neighbours.js';
 import { OldestLetters } from './oldest-letters.js';
 import { listQueues } from './queue-list.js';
@@ -28,7 +29,13 @@ const showQueue: Handler = async (request, management) => {
   const signOf = (each: Queue) => deadLetterSign(each, graph);
   const oldest = new OldestLetters();
   if (signOf(queue) !== undefined) await inTurns(oldest.look([queue]), dlx.turns, request.signal);
-  const columns = queueRowColumns(management.nodeName, management.measures(request), signOf, oldest);
+  const columns = queueRowColumns(
+    management.nodeName,
+    management.measures(request),
+    signOf,
+    oldest,
+    reasonsFor(management.broker, request.user),
+  );
   const sources = await inTurns(edgesInto(queue, graph), dlx.turns, request.signal);
   const bindings = await inTurns(allBindings(bindingsTo(vhost, queue)), dlx.turns, request.signal);
   return ok({
