@@ -9,6 +9,7 @@ import { count, rate } from '../../ui/format';
 import { Age, Card, Figure, Name, NotProven, PageHead, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { DeadMail } from './dead-mail';
+import { Handlers } from './handlers';
 import { Bindings, Consumers } from './lists';
 import { LiveCharts } from './live-charts';
 import type { LiveView } from './live-series';
@@ -134,6 +135,7 @@ function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; r
           <Card title="Consumers">
             <Consumers of={data.consumers_list} />
           </Card>
+          <Handlers vhost={vhost} name={name} />
           <Card title="Bindings">
             <Bindings of={data.bindings} />
           </Card>
