@@ -13,6 +13,26 @@ export class Both implements Journal {
     return this.journal.sequence;
   }
 
+  /** The entry that is made of a row is to the ledger the one that became the row. */
+  get rows(): Journal['rows'] {
+    const { journal, ledger } = this;
+    const { rows } = journal;
+    if (rows === undefined) return undefined;
+    return {
+      hasAll: (entry) => rows.hasAll(entry),
+      forget: (entry) => {
+        const number = rows.forget(entry);
+        ledger.forgot(number, entry);
+        return number;
+      },
+      recall: (number, entry, size) => {
+        rows.recall(number, entry, size);
+        ledger.recalled(number, entry);
+      },
+      bodyOf: (number, size) => rows.bodyOf(number, size),
+    };
+  }
+
   refuses(queue: MessageOwner, message: Entry['message']): boolean {
     return this.journal.refuses(queue, message);
   }

@@ -11,6 +11,8 @@ export const lent = (clock: ManualClock, rabbitmq: ProfileName = '3.10') => ({
   names: new CountedNames(),
   patterns,
   rabbitmq,
+  // The short queues of these tests have rows, as long ones do.
+  packing: { from: 3, rows: 2 },
 });
 
 /** A broker in which nothing moves until it is woken: so it can be seen as it was found. */

@@ -16,6 +16,10 @@ export class Ledger {
   #committed = 0;
   #ids = new WeakMap<Entry, number>();
   #lastId = 0;
+  /** Ids of entries that are rows of a queue, by the number of the row. */
+  readonly #rows = new Map<number, number>();
+  /** How many entries have become rows. */
+  forgotten = 0;
   /** In which commit a message was published, and whether any queue it then got into is kept. */
   readonly #arrivals = new Map<string, { readonly commit: number; readonly isKept: boolean }>();
   /** Messages that were there when this ledger began, by queue and position. */
@@ -55,6 +59,18 @@ export class Ledger {
     const commit = this.#committed + 1;
     if (known === undefined) this.#arrivals.set(messageId, { commit, isKept });
     else if (known.commit === commit && isKept) this.#arrivals.set(messageId, { commit, isKept });
+  }
+
+  forgot(number: number, entry: Entry): void {
+    this.forgotten++;
+    const id = this.#ids.get(entry);
+    if (id === undefined) this.#rows.delete(number);
+    else this.#rows.set(number, id);
+  }
+
+  recalled(number: number, entry: Entry): void {
+    const id = this.#rows.get(number);
+    if (id !== undefined) this.#ids.set(entry, id);
   }
 
   delivered(queue: MessageOwner, entry: Entry): void {

@@ -38,7 +38,7 @@ export interface Violation {
 export interface PowerCuts {
   readonly points: number;
   readonly violation: Violation | undefined;
-  /** How often the disk was asked for what, and how many segments were opened from their hints, over all runs. */
+  /** How often the disk was asked for what, how many segments were opened from their hints, and how many messages were rows, over all runs. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -143,6 +143,7 @@ class Run {
       }
     }
     this.#number = workload.nextNumber;
+    this.counts['rows'] = (this.counts['rows'] ?? 0) + ledger.forgotten;
     disk.onStep = () => undefined;
     for (const [name, count] of Object.entries(disk.counts)) this.counts[name] = (this.counts[name] ?? 0) + count;
     return undefined;

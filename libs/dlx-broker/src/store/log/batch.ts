@@ -202,6 +202,13 @@ export class Batch {
     return this.#closeWith(start, rest.subarray(body));
   }
 
+  /** A record from another segment, as it is. */
+  repeat(record: Buffer): void {
+    const start = this.#open(record[typeAt] as number);
+    this.#sink.raw(record.subarray(recordHead));
+    this.#close(start);
+  }
+
   /** The last record. @param time milliseconds since 1970 */
   commit(time: number): void {
     const start = this.#open(recordTypes.commit);

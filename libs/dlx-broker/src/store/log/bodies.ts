@@ -70,6 +70,26 @@ export class Bodies {
     this.detach(message);
   }
 
+  /**
+   * The object of this message is about to be forgotten, and the store keeps its row. Whoever still has the object can read its body
+   * as long as the segment is there.
+   */
+  forget(message: Message): void {
+    const number = numberIn(message.slot);
+    const place = this.messages.cached.get(number);
+    if (place !== 0) this.#remove(place, message);
+    if (!message.isLoaded) message.pageOut(this.detached(number, message.size) as StoredBody);
+    message.slot = undefined;
+  }
+
+  /** The body of a message in the log, for a message without a slot. */
+  detached(number: number, length: number): StoredBody | undefined {
+    const { root, segment, offset, length: lengths } = this.messages;
+    const owner = root.get(number) || number;
+    const found = this.segments.get(segment.get(owner));
+    return found && new DetachedBody(this, found, offset.get(owner), lengths.get(owner), length);
+  }
+
   /** From now on the message has its body without a slot, and without the message with which it shares the body. */
   detach(message: Message): void {
     const root = this.rootOf(message);

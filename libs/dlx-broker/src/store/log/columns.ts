@@ -119,6 +119,21 @@ export class Octets {
   }
 }
 
+/** Integers from 0 to 2^53, mostly below 2^32. */
+export class Integers {
+  readonly #low = new Words();
+  readonly #high = new Words();
+
+  get(row: number): number {
+    return this.#low.get(row) + this.#high.get(row) * 0x1_0000_0000;
+  }
+
+  set(row: number, value: number): void {
+    this.#low.set(row, value >>> 0);
+    this.#high.set(row, value <= 0xffff_ffff ? 0 : Math.floor(value / 0x1_0000_0000));
+  }
+}
+
 /** Any numbers. */
 export class Doubles {
   readonly #pieces: (Float64Array | undefined)[] = [];
@@ -139,9 +154,11 @@ export class Doubles {
   }
 }
 
-/** Objects. */
+/** Objects. A piece without an object is dropped. */
 export class References<T extends object> {
-  readonly #pieces: ((T | undefined)[] | undefined)[] = [];
+  readonly #pieces: (Piece<T> | undefined)[] = [];
+  /** The last piece that was dropped, for the next one: rows of new messages are filled and emptied in turn. */
+  #spare: Piece<T> | undefined;
 
   /** Eight bytes a reference. */
   get bytes(): number {
@@ -149,17 +166,37 @@ export class References<T extends object> {
   }
 
   get(row: number): T | undefined {
-    return this.#pieces[row >>> bits]?.[row & mask];
+    return this.#pieces[row >>> bits]?.values[row & mask];
   }
 
   set(row: number, value: T | undefined): void {
     let piece = this.#pieces[row >>> bits];
     if (piece === undefined) {
       if (value === undefined) return;
-      this.#pieces[row >>> bits] = piece = new Array<T | undefined>(pieceRows);
+      piece = this.#spare ?? { values: new Array<T | undefined>(pieceRows), count: 0 };
+      this.#spare = undefined;
+      this.#pieces[row >>> bits] = piece;
     }
-    piece[row & mask] = value;
+    const { values } = piece;
+    const before = values[row & mask];
+    values[row & mask] = value;
+    if (value === undefined) {
+      if (before !== undefined && --piece.count === 0) this.#drop(row >>> bits, piece);
+    } else if (before === undefined) {
+      piece.count++;
+    }
   }
+
+  #drop(index: number, piece: Piece<T>): void {
+    this.#pieces[index] = undefined;
+    this.#spare = piece;
+  }
+}
+
+interface Piece<T> {
+  readonly values: (T | undefined)[];
+  /** Objects in it. */
+  count: number;
 }
 
 function piecesIn(pieces: readonly unknown[]): number {

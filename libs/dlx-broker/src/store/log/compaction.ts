@@ -157,7 +157,7 @@ export class Compaction {
       if (at === 0) break;
       from.at = at + recordHead;
       const type = bytes[at + typeAt] as number;
-      if (type === recordTypes.entry) this.#copyEntry(from, segment, batch, into);
+      if (type === recordTypes.entry) this.#copyEntry(from, at, segment, batch, into);
       else if (type === recordTypes.message || type === recordTypes.copy)
         this.#copyMessage(from, at, type, segment, batch, into);
     }
@@ -181,13 +181,22 @@ export class Compaction {
     return bytes.subarray(0, at);
   }
 
-  #copyEntry(from: ByteSource, segment: Segment, batch: Batch, into: Segment): void {
+  #copyEntry(from: ByteSource, at: number, segment: Segment, batch: Batch, into: Segment): void {
     const { entries, segments } = this.inventory;
     const number = from.varint();
     const isLive = number < entries.end && (entries.flags.get(number) & Flag.Live) !== 0;
     if (!isLive || entries.segment.get(number) !== segment.number) return;
     if ((entries.flags.get(number) & Flag.Stored) === 0) return;
-    if (!this.inventory.isLeaving(number)) return encodeEntry(this.inventory, batch, into, number);
+    if (!this.inventory.isLeaving(number)) {
+      if (entries.entries.get(number) !== undefined) return encodeEntry(this.inventory, batch, into, number);
+      // Its queue keeps it as a row: nothing of it has changed since this record.
+      const bytes = this.inventory.bytesOf(number);
+      batch.repeat(from.bytes.subarray(at, at + typeAt + from.bytes.readUInt32BE(at)));
+      segments.removeRecord(segment.number, bytes);
+      entries.segment.set(number, into.number);
+      segments.addRecord(into.number, bytes);
+      return;
+    }
     // The queue is deleted: the entry is about to be dropped, and is not copied.
     segments.removeRecord(segment.number, this.inventory.bytesOf(number));
     entries.flags.set(number, entries.flags.get(number) & ~Flag.Stored);

@@ -18,6 +18,7 @@ import { cannotOpen } from './faults.js';
 import { type Damage, defaultDiskFree, type DiskJournalOptions, type DiskJournalStats } from './options.js';
 import { recover, type Recovered } from './recover.js';
 import { MessageRestorer } from './restore-messages.js';
+import { Rows } from './rows.js';
 import { numberIn, slotOf } from './slot.js';
 import { Space } from './space.js';
 import { checkRecovered } from './check-recovered.js';
@@ -42,6 +43,8 @@ export class DiskJournal implements Journal {
   readonly damage: Damage;
   /** The number of changes received so far. */
   sequence = 0;
+  /** Entries that queues keep as rows. */
+  readonly rows: Rows;
   #recovered: Recovered | undefined;
   #restorer: MessageRestorer | undefined;
   /** True while recovery declares objects that are in the log already. */
@@ -68,6 +71,7 @@ export class DiskJournal implements Journal {
     this.#recovered = recovered;
     this.#hinted = recovered.hinted;
     this.#inventory = inventory;
+    this.rows = new Rows(inventory);
     this.#declared = declared;
     this.#segments = segments;
     this.#afterCrash = options.afterCrash === true;

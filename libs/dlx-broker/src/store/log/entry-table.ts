@@ -26,7 +26,7 @@ export class EntryTable {
   readonly next = new Words();
   readonly previous = new Words();
   readonly flags = new Octets();
-  /** The entries themselves, for position, deadline and returns. */
+  /** The entries themselves, for position, deadline and returns; none for a row that its queue keeps. */
   readonly entries = new References<Entry>();
   /** Entries there are. */
   count = 0;

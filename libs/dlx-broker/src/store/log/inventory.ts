@@ -44,6 +44,8 @@ export class Inventory {
   readonly #leaving = new Set<number>();
   /** Messages that lost an entry in this command, and may have none left. */
   #unreferenced: Message[] = [];
+  /** Numbers of such messages of which there is no object. */
+  #unreferencedRows: number[] = [];
   /** Messages without entries that are not in the log yet, and whose bodies other messages share. */
   readonly #bodyOwners = new Map<number, Message>();
 
@@ -124,7 +126,7 @@ export class Inventory {
     for (const queue of this.#leaving) {
       for (let number = this.entries.first(queue); number !== 0; number = this.entries.first(queue)) {
         if (left-- === 0) return true;
-        this.#drop(number, this.entries.entries.get(number) as Entry);
+        this.#drop(number, this.entries.entries.get(number));
       }
       this.#leaving.delete(queue);
     }
@@ -133,6 +135,7 @@ export class Inventory {
 
   /** Called at the end of a command: forgets messages without entries. */
   releaseUnreferenced(): void {
+    if (this.#unreferencedRows.length > 0) this.#releaseRows();
     if (this.#unreferenced.length === 0) return;
     const { own, shares, segment } = this.messages;
     const released: number[] = [];
@@ -150,6 +153,14 @@ export class Inventory {
     for (const number of released)
       if (shares.get(number) === 0 && this.messages.serial.get(number) !== 0) this.#forget(number);
     this.#unreferenced = [];
+  }
+
+  /** Messages of rows are in the log, so a message that shares the body of one finds it there. */
+  #releaseRows(): void {
+    const { own, shares } = this.messages;
+    for (const number of this.#unreferencedRows)
+      if (own.get(number) === 0 && shares.get(number) === 0) this.#forget(number);
+    this.#unreferencedRows = [];
   }
 
   /** Estimated bytes of the record of this entry. */
@@ -191,11 +202,12 @@ export class Inventory {
     return number;
   }
 
-  #drop(number: number, entry: Entry): void {
+  /** @param entry undefined for a row that its queue kept */
+  #drop(number: number, entry: Entry | undefined): void {
     const { entries, messages } = this;
     const flags = entries.flags.get(number);
     const message = entries.message.get(number);
-    entry.slot = undefined;
+    if (entry !== undefined) entry.slot = undefined;
     entries.remove(number);
     if ((flags & Flag.Stored) !== 0) this.segments.removeRecord(entries.segment.get(number), this.bytesOf(number));
     if (this.orders.size > 0) this.orders.delete(number);
@@ -203,7 +215,9 @@ export class Inventory {
     // An entry in the list of changed ones is freed when the batch comes to it.
     entries.flags.set(number, flags & Flag.Changed);
     if ((flags & Flag.Changed) === 0) this.freed.push(number);
-    if (messages.own.add(message, -1) === 0) this.#unreferenced.push(entry.message);
+    if (messages.own.add(message, -1) > 0) return;
+    if (entry === undefined) this.#unreferencedRows.push(message);
+    else this.#unreferenced.push(entry.message);
   }
 
   #forget(number: number): void {

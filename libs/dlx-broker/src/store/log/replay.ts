@@ -1,7 +1,7 @@
 import type { TopologyChange } from '../../broker/index.js';
 import { entryBits } from './batch.js';
 import { ByteSource } from './byte-source.js';
-import { Doubles, References, Words } from './columns.js';
+import { Doubles, Integers, References, Words } from './columns.js';
 import { Flag } from './entry-table.js';
 import { EnvelopeReader } from './envelope-reader.js';
 import type { Envelope } from './envelope.js';
@@ -12,17 +12,47 @@ import { readPlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
 import { readRetained } from './death-codec.js';
 
+/** The envelope of each message. Those of the first one, which mostly are all, take no room. */
+class Envelopes {
+  #first: Envelope | undefined;
+  readonly #others = new References<Envelope>();
+
+  get(number: number): Envelope {
+    return this.#others.get(number) ?? (this.#first as Envelope);
+  }
+
+  set(number: number, envelope: Envelope): void {
+    this.#first ??= envelope;
+    this.#others.set(number, envelope === this.#first ? undefined : envelope);
+  }
+}
+
+/** The size of each body. That of the first one takes no room. */
+class Sizes {
+  #first = -1;
+  readonly #others = new Words();
+
+  get(number: number): number {
+    return (this.#others.get(number) + this.#first) >>> 0;
+  }
+
+  set(number: number, size: number): void {
+    if (this.#first < 0) this.#first = size;
+    this.#others.set(number, (size - this.#first) >>> 0);
+  }
+}
+
 /** Replays the records of the log: the last record of each message and each entry counts. */
 export class Replay {
   /** Of each message, by number. */
-  readonly envelopes = new References<Envelope>();
+  readonly envelopes = new Envelopes();
   /** Bytes of its body. */
-  readonly sizes = new Words();
+  readonly sizes = new Sizes();
   /** The serial of the message whose body it shares. */
   readonly rootSerials = new Words();
   /** Of each entry, the serial of its message. */
   readonly serials = new Words();
-  readonly positions = new Doubles();
+  readonly positions = new Integers();
   readonly deadlines = new Doubles();
   /** Milliseconds that were left until the deadline when the entry was written. */
   readonly remaining = new Doubles();
@@ -43,8 +73,8 @@ export class Replay {
   /** New messages of the batch, and the first queue of each. */
   readonly #fresh = new NumberList();
   readonly #firstQueues = new NumberList();
-  /** Of each message, the serial in its last entry. */
-  readonly #mentioned = new Words();
+  /** Entries of the batch. */
+  readonly #placed = new NumberList();
 
   constructor(
     readonly inventory: Inventory,
@@ -144,7 +174,7 @@ export class Replay {
     entries.reach(number);
     entries.message.set(number, message);
     this.serials.set(number, serial);
-    this.#mentioned.set(message, serial);
+    this.#placed.push(number);
     entries.queue.set(number, queue);
     entries.segment.set(number, segment);
     this.positions.set(number, position);
@@ -198,15 +228,21 @@ export class Replay {
     if (this.isDamaged) this.#countLosses();
     this.#fresh.clear();
     this.#firstQueues.clear();
+    this.#placed.clear();
     this.isDamaged = false;
   }
 
   /** Counts messages of this batch without entries. */
   #countLosses(): void {
-    const { serial } = this.inventory.messages;
+    const { messages, entries } = this.inventory;
+    const mentioned = new Map<number, number>();
+    for (let index = 0; index < this.#placed.length; index++) {
+      const entry = this.#placed.at(index);
+      mentioned.set(entries.message.get(entry), this.serials.get(entry));
+    }
     for (let index = 0; index < this.#fresh.length; index++) {
       const number = this.#fresh.at(index);
-      if (this.#mentioned.get(number) !== serial.get(number)) this.losses.push(this.#firstQueues.at(index));
+      if (mentioned.get(number) !== messages.serial.get(number)) this.losses.push(this.#firstQueues.at(index));
     }
   }
 }

@@ -1,8 +1,7 @@
 import { type Broker, type MessageOwner, inRestoreOrder } from '../../broker/index.js';
 import { type Message, messageOf } from '../../message/index.js';
-import type { Doubles } from './columns.js';
+import type { Integers } from './columns.js';
 import { type Entry, Flag } from './entry-table.js';
-import type { Envelope } from './envelope.js';
 import type { Recovered } from './recover.js';
 import { slotOf } from './slot.js';
 
@@ -60,10 +59,11 @@ export class MessageRestorer {
       const deadline = replay.deadlines.get(number);
       const returns = replay.returns.get(number) ?? 0;
       const delivered = (inventory.entries.flags.get(number) & Flag.Unacked) !== 0;
+      // The clock may have been set back: no message lives longer than it could have when it was written.
+      const latest = deadline === 0 ? 0 : now + replay.remaining.get(number);
       const place = {
         position: replay.positions.get(number),
-        // The clock may have been set back: no message lives longer than it could have when it was written.
-        deadline: deadline === 0 ? 0 : Math.min(deadline, now + replay.remaining.get(number)),
+        deadline: Math.min(deadline, latest),
         returns,
         failures: replay.failures.get(number) ?? returns,
         delivered,
@@ -72,7 +72,7 @@ export class MessageRestorer {
         suspect,
       };
       this.current = number;
-      this.#isChanged = delivered || (suspect && returns === 0);
+      this.#isChanged = delivered || (suspect && returns === 0) || latest < deadline;
       const entry = queue.restore(this.#message(inventory.entries.message.get(number)), place, now);
       if (this.current !== 0) this.link(entry);
     }
@@ -90,7 +90,7 @@ export class MessageRestorer {
     const isShared = inventory.messages.own.get(number) > 1;
     const known = isShared ? this.#shared.get(number) : undefined;
     if (known !== undefined) return known;
-    const { exchange, routingKey, own, notes } = replay.envelopes.get(number) as Envelope;
+    const { exchange, routingKey, own, notes } = replay.envelopes.get(number);
     const message = messageOf(exchange, routingKey, own, nothing, notes);
     message.slot = slotOf(number);
     inventory.bodies.pageOut(message, replay.sizes.get(number));
@@ -100,7 +100,7 @@ export class MessageRestorer {
 }
 
 /** Sorts by position, unless the entries are sorted already. */
-function inOrder(numbers: Uint32Array, positions: Doubles): Uint32Array {
+function inOrder(numbers: Uint32Array, positions: Integers): Uint32Array {
   const before = (one: number, other: number): number => positions.get(one) - positions.get(other);
   for (let index = 1; index < numbers.length; index++) {
     if (before(numbers[index - 1] as number, numbers[index] as number) > 0) return numbers.sort(before);

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
+import { Broker, type Entry, type Queue } from '../../broker/index.js';
+import { int32, longstr } from '../../message/index.js';
+import { CountedNames } from '../../testing/counted-names.js';
+import { ManualClock } from '../../testing/manual-clock.js';
+import { DiskJournal } from './disk-journal.js';
+import type { DiskJournalOptions } from './options.js';
+import { segmentName } from './segment-header.js';
+
+const patterns = { compile: () => ({ matches: () => true }) };
+const toDead = new Map([
+  ['x-dead-letter-exchange', longstr('')],
+  ['x-dead-letter-routing-key', longstr('dead')],
+]);
+
+/** A broker whose queues keep nearly all messages as rows. */
+async function open(disk = new FakeDisk(), options: DiskJournalOptions = {}, clock = new ManualClock()) {
+  disk.isManual = false;
+  const usual = { segment: 10_000, memory: 0, diskFree: 0, now: () => clock.now() };
+  const journal = await DiskJournal.open(disk, { ...usual, ...options });
+  const forgotten: number[] = [];
+  const { rows } = journal;
+  const forget = rows.forget.bind(rows);
+  rows.forget = (entry) => {
+    const number = forget(entry);
+    forgotten.push(number);
+    return number;
+  };
+  const broker = new Broker({ clock, journal, names: new CountedNames(), patterns, packing: { from: 4, rows: 2 } });
+  journal.restore(broker);
+  const queue = (name: string): Queue => broker.virtualHost('/').queues.get(name) as Queue;
+  return { ...listen(broker), broker, journal, disk, clock, queue, forgotten };
+}
+
+type Harness = Awaited<ReturnType<typeof open>>;
+
+const bodyOf = (number: number): Buffer => Buffer.from(`message ${number}, `.padEnd(500, 'x'));
+
+async function fill({ channel, journal }: Harness, messages: number, name = 'q', args = toDead): Promise<void> {
+  channel.declareQueue('dead', { durable: true });
+  channel.declareQueue(name, { durable: true, arguments: args });
+  for (let number = 0; number < messages; number++) {
+    channel.publish('', name, { deliveryMode: 2, messageId: `m${number}` }, bodyOf(number));
+    if (number % 3 === 0) await journal.flush();
+  }
+  await journal.flush();
+}
+
+function idsIn(queue: Queue): string[] {
+  const ids: string[] = [];
+  queue.peek(({ message }) => {
+    const id = message.properties.messageId as string;
+    expect(Buffer.from(message.body).equals(bodyOf(Number(id.slice(1))))).toBe(true);
+    ids.push(id);
+  });
+  return ids;
+}
+
+const range = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, index) => `m${from + index}`);
+
+describe('rows of a queue in the log', () => {
+  it('become messages again, with the bodies that were written, in this life and in the next', async () => {
+    const harness = await open();
+    await fill(harness, 100);
+    expect(new Set(harness.forgotten).size).toBeGreaterThan(70);
+    expect(idsIn(harness.queue('q'))).toEqual(range(0, 100));
+    const again = await open(harness.disk.copy());
+    expect(new Set(again.forgotten).size).toBeGreaterThan(70);
+    for (const { channel, journal } of [harness, again]) {
+      for (let number = 0; number < 100; number++) {
+        const got = channel.get('q')!;
+        expect(Buffer.from(got.body).equals(bodyOf(number))).toBe(true);
+        channel.ack(got.deliveryTag);
+      }
+      await journal.flush();
+      expect(journal.stats).toMatchObject({ entries: 0, messages: 0 });
+    }
+    expect((await open(harness.disk.copy())).journal.stats.entries).toBe(0);
+  });
+
+  it('die and are dead-lettered without their bodies being read', async () => {
+    const harness = await open();
+    await fill(harness, 60, 'hurried', new Map([...toDead, ['x-message-ttl', int32(50)]] as never));
+    const { read } = harness.disk.counts;
+    harness.clock.advance(60);
+    await harness.journal.flush();
+    expect(harness.disk.counts.read - read).toBeLessThan(40); // the seals of hints
+    const again = await open(harness.disk.copy());
+    for (const { queue } of [harness, again]) expect(idsIn(queue('dead'))).toEqual(range(0, 60));
+  });
+
+  it('are copied by a compaction as they are', async () => {
+    const harness = await open(new FakeDisk(), { slack: 0, factor: 1.2 });
+    await fill(harness, 200, 'limited', new Map([['x-message-ttl', int32(60_000)]]) as never);
+    harness.clock.advance(10);
+    // All but every eighth message leave, so that what stays is in segments that are nearly empty.
+    const queue = harness.queue('limited');
+    const leaving: Entry[] = [];
+    queue.peek((entry) => void (entry.position % 8 === 0 || leaving.push(entry)));
+    for (const entry of leaving) harness.broker.virtualHost('/').discard(queue, entry);
+    for (let turn = 0; turn < 60; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await harness.journal.flush();
+    }
+    const kept = idsIn(queue);
+    expect(kept).toHaveLength(25);
+    const { segments } = harness.journal.stats;
+    expect(segments).toBeLessThan(8);
+    for (const hints of ['use', 'check'] as const) {
+      const again = await open(harness.disk.copy(), { hints }, new ManualClock(harness.clock.now()));
+      expect([idsIn(again.queue('limited')), again.journal.damage.places]).toEqual([kept, []]);
+      again.clock.advance(60_000 - 11);
+      expect(again.queue('limited').length).toBe(25);
+      again.clock.advance(1);
+      expect(again.queue('limited').length).toBe(0);
+    }
+  });
+
+  it('go with their queue, and with a purge', async () => {
+    for (const how of ['delete', 'purge'] as const) {
+      const harness = await open();
+      await fill(harness, 100);
+      if (how === 'delete') harness.channel.deleteQueue('q');
+      else harness.channel.purgeQueue('q');
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await harness.journal.flush();
+      expect(harness.journal.stats).toMatchObject({ entries: 0, messages: 0, liveBytes: 0 });
+      await fill(harness, 30, 'other');
+      expect(idsIn(harness.queue('other'))).toEqual(range(0, 30));
+      const again = await open(harness.disk.copy());
+      expect(idsIn(again.queue('other'))).toEqual(range(0, 30));
+    }
+  });
+
+  it('are none while the batch of a message is not durable, and of messages in several queues', async () => {
+    const harness = await open();
+    harness.channel.declareExchange('fan', { type: 'fanout', durable: true });
+    for (const name of ['one', 'two']) {
+      harness.channel.declareQueue(name, { durable: true });
+      harness.channel.bindQueue(name, 'fan', '');
+    }
+    for (let number = 0; number < 50; number++)
+      harness.channel.publish('', 'one', { deliveryMode: 2, messageId: `m${number}` }, bodyOf(number));
+    expect(harness.forgotten).toEqual([]);
+    await harness.journal.flush();
+    harness.channel.purgeQueue('one');
+    for (let number = 0; number < 50; number++) {
+      harness.channel.publish('fan', '', { deliveryMode: 2, messageId: `m${number}` }, bodyOf(number));
+      await harness.journal.flush();
+    }
+    expect(harness.forgotten).toEqual([]);
+    for (const name of ['one', 'two']) expect(idsIn(harness.queue(name))).toEqual(range(0, 50));
+  });
+
+  it('keep the shortened life of a message after the clock was set back', async () => {
+    const harness = await open();
+    await fill(harness, 40, 'q', new Map([['x-message-ttl', int32(1_000)]]) as never);
+    await harness.journal.close();
+    const past = new ManualClock(harness.clock.now() - 1_000_000);
+    const back = await open(harness.disk, { slack: 0, factor: 1.2 }, past);
+    // What comes and goes makes the log longer than its live records: the oldest segments are copied.
+    for (let turn = 0; turn < 60; turn++) {
+      back.channel.publish('', 'dead', { deliveryMode: 2 }, bodyOf(turn));
+      await back.journal.flush();
+      back.channel.ack(back.channel.get('dead')!.deliveryTag);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(back.disk.files().has(segmentName(1))).toBe(false);
+    await back.journal.close();
+    const again = await open(back.disk, {}, new ManualClock(past.now() + 500));
+    again.clock.advance(501);
+    expect(again.queue('q').length).toBe(0);
+  });
+});
