@@ -132,7 +132,9 @@ const rows = {
     embedded: 'at once',
     serve: 'when the connection of the client ends, within 5 s',
     RabbitMQ: 'when the connection of the client ends, within 5 s',
-    instead: 'give handlers that may never end a time limit: `@Retry({ attempts: 1, timeout })`',
+    instead:
+      "send it with `{ timeout: '5s' }`, which lets it expire while it waits; give handlers that may never end a time limit: " +
+      '`@Retry({ attempts: 1, timeout })`',
   },
   exchangeType: {
     feature: 'a declaration with an unknown exchange type',

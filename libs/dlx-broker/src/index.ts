@@ -126,6 +126,7 @@ export type {
   HealthProblem,
   MetricsAddress,
   OldestDeadLetter,
+  SendOptions,
   SocketAddress,
   WatchOptions,
 } from './nest/index.js';
@@ -137,7 +138,13 @@ export type { ConsumedLetter, SettlementFailure } from './streams/index.js';
 export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
 
 // Errors
-export { ClientClosedError, ContractError, HandlerTimeoutError, IdempotencyStoreError } from './nest/index.js';
+export {
+  ClientClosedError,
+  ContractError,
+  HandlerTimeoutError,
+  IdempotencyStoreError,
+  RequestTimeoutError,
+} from './nest/index.js';
 export { Outbox, OutboxClosedError, type OutboxOptions } from './nest/index.js';
 export { UndecodablePayloadError } from './history/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';

@@ -26,6 +26,8 @@ import type { OutboxScope } from './outbox/scope.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
 import { endingBy, messageIdOf, type OwnIds, publicationOf, type PublishPlace } from './publication.js';
 import { DlxRecord } from './record-builder.js';
+import { answeredWithin, expiringIn, RequestTimeoutError } from './request-timeout.js';
+import { noSendOptions, type SendOptions, timeoutAsked } from './send-options.js';
 import { type Asker, SharedReplies } from './shared-replies.js';
 import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
@@ -226,24 +228,40 @@ export class DlxClient extends Client {
   override send<T, Answer, In, AnswerIn>(
     contract: RequestContract<T, Answer, In, AnswerIn>,
     data: NoInfer<In> | DlxRecord<NoInfer<In>>,
+    options?: SendOptions,
   ): Observable<Answer>;
   /** Each subscription sends the request. */
   override send<TResult = unknown, TInput = unknown, P = unknown>(
     pattern: P & NoContract<P>,
     data: TInput,
+    options?: SendOptions,
   ): Observable<TResult>;
-  override send<TResult>(pattern: unknown, data: unknown): Observable<TResult> {
+  override send<TResult>(pattern: unknown, data: unknown, options = noSendOptions): Observable<TResult> {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
       return throwError(() => new InvalidMessageException());
     }
+    let timeout: number | undefined;
+    try {
+      timeout = options === noSendOptions ? undefined : timeoutAsked(options);
+    } catch (error) {
+      return throwError(() => error);
+    }
     if (pattern instanceof Contract) {
-      const answers = ask(pattern, data, this.#limits, () => this.send(pattern.pattern, data));
+      const answers = ask(pattern, data, this.#limits, () => this.send(pattern.pattern, data, options));
       return answers as Observable<TResult>;
     }
+    const answers = this.#answersTo<TResult>(pattern, data, timeout);
+    if (timeout === undefined) return answers;
+    const tooLate = (): Error => new RequestTimeoutError(this.normalizePattern(pattern as string), timeout);
+    return answeredWithin(answers, timeout, this.#backend.clock, tooLate);
+  }
+
+  /** @param timeout after so many milliseconds the request expires in its queue */
+  #answersTo<T>(pattern: unknown, data: unknown, timeout: number | undefined): Observable<T> {
     return new Observable((observer) => {
       if (this.#closed) return refuseLater(observer, this.#refusals++);
-      if (this.#connected) return this.publish(this.#packetOf(pattern, data), this.createObserver(observer));
-      const connected = from(this.connect()).pipe(mergeMap(() => this.send<TResult>(pattern, data)));
+      if (this.#connected) return this.#request(this.#packetOf(pattern, data), this.createObserver(observer), timeout);
+      const connected = from(this.connect()).pipe(mergeMap(() => this.#answersTo<T>(pattern, data, timeout)));
       return connected.subscribe(observer);
     });
   }
@@ -255,6 +273,10 @@ export class DlxClient extends Client {
   }
 
   protected override publish(packet: ReadPacket, callback: (packet: WritePacket) => void): () => void {
+    return this.#request(packet, callback, undefined);
+  }
+
+  #request(packet: ReadPacket, callback: (packet: WritePacket) => void, timeout: number | undefined): () => void {
     let asked: PendingRequest | undefined;
     let published: PublishSpan | undefined;
     try {
@@ -268,6 +290,7 @@ export class DlxClient extends Client {
       );
       asked = request;
       let publication = this.#publication(packet, this.#requests, { correlationId: request.id });
+      if (timeout !== undefined) publication = expiringIn(publication, timeout);
       const span = this.#tracing?.published(publication);
       if (span !== undefined) ({ publication } = span);
       published = span;

@@ -41,6 +41,8 @@ export type { OutboxOptions } from './outbox/limits.js';
 export * from './payload.js';
 export { type PauseOptions, QueueControl } from './queue-control.js';
 export * from './record-builder.js';
+export { RequestTimeoutError } from './request-timeout.js';
+export type { SendOptions } from './send-options.js';
 export { DlxServer, getDlxTransportId } from './server.js';
 export type { HandlerCounts } from './handler-counts.js';
 export type { DlxStatus } from './status.js';

@@ -1,0 +1,54 @@
+import { AsyncResource } from 'node:async_hooks';
+import { Observable } from 'rxjs';
+import type { Publication } from '../backend/index.js';
+import type { Clock } from '../broker/index.js';
+import { after } from '../host/index.js';
+
+/** No answer to a request came in the time of option `timeout`. A handler may still be at work on it. */
+export class RequestTimeoutError extends Error {
+  override readonly name = 'RequestTimeoutError';
+
+  constructor(
+    /** The pattern as a routing key. */
+    readonly pattern: string,
+    /** Milliseconds. */
+    readonly timeout: number,
+  ) {
+    super(`no answer to '${pattern}' within ${timeout} ms`);
+  }
+}
+
+/** A request that expires in its queue after so many milliseconds, unless its own expiration is shorter. */
+export function expiringIn(publication: Publication, milliseconds: number): Publication {
+  const { properties } = publication;
+  const { expiration } = properties;
+  if (expiration !== undefined && Number(expiration) <= milliseconds) return publication;
+  return { ...publication, properties: { ...properties, expiration: String(milliseconds) } };
+}
+
+/**
+ * Limits the time until the first answer. At its end the answers are unsubscribed, which gives the request up. The subscriber gets the
+ * error in its own async context.
+ * @param timeout milliseconds
+ */
+export const answeredWithin = <T>(
+  answers: Observable<T>,
+  timeout: number,
+  clock: Clock,
+  failure: () => Error,
+): Observable<T> =>
+  new Observable((subscriber) => {
+    const own = new AsyncResource('DlxRequestTimeout');
+    const callOff = after(clock, timeout, () => own.runInAsyncScope(() => subscriber.error(failure())));
+    subscriber.add(callOff);
+    subscriber.add(
+      answers.subscribe({
+        next: (answer) => {
+          callOff();
+          subscriber.next(answer);
+        },
+        error: (error: unknown) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      }),
+    );
+  });
