@@ -4,6 +4,7 @@ import type { SafeTracing } from '../tracing/index.js';
 import type { LoggingOptions } from './logging.js';
 import type { OutboxScope } from './outbox/scope.js';
 import type { Envelope } from './packets/envelope.js';
+import type { SharedReplies } from './shared-replies.js';
 
 /** Where a client publishes. */
 export interface DlxClientOptions {
@@ -22,6 +23,8 @@ export interface DlxClientOptions {
   readonly tracing?: SafeTracing;
   /** Finds the outboxes of handlers. Default: events are published at once. */
   readonly outboxes?: OutboxScope;
+  /** @internal The replies of the client that made this one. Default: replies of its own. */
+  readonly replies?: SharedReplies;
   /** How lines are logged. Default: as sentences. */
   readonly logging?: LoggingOptions;
 }

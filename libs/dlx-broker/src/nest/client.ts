@@ -4,9 +4,8 @@ import { from, mergeMap, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
 import type { Backend, Done, Publication } from '../backend/index.js';
-import type { PublishSpan, SafeTracing } from '../tracing/index.js';
-import { DlxConfigurationError } from '../options/index.js';
-import { takeAnswer } from './answers.js';
+import type { SafeTracing } from '../tracing/index.js';
+import { AskedRequests } from './asked-requests.js';
 import { OwnTimers } from '../host/index.js';
 import type { SchemaTimers } from './contracts/check.js';
 import { ask, checkSent, type NoContract } from './contracts/client-side.js';
@@ -16,19 +15,18 @@ import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emi
 import { EmitFailures } from './emit-failures.js';
 import { EmitResult } from './emit-result.js';
 import type { DlxClientOptions } from './client-options.js';
-import { asError, describeError } from './failure.js';
+import { asError } from './failure.js';
 import { EventLog } from './event-log.js';
 import { Client, type DispatchHook, InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
 import { type ClientTarget, checkTarget } from './packets/client-target.js';
 import { collect } from './outbox/collect.js';
 import type { Collector } from './outbox/outbox.js';
 import type { OutboxScope } from './outbox/scope.js';
-import { type PendingRequest, PendingRequests } from './pending.js';
 import { endingBy, messageIdOf, type OwnIds, publicationOf, type PublishPlace } from './publication.js';
 import { DlxRecord } from './record-builder.js';
 import { answeredWithin, expiringIn, RequestTimeoutError } from './request-timeout.js';
 import { noSendOptions, type SendOptions, timeoutAsked } from './send-options.js';
-import { type Asker, SharedReplies } from './shared-replies.js';
+import { SharedReplies } from './shared-replies.js';
 import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
 
@@ -49,17 +47,14 @@ export class DlxClient extends Client {
   readonly #targets = new Map<string, DlxClient>();
   readonly #log: EventLog;
   readonly #prefix = randomBytes(6).toString('base64url');
-  readonly #pending = new PendingRequests(this.#prefix);
   readonly #unroutable: UnroutableEvents;
   readonly #failures: EmitFailures;
-  readonly #asker: Asker;
   readonly #tracing: SafeTracing | undefined;
   readonly #outboxes: OutboxScope | undefined;
   /** @internal Ended with the client. */
   readonly timers: OwnTimers;
   readonly #limits: SchemaTimers;
-  /** Shared with the clients made by {@link to}. */
-  #replies: SharedReplies;
+  readonly #asked: AskedRequests;
   #dispatchHook: DispatchHook | undefined;
   #unfollow: (() => void) | undefined;
   #connected = false;
@@ -86,13 +81,8 @@ export class DlxClient extends Client {
     const place = { queue, isPacket: this.#packets, dropped };
     this.#events = { ...place, exchange: events, mandatory: false };
     this.#requests = { ...place, exchange: requests, mandatory: true };
-    this.#replies = new SharedReplies(backend);
-    this.#asker = {
-      prefix: this.#prefix,
-      waitsFor: (id) => this.#pending.get(id) !== undefined,
-      answered: (message) => takeAnswer(message, this.#pending, this.#packets),
-      lost: (reason) => this.#pending.failAll(reason),
-    };
+    const replies = options.replies ?? new SharedReplies(backend);
+    this.#asked = new AskedRequests(this.#prefix, replies, this.#packets, options.tracing);
   }
 
   /** Events that no queue got, as far as the backend can tell. */
@@ -122,10 +112,10 @@ export class DlxClient extends Client {
       envelope,
       queue,
       logging: this.#log.logging,
+      replies: this.#asked.replies,
       ...(this.#tracing && { tracing: this.#tracing }),
       ...(this.#outboxes && { outboxes: this.#outboxes }),
     });
-    client.#replies = this.#replies;
     if (this.#dispatchHook !== undefined) client.setOnDispatchHook(this.#dispatchHook);
     if (this.#ended) client.end();
     this.#targets.set(key, client);
@@ -157,11 +147,7 @@ export class DlxClient extends Client {
    */
   override close(): void {
     this.#closed = true; // so that a request which is sent again when it fails is refused, and does not wait for ever
-    const requests = this.#pending.takeAll();
-    for (const { id } of requests) this.#replies.giveUp(id);
-    this.#replies.leave(this.#asker);
-    const reason = new Error('the client was closed');
-    for (const asked of requests) asked.end({ err: reason });
+    this.#asked.close(new Error('the client was closed'));
     this.#unfollow?.();
     this.#unfollow = undefined;
     if (this.#connected) this._status$.next('disconnected');
@@ -253,7 +239,7 @@ export class DlxClient extends Client {
     const answers = this.#answersTo<TResult>(pattern, data, timeout);
     if (timeout === undefined) return answers;
     const tooLate = (): Error => new RequestTimeoutError(this.normalizePattern(pattern as string), timeout);
-    return answeredWithin(answers, timeout, this.#backend.clock, tooLate);
+    return answeredWithin(answers, timeout, this.timers, tooLate);
   }
 
   /** @param timeout after so many milliseconds the request expires in its queue */
@@ -277,38 +263,11 @@ export class DlxClient extends Client {
   }
 
   #request(packet: ReadPacket, callback: (packet: WritePacket) => void, timeout: number | undefined): () => void {
-    let asked: PendingRequest | undefined;
-    let published: PublishSpan | undefined;
-    try {
-      const data: unknown = packet.data;
-      if (data instanceof DlxRecord && data.delay !== undefined) {
-        throw new DlxConfigurationError('a request waits for its answer and cannot be delayed; use emit');
-      }
-      const request = this.#pending.add(
-        callback,
-        data instanceof DlxRecord ? data.properties.correlationId : undefined,
-      );
-      asked = request;
-      let publication = this.#publication(packet, this.#requests, { correlationId: request.id });
-      if (timeout !== undefined) publication = expiringIn(publication, timeout);
-      const span = this.#tracing?.published(publication);
-      if (span !== undefined) ({ publication } = span);
-      published = span;
-      this.#replies.request(this.#asker, publication, (failure) => {
-        span?.end(failure);
-        if (failure !== undefined && this.#pending.delete(request)) request.end({ err: failure });
-      });
-      return () => {
-        if (!this.#pending.delete(request)) return;
-        request.forget();
-        this.#replies.giveUp(request.id);
-      };
-    } catch (error) {
-      if (asked !== undefined) this.#pending.delete(asked);
-      published?.end(describeError(error));
-      callback({ err: error });
-      return () => undefined;
-    }
+    const publicationOf = (correlationId: string): Publication => {
+      const publication = this.#publication(packet, this.#requests, { correlationId });
+      return timeout === undefined ? publication : expiringIn(publication, timeout);
+    };
+    return this.#asked.ask(packet, publicationOf, callback);
   }
 
   /** A dispatch hook of the application may throw. */

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { NEVER, Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { OwnTimers } from '../host/index.js';
 import { ManualClock } from '../testing/index.js';
 import { answeredWithin, expiringIn, RequestTimeoutError } from './request-timeout.js';
 
@@ -21,7 +22,7 @@ describe('the timeout of a request', () => {
       isAsked = true;
       return () => (isAsked = false);
     });
-    answeredWithin(answers, 50, clock, failure).subscribe(noting(seen));
+    answeredWithin(answers, 50, new OwnTimers(clock), failure).subscribe(noting(seen));
     clock.advance(49);
     expect([isAsked, ...seen]).toEqual([true]);
     clock.advance(1);
@@ -32,7 +33,7 @@ describe('the timeout of a request', () => {
     const clock = new ManualClock();
     const seen: unknown[] = [];
     const answers = new Subject<number>();
-    answeredWithin(answers, 50, clock, failure).subscribe(noting(seen));
+    answeredWithin(answers, 50, new OwnTimers(clock), failure).subscribe(noting(seen));
     clock.advance(49);
     answers.next(1);
     clock.advance(1_000);
@@ -45,9 +46,9 @@ describe('the timeout of a request', () => {
     const clock = new ManualClock();
     const seen: unknown[] = [];
     const [answered, failed] = [new Subject<number>(), new Subject<number>()];
-    answeredWithin(answered, 50, clock, failure).subscribe(noting(seen));
-    answeredWithin(failed, 50, clock, failure).subscribe(noting(seen));
-    answeredWithin(NEVER, 50, clock, failure).subscribe(noting(seen)).unsubscribe();
+    answeredWithin(answered, 50, new OwnTimers(clock), failure).subscribe(noting(seen));
+    answeredWithin(failed, 50, new OwnTimers(clock), failure).subscribe(noting(seen));
+    answeredWithin(NEVER, 50, new OwnTimers(clock), failure).subscribe(noting(seen)).unsubscribe();
     answered.complete();
     failed.error(new Error('refused'));
     clock.advance(1_000);
@@ -59,7 +60,9 @@ describe('the timeout of a request', () => {
     const tenants = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     tenants.run('a', () =>
-      answeredWithin(NEVER, 50, clock, failure).subscribe({ error: () => seen.push(tenants.getStore()) }),
+      answeredWithin(NEVER, 50, new OwnTimers(clock), failure).subscribe({
+        error: () => seen.push(tenants.getStore()),
+      }),
     );
     clock.advance(50);
     expect(seen).toEqual(['a']);

@@ -1,8 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Observable } from 'rxjs';
 import type { Publication } from '../backend/index.js';
-import type { Clock } from '../broker/index.js';
-import { after } from '../host/index.js';
+import type { OwnTimers } from '../host/index.js';
 
 /** No answer to a request came in the time of option `timeout`. A handler may still be at work on it. */
 export class RequestTimeoutError extends Error {
@@ -34,12 +33,12 @@ export function expiringIn(publication: Publication, milliseconds: number): Publ
 export const answeredWithin = <T>(
   answers: Observable<T>,
   timeout: number,
-  clock: Clock,
+  timers: OwnTimers,
   failure: () => Error,
 ): Observable<T> =>
   new Observable((subscriber) => {
     const own = new AsyncResource('DlxRequestTimeout');
-    const callOff = after(clock, timeout, () => own.runInAsyncScope(() => subscriber.error(failure())));
+    const callOff = timers.after(timeout, () => own.runInAsyncScope(() => subscriber.error(failure())));
     subscriber.add(callOff);
     subscriber.add(
       answers.subscribe({

@@ -1,0 +1,81 @@
+import type { ReadPacket, WritePacket } from '@nestjs/microservices';
+import type { Publication } from '../backend/index.js';
+import { DlxConfigurationError } from '../options/index.js';
+import type { PublishSpan, SafeTracing } from '../tracing/index.js';
+import { takeAnswer } from './answers.js';
+import { describeError } from './failure.js';
+import { type PendingRequest, PendingRequests } from './pending.js';
+import { DlxRecord } from './record-builder.js';
+import type { Asker, SharedReplies } from './shared-replies.js';
+
+/** The requests of a client, from the publish to the last answer. */
+export class AskedRequests {
+  readonly #pending: PendingRequests;
+  readonly #asker: Asker;
+
+  /**
+   * @param prefix of the ids of its requests
+   * @param replies shared with the clients of other targets
+   * @param arePackets true if requests and replies are packets of Nest
+   */
+  constructor(
+    prefix: string,
+    readonly replies: SharedReplies,
+    arePackets: boolean,
+    private readonly tracing: SafeTracing | undefined,
+  ) {
+    this.#pending = new PendingRequests(prefix);
+    this.#asker = {
+      prefix,
+      waitsFor: (id) => this.#pending.get(id) !== undefined,
+      answered: (message) => takeAnswer(message, this.#pending, arePackets),
+      lost: (reason) => this.#pending.failAll(reason),
+    };
+  }
+
+  /**
+   * Publishes a request.
+   * @param publicationOf makes the message with this correlation id
+   * @param callback gets the answers, or the error
+   * @returns gives the request up
+   */
+  ask(
+    { data }: ReadPacket,
+    publicationOf: (correlationId: string) => Publication,
+    callback: (packet: WritePacket) => void,
+  ): () => void {
+    let asked: PendingRequest | undefined;
+    let published: PublishSpan | undefined;
+    try {
+      const record: DlxRecord | undefined = data instanceof DlxRecord ? data : undefined;
+      if (record?.delay !== undefined) {
+        throw new DlxConfigurationError('a request waits for its answer and cannot be delayed; use emit');
+      }
+      const request = (asked = this.#pending.add(callback, record?.properties.correlationId));
+      const publication = publicationOf(request.id);
+      const span = (published = this.tracing?.published(publication));
+      this.replies.request(this.#asker, span?.publication ?? publication, (failure) => {
+        span?.end(failure);
+        if (failure !== undefined && this.#pending.delete(request)) request.end({ err: failure });
+      });
+      return () => {
+        if (!this.#pending.delete(request)) return;
+        request.forget();
+        this.replies.giveUp(request.id);
+      };
+    } catch (error) {
+      if (asked !== undefined) this.#pending.delete(asked);
+      published?.end(describeError(error));
+      callback({ err: error });
+      return () => undefined;
+    }
+  }
+
+  /** Fails the requests without a last answer, and leaves the shared replies. */
+  close(reason: Error): void {
+    const requests = this.#pending.takeAll();
+    for (const { id } of requests) this.replies.giveUp(id);
+    this.replies.leave(this.#asker);
+    for (const asked of requests) asked.end({ err: reason });
+  }
+}
