@@ -106,7 +106,8 @@ describe('an answer about many is made in turns:', () => {
     await reader.cancel();
     expect(rowsOf(text)).toHaveLength(count);
     expect(turns.allReads).toBeGreaterThanOrEqual(count);
-    expect(turns.mostReads).toBeLessThan(300);
+    // Fifty steps are a turn, and at most eight names are read in a step of sorting.
+    expect(turns.mostReads).toBeLessThanOrEqual(400);
     expect(turns.most).toBeLessThan(120);
   });
 

@@ -22,7 +22,7 @@ export interface LiveChange {
 }
 
 /** The number of queues that are compared in one step: some hundredths of a millisecond. */
-const inOneGo = 32;
+const inOneGo = 16;
 
 interface Known {
   readonly vhost: string;

@@ -404,8 +404,9 @@ it('a queue that was deleted leaves nothing in hand, and its handlers go on', as
   const { dlx, steps, publish, broker } = await arrange();
   await publish({ key: 'A', n: 1, does: 'hang' }, { key: 'A', n: 2 }, { key: 'B', n: 3, fails: 1 });
   await expect.poll(() => steps.contexts.length).toBe(2);
-  dlx.broker.connect().openChannel(silentOutbox).deleteQueue('steps');
   const [ordered] = broker.ordered;
+  await expect.poll(() => ordered!.atWork).toBe(1);
+  dlx.broker.connect().openChannel(silentOutbox).deleteQueue('steps');
   expect([ordered!.inHand, ordered!.held, ordered!.atWork]).toEqual([1, 0, 1]);
   steps?.release();
   await expect.poll(() => ordered!.inHand).toBe(0);
