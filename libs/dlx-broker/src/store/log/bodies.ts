@@ -46,11 +46,13 @@ export class Bodies {
     readonly memory: number,
   ) {}
 
-  /** A message that is in the log now. */
+  /** A message that is in the log now. One that was delivered while its batch was being written is in the ring already. */
   add(message: Message): void {
     if (!message.isLoaded) return this.pageOut(message, message.size);
+    const number = numberIn(message.slot);
+    if (this.messages.cached.get(number) !== 0) return;
     if (this.#next - this.#oldest === this.#ring.length) this.#grow();
-    this.messages.cached.set(numberIn(message.slot), this.#next);
+    this.messages.cached.set(number, this.#next);
     this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
     this.bytes += costOf(message);
     // Never this one: it is about to be delivered.

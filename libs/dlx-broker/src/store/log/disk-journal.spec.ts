@@ -66,6 +66,30 @@ describe('bodies', () => {
     expect(numbersIn(reborn.broker, 'q')).toEqual(range(0, 200));
   });
 
+  it('leave the memory with their message, also if it is delivered while its batch is being written', async () => {
+    const disk = new FakeDisk();
+    const { channel, declare, journal } = await open(disk);
+    declare('q');
+    await journal.flush();
+    const before = journal.stats.memory;
+    disk.isManual = true;
+    for (const number of range(0, 20)) {
+      put(channel, 'q', number);
+      const durable = journal.flush();
+      while (disk.waiting === 0) await setImmediate();
+      const { deliveryTag } = channel.get('q')!;
+      for (let isDurable = false; !isDurable; await setImmediate()) {
+        disk.advance();
+        isDurable = await Promise.race([durable.then(() => true), setImmediate(false)]);
+      }
+      channel.ack(deliveryTag);
+    }
+    disk.isManual = false;
+    while (disk.waiting > 0) disk.advance();
+    await journal.flush();
+    expect(journal.stats).toMatchObject({ entries: 0, messages: 0, memory: before });
+  });
+
   it('are stored once, in however many queues they are and however often they die', async () => {
     const { channel, declare, journal, again } = await open();
     for (const name of ['dead', 'b', 'c']) declare(name);
