@@ -35,8 +35,9 @@ export class Packer implements Packing {
    */
   fits(entry: Entry): boolean {
     if (entry.returns > 0 && (entry.returns > mostReturns || entry instanceof CountedEntry)) return false;
-    if (entry.slot !== undefined) return this.store !== undefined && this.store.hasAll(entry);
     const { message } = entry;
+    // A body that the store keeps in memory is delivered from there: the row would have to read it from disk.
+    if (entry.slot !== undefined) return !message.isLoaded && this.store !== undefined && this.store.hasAll(entry);
     return message.slot === undefined && message.isLoaded && message.sharesWith === undefined;
   }
 }

@@ -155,6 +155,13 @@ describe('rows of a queue in the log', () => {
     for (const name of ['one', 'two']) expect(idsIn(harness.queue(name))).toEqual(range(0, 50));
   });
 
+  it('are none of messages whose bodies are in memory: these are delivered without the disk', async () => {
+    const harness = await open(new FakeDisk(), { memory: 1_000_000 });
+    await fill(harness, 60);
+    expect(harness.forgotten).toEqual([]);
+    expect(idsIn(harness.queue('q'))).toEqual(range(0, 60));
+  });
+
   it('keep the shortened life of a message after the clock was set back', async () => {
     const harness = await open();
     await fill(harness, 40, 'q', new Map([['x-message-ttl', int32(1_000)]]) as never);
