@@ -5,6 +5,7 @@ import { w11 } from './w11-start.js';
 import { w1OneInFlight } from './w1-one-in-flight.js';
 import { w1 } from './w1-publish-deliver-ack.js';
 import { w3 } from './w3-reject-dead-letter.js';
+import { w4Burst } from './w4-burst.js';
 import { w4Delayed } from './w4-delayed.js';
 import { w4Expirations } from './w4-expirations.js';
 import { w4 } from './w4-expiry.js';
@@ -23,6 +24,7 @@ export const workloads: readonly Workload[] = [
   w3,
   w4,
   w4Expirations,
+  w4Burst,
   w4Delayed,
   w5,
   w6,

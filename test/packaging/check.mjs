@@ -42,7 +42,7 @@ function application(nest) {
   mkdirSync(packages, { recursive: true });
   for (const name of ['@nestjs', 'rxjs', 'reflect-metadata'])
     symlinkSync(join(nests[nest], name), join(packages, name));
-  for (const name of ['@types', '@hono', 'hono', 'ms', 'yaml', 'prom-client', '@opentelemetry']) {
+  for (const name of ['@types', '@hono', 'hono', 'yaml', 'prom-client', '@opentelemetry']) {
     symlinkSync(join(root, 'node_modules', name), join(packages, name));
   }
   execFileSync('tar', ['-xzf', tarball, '-C', packages]);

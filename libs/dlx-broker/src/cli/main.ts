@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { createRequire } from 'node:module';
 import type { CommandOutput } from './dead-letters/ask.js';
 import type { DefinitionsFlags } from './definitions/index.js';
 import { addHandlers } from './handlers/index.js';
@@ -11,6 +11,9 @@ import { endWithReader } from './reader-gone.js';
 import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
 import { logLevels } from './values.js';
+
+/** The files of commander are CommonJS. An `import` of such files takes twice the time of `require`, 8 ms. */
+const { Command, CommanderError } = createRequire(import.meta.url)('commander') as typeof import('commander');
 
 /** Exit code: the command cannot be carried out. */
 const refused = 2;

@@ -12,12 +12,12 @@ export interface Login {
 /** Decides about a login. @returns true when name and password are right */
 export type Authenticate = (login: Login) => boolean;
 
-/** The password of a user who does not exist, so that an unknown name takes as long to refuse as a wrong password. */
-const noUser = hashPassword('');
-
 /** Compares with the users of a broker. The well-known user `guest` may log in from this machine only. */
 export function usersOf(access: Access): Authenticate {
+  /** The password of a user who does not exist, so that an unknown name takes as long to refuse as a wrong password. */
+  let noUser: string | undefined;
   return ({ user, password, isLocal }) => {
+    noUser ??= hashPassword(''); // not at the import: the first hash of a process takes a millisecond
     const hash = access.user(user)?.passwordHash;
     const matches = verifyPassword(password, hash ?? noUser);
     return matches && hash !== undefined && (isLocal || user !== 'guest');

@@ -1,4 +1,3 @@
-import ms from 'ms';
 import { refused } from './refused.js';
 
 /** The longest time AMQP knows for a TTL: ten years of 365 days, in milliseconds (rule B1). */
@@ -32,11 +31,34 @@ export function parseDuration(value: string | number, origin: string): number {
 
 const bareNumber = /^\s*-?\d*\.?\d+\s*$/;
 
-/** `ms` throws for an empty or very long text, and returns undefined for a text that is no duration. Here both are undefined. */
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Milliseconds of each unit. A year has the length of the Julian calendar, so that four of them have their leap day. */
+const units: ReadonlyMap<string, number> = new Map(
+  (
+    [
+      [1, 'ms msec msecs millisecond milliseconds'],
+      [second, 's sec secs second seconds'],
+      [minute, 'm min mins minute minutes'],
+      [hour, 'h hr hrs hour hours'],
+      [day, 'd day days'],
+      [7 * day, 'w week weeks'],
+      [365.25 * day, 'y yr yrs year years'],
+    ] as const
+  ).flatMap(([size, names]) => names.split(' ').map((name) => [name, size])),
+);
+
+const withUnit = /^(-?\d*\.?\d+) *([a-z]+)$/i;
+
+/** The longest text that is read: a client may have written it. */
+const longestText = 100;
+
+/** Milliseconds of a text with a unit; undefined for a text that is no duration. */
 function read(text: string): number | undefined {
-  try {
-    return ms(text as ms.StringValue);
-  } catch {
-    return undefined;
-  }
+  const [, amount, unit = ''] = (text.length <= longestText && withUnit.exec(text)) || [];
+  const size = units.get(unit.toLowerCase());
+  return size === undefined ? undefined : Number(amount) * size;
 }

@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util';
+import { command, wholeNumber } from '../usage.js';
+import { median } from '../workload.js';
+import { programs } from './programs.js';
+import { ownImport, serveReady, type Times, wholeProcess } from './run.js';
+
+const help = `npm run bench:start -- [--runs N]
+
+Measures starts: of a Nest application with the module beside a bare one, of the import of the package, and of 'dlx-broker serve'.
+The programs take turns, and the medians count (default: 15 runs). Build the package first: npm run bench does.`;
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+await command('npm run bench:start', async () => {
+  const { values } = parseArgs({ options: { runs: { type: 'string', default: '15' }, help: { type: 'boolean' } } });
+  if (values.help === true) return console.log(help);
+  const runs = wholeNumber('--runs', values.runs, 1);
+  const measured: readonly (readonly [string, () => Times | Promise<Times>])[] = [
+    ...programs.map(({ name, program }) => [name, () => wholeProcess(program)] as const),
+    ["import 'dlx-broker': its own files", ownImport],
+    ['dlx-broker serve, until it is ready', () => serveReady([])],
+    ['the same with --http', () => serveReady(['--http', '127.0.0.1:0'])],
+  ];
+  const results = new Map(measured.map(([name]) => [name, [] as Times[]]));
+  // One run before, so that the files are in the cache of the system.
+  for (let run = -1; run < runs; run++) {
+    for (const [name, measure] of measured) {
+      const times = await measure();
+      if (run >= 0) results.get(name)?.push(times);
+    }
+  }
+  const of = (name: string, kind: keyof Times): number => median((results.get(name) ?? []).map((one) => one[kind]));
+  console.log(`Node ${process.version}, medians of ${runs} runs in turn, milliseconds.\n`);
+  console.log(line(['', 'time', 'processor', 'over', 'time over it', 'processor over it']));
+  console.log(line(Array<string>(6).fill('---')));
+  for (const [name] of measured) {
+    const base = programs.find((one) => one.name === name)?.beside;
+    const over = (kind: keyof Times): string =>
+      base === undefined ? '' : (of(name, kind) - of(base, kind)).toFixed(0);
+    const both = [of(name, 'wall').toFixed(0), of(name, 'processor').toFixed(0)];
+    console.log(line([name, ...both, base ?? '', over('wall'), over('processor')]));
+  }
+});
