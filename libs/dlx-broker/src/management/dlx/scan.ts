@@ -27,7 +27,7 @@ export interface Scanned {
 
 /**
  * Reads the ready messages of a queue in order, and changes nothing. Yields wherever it may pause. It finds its place
- * again by the position of the last message, because messages come and go in a pause.
+ * again by the position of the last message, because messages come and go in a pause. A message that left is not found.
  */
 export function* scan({ queue, matches, after, most, now, found }: Scan): Generator<void, Scanned, void> {
   let cursor = after;
@@ -35,7 +35,11 @@ export function* scan({ queue, matches, after, most, now, found }: Scan): Genera
   while (scanned < most && !queue.deleted) {
     const { entries, sections, next } = queue.browse({ after: cursor, limit: Math.min(stride, most - scanned) });
     const time = now();
-    for (const [index, entry] of entries.entries()) {
+    const left = leftSoFar(queue);
+    for (const [index, seen] of entries.entries()) {
+      // A pause may be as long as a slow client takes. What left in it is not shown any more.
+      const entry = leftSoFar(queue) === left ? seen : queue.find(seen.position);
+      if (entry === undefined) continue;
       scanned++;
       if (matches !== undefined && !matches(entry.message, time)) continue;
       if (!found(entry)) {
@@ -50,6 +54,13 @@ export function* scan({ queue, matches, after, most, now, found }: Scan): Genera
   }
   return { scanned, next: queue.deleted ? undefined : cursor };
 }
+
+/**
+ * A number that grows with each message that leaves a queue for good, and with some that come back. While it is the same, none has
+ * left.
+ */
+const leftSoFar = ({ lastPosition, length, unacked, delayed }: Queue): number =>
+  lastPosition - length - unacked - delayed;
 
 /** A cursor as text. */
 export const cursorText = (cursor: Cursor | undefined): string | null =>

@@ -129,6 +129,33 @@ describe('GET /api/dlx/queues/{vhost}/{name}/export', () => {
     expect(dlx.exports.count).toBe(0);
   });
 
+  it('leaves out a message that left while its client read slowly', async () => {
+    const { call, channel, publish, ask } = arrange();
+    for (let n = 1; n <= 12; n++) publish(`${n} `.padEnd(70_000, 'x'));
+    const answer = await ask();
+    const reader = answer.body!.getReader();
+    let text = '';
+    const read = async (): Promise<boolean> => {
+      const { done, value } = await reader.read();
+      text += done ? '' : Buffer.from(value).toString();
+      return !done;
+    };
+    await read();
+    await otherWork();
+    // One is deleted, one is in hand, and one was in hand.
+    expect((await call('DELETE', '/dlx/queues/%2F/dead/messages/9')).status).toBe(204);
+    for (let n = 0; n < 3; n++) channel.get('dead');
+    channel.ack(1);
+    channel.nack(2, false, true);
+    while (await read());
+    const ids = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Line)['id']);
+    expect(ids).not.toContain('9');
+    expect(ids.slice(-7)).toEqual(['5', '6', '7', '8', '10', '11', '12']);
+  });
+
   it('ends with its client', async () => {
     const { dlx, publish, ask } = arrange();
     for (let n = 0; n < 2_000; n++) publish('x'.repeat(1_000));
