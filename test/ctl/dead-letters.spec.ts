@@ -100,6 +100,30 @@ describe('dead-letters', () => {
     expect((await run('list', 'dead', '--by', 'reason')).out).toMatch(/\n3 +rejected/);
   });
 
+  it('lists parked messages with their attempts, and groups of a fingerprint with their error', async () => {
+    const channel = await connection.createConfirmChannel();
+    const headers = {
+      'dlx-parked': true,
+      'dlx-attempt': 3,
+      'dlx-queue': 'work',
+      'dlx-failing-since': 1_767_268_800_000,
+      'dlx-error-class': 'RangeError',
+      'dlx-error-message': 'no stock of 7',
+      'dlx-fingerprint': '1:0123456789abcdef',
+    };
+    await channel.purgeQueue('dead');
+    for (const more of [{}, { 'dlx-failing-since': '9'.repeat(30), 'dlx-queue': 7, 'dlx-attempt': 'x' }])
+      channel.sendToQueue('dead', Buffer.from('order'), { headers: { ...headers, ...more } });
+    await channel.waitForConfirms();
+    await channel.close();
+    const [, first, second] = (await run('list', 'dead')).out.split('\n');
+    expect(first).toMatch(/^\d+ +parked +3 +work +2026-01-01 12:00:00 +.*RangeError +order$/);
+    expect(second).toMatch(/^\d+ +parked +.*RangeError +order$/);
+    const [head, group] = (await run('list', 'dead', '--by', 'fingerprint')).out.split('\n');
+    expect(head).toMatch(/^count +what +error +example +oldest +newest$/);
+    expect(group).toMatch(/^2 +1:0123456789abcdef +RangeError: no stock of # +\d+ /);
+  });
+
   it('shows one whole', async () => {
     const [{ id }] = JSON.parse((await run('list', 'dead', '--json')).out).items as [{ id: string }];
     const { out } = await run('show', 'dead', id);

@@ -41,6 +41,8 @@ async function scrapes(): Promise<Scrapes> {
   });
   traffic(broker);
   const first = await scraped(meter);
+  const home = broker.virtualHost('/');
+  home.pauseQueue(home.queues.get('full')!, {});
   const { channel, deliveries } = listen(broker);
   channel.confirmSelect();
   for (let count = 0; count < 120; count++) publishText(channel, '', 'work', 'm');
@@ -175,6 +177,7 @@ describe('docs/grafana/dead-letters.json', () => {
     expect(of('Messages that no queue got / s')).toBe(1);
     expect(of('Failed runs')).toBe(0.5);
     expect(of('In flight')).toBe(1);
+    expect(of('Paused queues')).toBe(1);
   });
 });
 

@@ -334,6 +334,16 @@ describe('forRoot refuses', () => {
       root({ notices: true }),
       about('notices', "true is not the name of an exchange; write 'dlx\\.notices'"),
     ],
+    [
+      'notices to the exchange of events',
+      root({ notices: 'dlx.events' }),
+      /option 'notices' .*'dlx\.events' is the exchange of option 'events', .* an exchange of their own/,
+    ],
+    [
+      'notices to the exchange of requests',
+      root({ notices: 'mine', requests: { name: 'mine', type: 'topic' } }),
+      /'mine' is the exchange of option 'requests'/,
+    ],
     ['notices of nothing', root({ notices: '' }), about('notices', "'' is not the name of an exchange")],
     [
       'idempotencyStore of a Map',

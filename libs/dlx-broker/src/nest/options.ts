@@ -160,6 +160,7 @@ export function checkOptions<T extends object>(options: T, name: string): T {
     if (remedy !== undefined) throw new DlxConfigurationError(`${origin}: ${remedy}`);
   }
   checkAll(given, forRootChecks, origin);
+  checkNotices(given, name);
   return options;
 }
 
@@ -170,10 +171,11 @@ export const waitQueueTypeOf = ({ waitQueueType, clusterTopology = false }: Tran
 /** @param options checked by name and type already @throws DlxConfigurationError naming the option and the value */
 export function resolveOptions(options: TransportOptions, name: string): ResolvedOptions {
   const origin = (option: string): string => `option '${option}' of ${nameOf(name)}`;
+  const { events, requests } = ownExchanges(options, name);
   return {
     name,
-    events: exchange(options.events, { name: 'dlx.events', type: 'topic' }, origin('events')),
-    requests: exchange(options.requests, { name: 'dlx.requests', type: 'direct' }, origin('requests')),
+    events,
+    requests,
     envelope: options.envelope,
     prefetch: options.prefetch ?? 100,
     drainTimeout: parseDuration(options.drainTimeout ?? '10s', origin('drainTimeout')),
@@ -197,6 +199,28 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     logging: options.logging ?? {},
     health: resolveHealth(options.health, origin('health')),
   };
+}
+
+/** The exchanges of the application. @throws DlxConfigurationError for one without a name */
+function ownExchanges(
+  { events, requests }: TransportOptions,
+  name: string,
+): Record<'events' | 'requests', NamedExchange> {
+  const origin = (option: string): string => `option '${option}' of ${nameOf(name)}`;
+  return {
+    events: exchange(events, { name: 'dlx.events', type: 'topic' }, origin('events')),
+    requests: exchange(requests, { name: 'dlx.requests', type: 'direct' }, origin('requests')),
+  };
+}
+
+/** @throws DlxConfigurationError for the exchange of another option: handlers of all events would get notices as events */
+function checkNotices(options: TransportOptions, name: string): void {
+  for (const [option, exchange] of Object.entries(ownExchanges(options, name))) {
+    if (exchange.name !== options.notices) continue;
+    const why = "its handlers would get notices; give notices an exchange of their own, such as 'dlx.notices'";
+    const origin = `option 'notices' of ${nameOf(name)}`;
+    throw new DlxConfigurationError(`${origin}: '${exchange.name}' is the exchange of option '${option}', and ${why}`);
+  }
 }
 
 function circuitsOf(

@@ -2,20 +2,34 @@ import { prettyColumns } from './columns.js';
 import { vhostColumn } from './queues.js';
 import { duration, oneLine, when } from './shown.js';
 
+/** The messages with one value of a property. */
+interface GroupOfValue {
+  readonly value: string;
+  readonly count: number;
+  readonly example_id: string;
+  readonly oldest: number | null;
+  readonly newest: number | null;
+  /** The kind of error of the example. Only with fingerprints. */
+  readonly error?: string | null;
+}
+
 /** A line for each group of messages, with its count. */
 export function groupsText(body: unknown): string {
   const { groups, others } = body as {
-    readonly groups: readonly { value: string; count: number; example_id: string; oldest: number; newest: number }[];
+    readonly groups: readonly GroupOfValue[];
     readonly others: number;
   };
+  // A fingerprint by itself says nothing to a reader.
+  const withErrors = groups.some(({ error }) => error !== undefined);
   const rows = groups.map((group) => [
     String(group.count),
     oneLine(String(group.value), 60),
+    ...(withErrors ? [oneLine(group.error ?? '', 60)] : []),
     group.example_id,
     when(group.oldest),
     when(group.newest),
   ]);
-  const table = prettyColumns(['count', 'what', 'example', 'oldest', 'newest'], rows);
+  const table = prettyColumns(['count', 'what', ...(withErrors ? ['error'] : []), 'example', 'oldest', 'newest'], rows);
   return others > 0 ? `${table}\n${others} others` : table;
 }
 

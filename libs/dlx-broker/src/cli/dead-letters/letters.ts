@@ -58,13 +58,13 @@ const isUnproven = ({ origin }: Letter): boolean => origin?.proven === false;
 export function lettersText(body: unknown): string {
   const { items, messages_ready: ready, scanned, complete } = body as Page;
   const rows = items.map((letter) => {
-    const [death] = letter.deaths;
+    const { reason, count, queue, time } = letter.deaths[0] ?? parkedFrom(letter);
     return [
       letter.id,
-      death?.reason ?? '',
-      death === undefined ? '' : String(death.count),
-      death?.queue ?? '',
-      when(death?.time),
+      reason,
+      count === undefined ? '' : String(count),
+      queue,
+      when(time),
       address(letter.origin),
       oneLine(letter.error?.class ?? '', 30),
       oneLine(letter.payload, 40),
@@ -74,6 +74,26 @@ export function lettersText(body: unknown): string {
   const more = complete ? '' : ', and there is more';
   return `${table}\n${items.length} shown of ${ready} ready (${scanned} looked at${more})`;
 }
+
+/**
+ * The facts of a message that never died: a parked one failed in the queue of its handler as often as it was tried, at last at the time of
+ * its latest error. Other messages have none.
+ */
+function parkedFrom({ headers, errors = [] }: Letter): Partial<Death> & Pick<Death, 'reason' | 'queue'> {
+  const valueOf = (name: string): unknown => headers[name]?.value;
+  if (valueOf('dlx-parked') !== true) return { reason: '', queue: '' };
+  const [queue, attempts, since] = [valueOf('dlx-queue'), valueOf('dlx-attempt'), Number(valueOf('dlx-failing-since'))];
+  const failed = errors.find(({ redrive }) => redrive === undefined)?.at ?? since;
+  return {
+    reason: 'parked',
+    queue: typeof queue === 'string' ? queue : '',
+    ...(typeof attempts === 'number' && { count: attempts }),
+    time: isDate(failed) ? failed : null,
+  };
+}
+
+/** True for a time that can be shown: a client may write any number. */
+const isDate = (time: number): boolean => !Number.isNaN(new Date(time).getTime());
 
 /** Everything about one message. */
 export function letterText(body: unknown): string {
