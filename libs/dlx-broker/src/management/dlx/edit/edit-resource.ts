@@ -40,12 +40,17 @@ const edit: Handler = async (request, management) => {
   });
   if (!dryRun) checkMemory(management.host);
   checkTarget(request, management, given);
-  if (keepsOriginal) openLotOfEdited(queue, dryRun, request, management);
+  // A full disk would hold up the answer until the declaration is stored. It is refused without the declaration, as without `keep_original`.
+  if (keepsOriginal && !isFull(queue)) openLotOfEdited(queue, dryRun, request, management);
   const { message } = await entryAt(position, queue, request, management);
   const sums = await search(request, management, checkBodies(message, given));
   const entry = await entryAt(position, queue, request, management);
   return replace(entry, { request, management, queue, given, sums });
 };
+
+/** True if the disk has no room for the messages of a queue. */
+const isFull = (queue: Queue): boolean =>
+  queue.head !== undefined && queue.home.journal?.refuses(queue, queue.head) === true;
 
 /** The parts of one edit. */
 interface Task {
