@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { Injectable, type Type } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import {
@@ -16,7 +17,7 @@ import {
   Unavailable,
 } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 class BankDown extends Error {
   override readonly name = 'BankDown';
@@ -389,6 +390,55 @@ describe('a paused handler', () => {
     ]);
     await dlx.advance('2s'); // answers of the same second are the same
     expect((await broker.health()).stopped).toEqual([]);
+  });
+
+  it('fails at once when it pauses itself and waits for its own end, also by what it calls', async () => {
+    const errors: unknown[] = [];
+    let later: (() => Promise<void>) | undefined;
+    const { dlx, broker, paid, publish } = await arrange({}, async () => {
+      const pause = async (): Promise<void> => {
+        await Promise.resolve();
+        await dlx.app.get(DlxBroker).handler('Payments.pay').pause('the bank moves');
+      };
+      later ??= AsyncResource.bind(() => pause());
+      await pause().catch((error: unknown) => errors.push(error));
+    });
+    const handle = broker.handler('Payments.pay');
+    await publish(1);
+    await dlx.settled();
+    expect(errors).toEqual([
+      expect.objectContaining({
+        name: 'DlxConfigurationError',
+        message:
+          "pause of handler 'Payments.pay': the handler is at work itself, and would wait for its own end; write pause(reason, { wait: false })",
+      }),
+    ]);
+    expect([paid, handle.status.state]).toEqual([[0], 'running']);
+    await later!(); // the handler has ended: what it started may wait
+    expect(handle.status.state).toBe('paused');
+  });
+
+  it('is named in the log when its pause waits for long', async () => {
+    const warn = vi.fn<(line: string) => void>();
+    const dlx = new DlxTesting({ logger: { log: () => undefined, error: () => undefined, warn } });
+    open.push(dlx);
+    let pausing: Promise<void> | undefined;
+    @Injectable()
+    class Payments {
+      @Consume('payments')
+      async pay(): Promise<void> {
+        pausing ??= dlx.app.get(DlxBroker).handler('Payments.pay').pause(); // the first handle: the call began before
+        await pausing;
+      }
+    }
+    await dlx.start({ providers: [Payments] }, { drainTimeout: 10 });
+    await dlx.publish('payments', {});
+    await dlx.advance('10s', { except: ['payments'] });
+    expect(warn.mock.calls.map(([line]) => line).filter((line) => line.startsWith('the pause'))).toEqual([
+      expect.stringMatching(
+        /^the pause of Payments\.pay waits since 10 s for messages.* writes pause\(reason, \{ wait: false \}\)$/,
+      ),
+    ]);
   });
 
   it('may pause itself while it has a message', async () => {

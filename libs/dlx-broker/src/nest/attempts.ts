@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { SafeProcess, SafeTracing } from '../tracing/index.js';
+import type { HandlerScope } from './circuit/handler-scope.js';
 import type { DlxContext } from './context.js';
 import type { EventLog } from './event-log.js';
 import { errorFacts, stackOf, textOf } from './failure-log.js';
@@ -29,6 +30,7 @@ export class Attempts {
     private readonly log: EventLog,
     private readonly tracing: SafeTracing | undefined,
     private readonly outboxes: OutboxScope,
+    private readonly scope: HandlerScope,
   ) {}
 
   /** Runs the only handler of a message. Its outcome settles the message. */
@@ -106,6 +108,7 @@ export class Attempts {
       const finish = (outcome: Outcome): void => {
         if (ended) return; // a stream of another library may end twice, and a handler may end after its time limit
         ended = true;
+        leave?.();
         measured?.(outcome.failed);
         callOff?.();
         stop();
@@ -121,8 +124,15 @@ export class Attempts {
         }
       };
       let stop = doNothing;
+      let leave: (() => void) | undefined;
       const callOff = this.#limit(planned, context, finish);
-      stop = runHandler(planned, data, context, replies, finish);
+      if (!this.scope.isUsed) stop = runHandler(planned, data, context, replies, finish);
+      else {
+        stop = this.scope.run(planned.queue, (left) => {
+          leave = left;
+          return runHandler(planned, data, context, replies, finish);
+        });
+      }
     });
     hooks?.catch((error: unknown) => {
       const failure = readable(error);

@@ -65,7 +65,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => backend.clock.now());
     const guard = new IdempotencyGuard(store, log);
     const processing: Processing = (context, run) => server.process(context, run);
-    const attempts = new Attempts(settlement, guard, processing, log, parts.tracing, parts.outboxes);
     const home = new HomeContext();
     const { drainTimeout } = options;
     const restore = (): Promise<void> => this.#inTurn(() => this.#consume());
@@ -79,6 +78,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       plan: () => this.#plan(),
     });
     this.#gates = gates;
+    const attempts = new Attempts(settlement, guard, processing, log, parts.tracing, parts.outboxes, gates.scope);
     parts.letters.heldUp = (queue) => gates.circuits.obstacle(queue);
     const work = { backend, settlement, attempts, home, log };
     this.#consumers = new QueueConsumers({ ...work, circuits: gates.circuits, drainTimeout, restore });
@@ -310,8 +310,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     }
     this.parts.letters.close();
     this.#report.close();
-    this.#gates.close();
     this.#consumers.cancel();
+    this.#gates.close(); // afterwards, so that nothing begins in place of what waited for a probe
     await redrives;
     for (const end of this.#waits) end(new ConnectionLostError('the application was closed while it started', false));
     const turn = this.#turn.catch(() => undefined);

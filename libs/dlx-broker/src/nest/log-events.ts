@@ -73,6 +73,7 @@ export const logEvents = {
     fields: ['queue', ...failure],
     says: 'a message was parked without its notice (option `notices`); once for each queue',
   }),
+  pauseWaits: line({ level: 'warn', fields: ['handler'], says: 'the pause of a handler waits for 10 seconds' }),
   deathHookFailed: line({
     level: 'error',
     fields: ['handler', ...failure],

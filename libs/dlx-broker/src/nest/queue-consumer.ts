@@ -1,39 +1,28 @@
 import type { AsyncResource } from 'node:async_hooks';
-import { NO_MESSAGE_HANDLER } from './nest-versions.js';
-import { type HomeContext, shownText } from '../host/index.js';
+import type { HomeContext } from '../host/index.js';
 import { type Backend, type BackendDelivery } from '../backend/index.js';
-import { Requesters } from './requesters.js';
 import type { Attempts } from './attempts.js';
 import type { Gate } from './circuit/gate.js';
 import { DlxContext, patternOf } from './context.js';
 import type { EventLog } from './event-log.js';
 import { GatedConsumption } from './gated-consumption.js';
-import { errorFacts, mostCharacters, textOf } from './failure-log.js';
 import type { Handler, Handling, PlannedHandler } from './handler.js';
 import { payloadOf } from './payload-of.js';
 import type { ConsumerPlan } from './plan.js';
 import { type Packet, packetOf } from './packets/packet.js';
 import { PacketContext } from './packets/packet-context.js';
-import { PacketReplies } from './packets/packet-replies.js';
 import { mayBePacket, PacketSuspicion } from './packets/suspicion.js';
 import { OrderedQueue } from './ordered/ordered-queue.js';
-import { lateValues, Replies } from './replies.js';
+import { Answering } from './answering.js';
+import { type Opened, Refusals } from './refusals.js';
 import { shareOutbox } from './outbox/group.js';
 import { handlersFor, handlersOfPacket } from './selection.js';
 import type { Settlement } from './settlement.js';
-import { UnknownPatternError } from './unknown-pattern-error.js';
 import { isSpent } from './spent.js';
 import { runShared } from './shared-run.js';
 
 /** Called when the broker ended a consumer, with its error where there is one. */
 type Lost = (consumer: QueueConsumer, failure: Error | undefined) => void;
-
-/** A payload that was read before its handler was known. */
-interface Opened {
-  readonly data: unknown;
-  /** Undefined: the payload is no packet. */
-  readonly packet: Packet | undefined;
-}
 
 /** The consumer of a queue: finds the handler of a message, runs it, settles the message, and waits for handlers at the end. */
 export class QueueConsumer {
@@ -47,8 +36,8 @@ export class QueueConsumer {
   #suspicion: PacketSuspicion | undefined;
   /** The messages in hand of handlers with `@Ordered`; undefined for others. */
   #ordered: OrderedQueue | undefined;
-  readonly #requesters: Requesters;
-  readonly #late = lateValues();
+  readonly #answering: Answering;
+  readonly #refusals: Refusals;
 
   constructor(
     plan: ConsumerPlan,
@@ -60,7 +49,8 @@ export class QueueConsumer {
     private readonly gate: Gate,
   ) {
     this.#plan = plan;
-    this.#requesters = new Requesters(backend);
+    this.#answering = new Answering(backend);
+    this.#refusals = new Refusals(settlement, log, this.#answering);
     const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
     this.#gated = new GatedConsumption({
       backend,
@@ -164,7 +154,7 @@ export class QueueConsumer {
       if (this.#opensPackets) return this.#open(delivery, own);
       this.#select(delivery, new DlxContext(delivery), own);
     } catch (error) {
-      this.#refuse(delivery, error);
+      this.#refusals.unreadable(delivery, error, this.#plan);
     }
   }
 
@@ -198,7 +188,7 @@ export class QueueConsumer {
     opened?: Opened,
   ): void {
     const [first] = matching;
-    if (first === undefined) return this.#refuseUnknown(delivery, context, own, opened);
+    if (first === undefined) return this.#refusals.unknown(delivery, context, own, opened, this.#plan, this.#suspicion);
     if (matching.length === 1) return this.#handle(delivery, context, first, own, opened);
     if (this.#ordered !== undefined) return this.#inOrder(this.#ordered, delivery, matching, own, opened);
     const spent = matching.find((planned) => isSpent(planned, context));
@@ -218,7 +208,7 @@ export class QueueConsumer {
     packet: Packet | undefined,
     ended: () => void,
   ): void {
-    const replies = packet && this.#repliesFor(delivery, packet, undefined, own);
+    const replies = packet && this.#answering.for(delivery, packet, undefined, own);
     const { circuit } = this.gate;
     const epoch = circuit?.begin();
     const handlings = matching.map((planned): Handling => ({
@@ -246,7 +236,7 @@ export class QueueConsumer {
     if (this.#ordered !== undefined) return this.#inOrder(this.#ordered, delivery, [planned], own, opened);
     if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
     const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
-    const replies = this.#repliesFor(delivery, opened?.packet, planned.handler, own);
+    const replies = this.#answering.for(delivery, opened?.packet, planned.handler, own);
     this.#atWork++;
     const epoch = planned.circuit?.begin();
     const handling = { delivery, planned, context, replies, epoch, span: undefined, begunAt: undefined };
@@ -280,18 +270,27 @@ export class QueueConsumer {
           this.settlement.exhausted(held, spent, context.attempt);
           return ended();
         }
-        if (handler === undefined) return this.#share(held, context, matching, own, payload, packet, ended);
-        const replies = this.#repliesFor(held, packet, handler, own);
-        const epoch = planned.circuit?.begin();
-        const handling = { delivery: held, planned, context, replies, epoch, span: undefined };
-        this.attempts.single(handling, payload, () => {
-          if (epoch !== undefined) planned.circuit?.ended(epoch);
+        const begin = (): void => {
+          if (handler === undefined) return this.#share(held, context, matching, own, payload, packet, ended);
+          const replies = this.#answering.for(held, packet, handler, own);
+          const epoch = planned.circuit?.begin();
+          const handling = { delivery: held, planned, context, replies, epoch, span: undefined };
+          this.attempts.single(handling, payload, () => {
+            if (epoch !== undefined) planned.circuit?.ended(epoch);
+            ended();
+          });
+        };
+        const hold = (): void => {
+          this.settlement.wait(held, planned);
           ended();
-        });
+        };
+        // Another queue with the same circuit may have a message under trial.
+        const run = (): void => own.runInAsyncScope(begin);
+        if (planned.circuit?.admits({ run, hold, leave: hold }) !== false) begin();
       },
       fail: (held, context, failure) => {
         context.capture(failure);
-        const replies = this.#repliesFor(held, packet, handler, own);
+        const replies = this.#answering.for(held, packet, handler, own);
         this.settlement.end({ failed: true, failure }, { delivery: held, planned, context, replies, span: undefined });
       },
     });
@@ -304,57 +303,9 @@ export class QueueConsumer {
     return payload;
   }
 
-  /** A packet with an id wants an answer, whatever the kind of its handler. */
-  #repliesFor(
-    { message }: BackendDelivery,
-    packet: Packet | undefined,
-    handler: Handler | undefined,
-    own: AsyncResource,
-  ): Replies | undefined {
-    const { replyTo, correlationId } = message.own;
-    const isWanted = packet === undefined ? handler?.kind === 'request' : packet.id !== undefined;
-    if (replyTo === undefined || !isWanted) return undefined;
-    const Kind = packet === undefined ? Replies : PacketReplies;
-    return new Kind(this.backend, this.#requesters, this.#late, replyTo, correlationId, own);
-  }
-
-  /** Refuses a message that no handler is for. The client of a request in a packet gets the error of Nest's own server. */
-  #refuseUnknown(delivery: BackendDelivery, context: DlxContext, own: AsyncResource, opened: Opened | undefined): void {
-    this.settlement.counts.unknownPattern++;
-    const { queue } = delivery;
-    const pattern = context.getPattern();
-    const error = new UnknownPatternError(`no handler of queue '${queue}' is for the pattern '${pattern}'`);
-    const text = `${shownText(error.message, mostCharacters)}; the message is refused`;
-    this.log.tell('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
-    if (opened?.packet !== undefined)
-      this.#repliesFor(delivery, opened.packet, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
-    else if (mayBePacket(delivery.message)) this.#suspicion?.lookAtRefused(delivery, this.#origins());
-    this.settlement.refuse(delivery, error, this.#plan);
-  }
-
-  #origins(): readonly string[] {
-    return this.#plan.handlers.map(({ handler }) => handler.origin);
-  }
-
-  /** Refuses a message that no handler can take. It is not requeued, because it would return for ever. */
-  #refuse(delivery: BackendDelivery, error: unknown): void {
-    this.settlement.counts.undecodable++;
-    const queue = shownText(delivery.queue);
-    const text = `queue '${queue}': ${textOf(error)}; the message is refused`;
-    this.log.tell('unreadable', text, { queue, ...errorFacts(error) });
-    try {
-      this.settlement.refuse(delivery, error, this.#plan);
-    } catch (failure) {
-      const notRefused = `queue '${queue}': a message cannot be refused: ${textOf(failure)}`;
-      this.log.tell('unrefused', notRefused, { queue, ...errorFacts(failure) });
-    }
-  }
-
   #done(epoch: number | undefined): void {
     if (epoch !== undefined) this.gate.circuit?.ended(epoch);
     if (--this.#atWork > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
-
-const doNothing = (): void => undefined;

@@ -56,6 +56,8 @@ export interface Hold {
 export interface InHand {
   run(): void;
   hold(): void;
+  /** The application shuts down, and nothing is tried any more. Without it the message just stays unsettled. */
+  leave?(): void;
 }
 
 /**
@@ -187,7 +189,7 @@ export class Circuit {
     this.#hasEnded = true;
     this.#callOff?.();
     this.#callOff = undefined;
-    this.#inHand.length = 0;
+    for (const message of this.#inHand.splice(0)) message.leave?.();
   }
 
   /** Whether an outcome opens a closed circuit. */

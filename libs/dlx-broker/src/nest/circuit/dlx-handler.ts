@@ -1,4 +1,4 @@
-import { optionsOf, refused, refuseUnknown } from '../../options/index.js';
+import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../../options/index.js';
 import type { HandlerStatus } from './handler-status.js';
 
 /** How a handler is paused. */
@@ -10,6 +10,8 @@ export interface HandlerPauseOptions {
 /** What a handle of a handler does in its broker. */
 export interface HandlerActions {
   status(): HandlerStatus;
+  /** True if this is called by a handler of the queue that is at work. */
+  isInside(): boolean;
   pause(reason: string | undefined): void;
   /** Resolves when no handler of the queue has a message in hand. */
   idle(): Promise<void>;
@@ -38,7 +40,8 @@ export class DlxHandler {
    * that share its queue are paused as well. A second pause keeps the reason of the first.
    * @param reason shown in the log, in `DlxBroker.handlers` and in the event `paused`
    * @returns resolves when the handler has no message in hand; at once with `{ wait: false }`
-   * @throws DlxConfigurationError for a reason that is no text, or has more than 500 characters
+   * @throws DlxConfigurationError for a reason that is no text, or has more than 500 characters, and inside of the handler without
+   *   `{ wait: false }`: it would wait for its own end
    */
   async pause(reason?: string, options: HandlerPauseOptions = {}): Promise<void> {
     const origin = `pause of handler '${this.name}'`;
@@ -47,6 +50,11 @@ export class DlxHandler {
     if (typeof wait !== 'boolean') throw refused(wait, `${origin}: wait`, 'is neither true nor false');
     if (reason !== undefined && (typeof reason !== 'string' || reason.length > longestReason)) {
       throw refused(reason, `${origin}: reason`, `is no text of up to ${longestReason} characters`);
+    }
+    if (wait && this.actions.isInside()) {
+      throw new DlxConfigurationError(
+        `${origin}: the handler is at work itself, and would wait for its own end; write pause(reason, { wait: false })`,
+      );
     }
     this.actions.pause(reason);
     if (wait) await this.actions.idle();

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { Clock } from '../../broker/index.js';
-import { shownText } from '../../host/index.js';
+import { after, shownText } from '../../host/index.js';
 import { DlxConfigurationError, nearestWord } from '../../options/index.js';
 import { anyOf } from '../../retry/index.js';
 import type { EventLog } from '../event-log.js';
@@ -15,8 +15,12 @@ import type { Circuit, CircuitChange } from './circuit.js';
 import { Circuits } from './circuits.js';
 import { DlxHandler } from './dlx-handler.js';
 import type { Gate } from './gate.js';
+import { HandlerScope } from './handler-scope.js';
 import type { HandlerStatus, OperatedHandlers } from './handler-status.js';
 import type { HealthProbe } from './options.js';
+
+/** After this time in milliseconds a pause that waits is logged. */
+const patience = 10_000;
 
 /** What the gates of the handlers of a broker need. */
 export interface HandlerGatesParts {
@@ -32,6 +36,7 @@ export interface HandlerGatesParts {
 /** Pauses and resumes handlers, moves their consumers with their circuits, and reports both. */
 export class HandlerGates {
   readonly circuits: Circuits;
+  readonly scope = new HandlerScope();
 
   constructor(private readonly parts: HandlerGatesParts) {
     const { options, clock, provider, log } = parts;
@@ -63,15 +68,26 @@ export class HandlerGates {
   /** @throws DlxConfigurationError when there is no such handler */
   handler(name: string): DlxHandler {
     this.#named(name);
+    this.scope.use();
     return new DlxHandler(name, {
+      isInside: () => this.#named(name).some(({ queue }) => this.scope.isInside(queue)),
       status: () => this.#statusOf(this.#named(name)[0]!),
       pause: (reason) => this.#pause(name, reason),
-      idle: async () => {
-        const consumers = this.parts.consumers();
-        await Promise.all(this.#named(name).map(({ queue }) => consumers.idle(queue)));
-      },
+      idle: () => this.#idle(name),
       resume: () => this.#resume(name),
     });
+  }
+
+  /** Resolves when no handler of its queues has a message in hand. The log says so if that takes long. */
+  async #idle(name: string): Promise<void> {
+    const { consumers, clock, log } = this.parts;
+    const callOff = after(clock, patience, () => {
+      const text =
+        `the pause of ${name} waits since ${patience / 1_000} s for messages that it has in hand; a handler that pauses itself, directly or by ` +
+        'what it calls, writes pause(reason, { wait: false })';
+      log.tell('pauseWaits', text, { handler: name });
+    });
+    await Promise.all(this.#named(name).map(({ queue }) => consumers().idle(queue))).finally(callOff);
   }
 
   /** @throws DlxConfigurationError when the probe of a circuit is no provider */
