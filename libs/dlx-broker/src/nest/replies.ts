@@ -179,10 +179,10 @@ export class Replies implements OpenAnswer {
     }
     const { contentType, body } = payload;
     const properties = { contentType, correlationId: this.correlationId, headers: this.headersOf(kind) };
-    const reply = { exchange: '', routingKey: this.replyTo, properties, body };
     const outbox = kind === 'last' || kind === 'complete' ? this.#outbox : undefined;
     if (outbox?.isOpen === true) {
-      outbox.holdReply({ ...reply, mandatory: false, dropped: () => this.gone() });
+      const dropped = (): void => this.gone();
+      outbox.holdReply({ exchange: '', routingKey: this.replyTo, properties, body, mandatory: false, dropped });
       return done(this.#failure);
     }
     if (outbox?.failure !== undefined) return done(outbox.failure);
@@ -195,7 +195,8 @@ export class Replies implements OpenAnswer {
       } else done(failure ?? this.#failure);
     };
     try {
-      this.backend.publish({ ...reply, mandatory }, settled);
+      // A literal: a copy with another property takes V8 longer than all of the rest.
+      this.backend.publish({ exchange: '', routingKey: this.replyTo, properties, body, mandatory }, settled);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
