@@ -82,10 +82,13 @@ export class GatedConsumption {
     }
   }
 
-  /** Ends deliveries for good. Messages in hand can still be settled. */
+  /**
+   * Ends deliveries for good. Messages in hand can still be settled. A single active consumer stays until {@link close}: the next one
+   * would get messages that are behind those in hand.
+   */
   cancel(): void {
     this.#lost = undefined;
-    if (this.parts.ordered() === undefined || !this.#hasStarted) this.#consumption?.cancel();
+    if (!this.parts.plan().isSingle || !this.#hasStarted) this.#consumption?.cancel();
   }
 
   /** Ends deliveries. Unsettled messages return to their queue. */

@@ -48,6 +48,8 @@ export interface ConsumerPlan {
   readonly style: RetryStyle;
   /** Undefined: the order of messages is not kept. */
   readonly ordering: QueueOrdering | undefined;
+  /** True if one consumer of the queue is active at a time (`@Ordered`, `@SingleActiveConsumer`). */
+  readonly isSingle: boolean;
   /** Why it republishes although its policy could reject. */
   readonly styleReason?: string;
 }
@@ -269,8 +271,11 @@ function consumerOf(
   const envelope = agreed(queue, 'envelope', handlers) ?? options.envelope;
   const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, envelope };
   const ordering = planOrdering(queue, handlers, prefetch);
-  if (ordering === undefined) return { ...plan, prefetch, style, ordering, ...reason };
-  return { ...plan, prefetch: ordering.window, style: 'in-hand', ordering };
+  const isSingle = handlers.some(
+    ({ handler: { settings } }) => settings.queueArguments.get('x-single-active-consumer')?.value === true,
+  );
+  if (ordering === undefined) return { ...plan, prefetch, style, ordering, isSingle, ...reason };
+  return { ...plan, prefetch: ordering.window, style: 'in-hand', ordering, isSingle: true };
 }
 
 function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(

@@ -33,6 +33,7 @@ export class QueueConsumer {
   #single: PlannedHandler | undefined;
   #plan: ConsumerPlan;
   #opensPackets = false;
+  #hasEnded = false;
   #suspicion: PacketSuspicion | undefined;
   /** The messages in hand of handlers with `@Ordered`; undefined for others. */
   #ordered: OrderedQueue | undefined;
@@ -106,10 +107,11 @@ export class QueueConsumer {
   }
 
   /**
-   * Ends deliveries. Handlers that keep an order start nothing more, and stay the active consumer until {@link close}: the next instance
-   * must not begin while one of them is at work.
+   * Ends deliveries. Handlers of a queue with a single active consumer start nothing more, and stay the active one until {@link close}:
+   * the next instance must not begin while one of them is at work.
    */
   cancel(): void {
+    this.#hasEnded = true;
     this.#ordered?.stop();
     this.#gated.cancel();
   }
@@ -133,8 +135,14 @@ export class QueueConsumer {
   }
 
   #take(delivery: BackendDelivery, own: AsyncResource): void {
+    if (this.#hasEnded && this.#leaves()) return;
     if (!this.#gated.isOpen && !this.#isAdmitted(delivery, own)) return;
     this.#begin(delivery, own);
+  }
+
+  /** True if a message that comes after the end is left unsettled: it returns to its place in the queue when the consumer is closed. */
+  #leaves(): boolean {
+    return this.#plan.isSingle && this.#ordered === undefined;
   }
 
   /** Decides about a message that comes while its gate is not open: the cancel was on its way, or the message is a probe. */
