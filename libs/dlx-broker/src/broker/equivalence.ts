@@ -30,7 +30,7 @@ export function checkSameArgument(
   throw inequivalent(name, show(received), show(current), where);
 }
 
-export function isEquivalent(one: Field | undefined, other: Field | undefined): boolean {
+function isEquivalent(one: Field | undefined, other: Field | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   const number = integerOf(one);
   if (number !== undefined) return number == integerOf(other); // == as either may be a bigint

@@ -45,7 +45,7 @@ export class EndedCall extends Error {
 }
 
 /** The answer is longer than allowed. */
-export class LargeAnswer extends Error {
+class LargeAnswer extends Error {
   override readonly name = 'LargeAnswer';
 }
 

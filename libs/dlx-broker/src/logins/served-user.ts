@@ -29,7 +29,7 @@ export function refuseUnknownVhosts({ virtualHosts }: Broker, users: readonly Se
 }
 
 /** A user has permissions in a virtual host that does not exist. */
-export class UnknownVhostError extends Error {
+class UnknownVhostError extends Error {
   override readonly name = 'UnknownVhostError';
 
   constructor(user: string, vhost: string) {

@@ -9,7 +9,7 @@ const longest = 65_536;
 const mostCauses = 5;
 
 /** Replaces a thrown value whose properties cannot be read without another error, such as a proxy. */
-export class UnreadableError extends Error {
+class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
 
   constructor() {

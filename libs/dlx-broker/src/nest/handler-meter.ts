@@ -5,7 +5,7 @@ import type { Handler, PlannedHandler } from './handler.js';
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** The counts of a handler and a queue since they are measured. */
-export class HandlerCount {
+class HandlerCount {
   attempts = 0;
   retried = 0;
   parked = 0;

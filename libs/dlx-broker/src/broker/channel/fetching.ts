@@ -9,7 +9,7 @@ import { stepsAtOnce } from './settler.js';
  * A `basic.get`: what has expired in front of its message goes first, then what has expired behind it, so that the count of its
  * answer is true. However much that is, it stops at its limit.
  */
-export class Fetching implements Task {
+class Fetching implements Task {
   /** The answer; undefined when the queue is empty. */
   got: Got | undefined;
   /** Why there is no answer. */

@@ -18,7 +18,7 @@ export const common: Readonly<Record<string, OptionKind>> = {
   longnames: 'flag',
 };
 
-export const commonShort: Readonly<Record<string, string>> = {
+const commonShort: Readonly<Record<string, string>> = {
   p: 'vhost',
   t: 'timeout',
   q: 'quiet',

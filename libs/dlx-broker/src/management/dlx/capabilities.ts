@@ -25,7 +25,7 @@ export interface Capabilities {
 }
 
 /** All of it, besides edits. */
-export const ownCapabilities: Omit<Capabilities, 'edits'> = {
+const ownCapabilities: Omit<Capabilities, 'edits'> = {
   product: product.name,
   version: product.version,
   server: null,

@@ -36,7 +36,7 @@ export interface WantedHeader {
 }
 
 /** The number of bytes at the beginning of a body that are searched for a text. */
-export const searchedBytes = 65_536;
+const searchedBytes = 65_536;
 
 type Test = (message: Message, now: number) => boolean;
 

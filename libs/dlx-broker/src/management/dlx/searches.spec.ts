@@ -2,12 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { silentOutbox } from '../../broker/index.js';
 import { Dlx } from './dlx.js';
-import { Searches } from './searches.js';
 import type { Turns } from '../http/turns.js';
 
 describe('searches', () => {
   it('are counted, and limited by user and in all', async () => {
-    const searches = new Searches();
+    const { searches } = new Dlx({ broker: apiHarness().broker });
     const ends: (() => void)[] = [];
     const search = (user: string): Promise<void> =>
       searches.run(user, () => new Promise<void>((resolve) => void ends.push(resolve)));

@@ -203,7 +203,7 @@ export const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'P
 
 export const isChange = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
 
-export function allowOf(resource: Pick<Resource, (typeof methodNames)[number]>): readonly string[] {
+function allowOf(resource: Pick<Resource, (typeof methodNames)[number]>): readonly string[] {
   const known = methodNames.filter((name) => resource[name] !== undefined);
   return [...(resource.GET === undefined ? [] : ['HEAD']), ...known, 'OPTIONS'];
 }

@@ -30,7 +30,7 @@ export interface HttpLimits extends ConnectionLimits {
   readonly maxHeaderSize: number;
 }
 
-export const defaultHttpLimits: HttpLimits = {
+const defaultHttpLimits: HttpLimits = {
   ...defaultConnectionLimits,
   headersTimeout: 5_000,
   requestTimeout: 60_000,

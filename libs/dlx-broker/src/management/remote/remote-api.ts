@@ -3,6 +3,7 @@ import { namesIn, partsOf } from '../api/names.js';
 import { type Api, type ApiOptions, pathOf, protect } from '../http/app.js';
 import { jsonObject, readBody, valueIn } from '../http/body.js';
 import { bodyLimitsFor, BodyMemory, type BodyShare } from '../http/body-memory.js';
+import { Concurrency, type ConcurrencyLimits } from '../http/concurrency.js';
 import { type ApiContext, isChange, knownMethods } from '../http/dispatcher.js';
 import { type Answer, badRequest, notFound, ok, Problem, problemOf } from '../http/reply.js';
 import { responseOf } from '../http/response.js';
@@ -18,7 +19,11 @@ import type { RemoteHandler, RemoteResource } from './resource.js';
 import { remoteResources } from './resources.js';
 
 /** The requests that are answered at a time: of one user, and in all. */
-const atATime = { ofUser: 32, all: 128 };
+const atATime: ConcurrencyLimits = {
+  ofUser: 32,
+  all: 128,
+  refusal: (ofUser) => `${ofUser} requests of this user wait for the server`,
+};
 
 /** Options of the API. All have defaults. */
 export type RemoteApiOptions = Omit<ApiOptions, 'resources'>;
@@ -53,8 +58,7 @@ class Desk {
   readonly #bodies: BodyMemory;
   readonly #bodyLimit: number;
   readonly #replyLimit: number;
-  readonly #open = new Map<string, number>();
-  #allOpen = 0;
+  readonly #open = new Concurrency(atATime);
 
   constructor(
     readonly remote: Remote,
@@ -73,7 +77,7 @@ class Desk {
     const asker = await this.remote.askers.of(raw.headers, peer, raw.signal);
     const { name } = asker.user;
     c.env?.visit?.entered(name);
-    const leave = this.#begin(name);
+    const leave = this.#open.begin(name);
     const share = this.#bodies.share(name);
     try {
       return await this.#handle(c, { asker, share, notes: {} });
@@ -81,24 +85,6 @@ class Desk {
       share.end();
       leave();
     }
-  }
-
-  /** @throws Problem 429 when too many requests are answered already */
-  #begin(user: string): () => void {
-    const count = this.#open.get(user) ?? 0;
-    if (count >= atATime.ofUser || this.#allOpen >= atATime.all) {
-      throw new Problem(429, 'too_many_requests', `${count} requests of this user wait for the server`, {
-        'retry-after': '1',
-      });
-    }
-    this.#open.set(user, count + 1);
-    this.#allOpen++;
-    return () => {
-      this.#allOpen--;
-      const left = (this.#open.get(user) ?? 1) - 1;
-      if (left === 0) this.#open.delete(user);
-      else this.#open.set(user, left);
-    };
   }
 
   async #handle(c: ApiContext, visitor: Visitor): Promise<Response> {

@@ -76,7 +76,7 @@ export const httpChecks = {
 } satisfies Checks<HttpPortOptions>;
 
 /** Every option of `listen.metrics`, and what it accepts. */
-export const metricsChecks = { host: isText, port } satisfies Checks<MetricsOptions>;
+const metricsChecks = { host: isText, port } satisfies Checks<MetricsOptions>;
 
 /** Ports of an application whose broker is a server: the console of the server. `audit` needs `http`. */
 export interface RemoteListenOptions {

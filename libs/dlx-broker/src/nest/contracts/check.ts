@@ -22,7 +22,7 @@ export type Verdict =
  * A schema threw, answered nothing that is an answer, or took too long. That says nothing about the payload, so it is a failure like
  * others, and may be retried.
  */
-export class SchemaFailedError extends Error {
+class SchemaFailedError extends Error {
   override readonly name = 'SchemaFailedError';
 
   constructor({ what }: Term, why: string, cause?: unknown) {

@@ -2,7 +2,7 @@ import type { Backend } from '../../backend/index.js';
 import { after } from '../../host/index.js';
 
 /** How long nothing may be settled while the window is full, until the queue is reported as stalled, in milliseconds. */
-export const stalledAfter = 10_000;
+const stalledAfter = 10_000;
 
 /** How often a stalled queue is looked at, in milliseconds. */
 const lookEvery = 1_000;

@@ -40,7 +40,7 @@ export interface ResolvedWatch {
 }
 
 /** Every option of a watch. */
-export const watchOptions = {
+const watchOptions = {
   queues: true,
   olderThan: true,
   atLeast: true,

@@ -34,7 +34,7 @@ export const openConnection = (
 type State = 'handshake' | 'open' | 'closing' | 'over';
 
 /** A connection to a server. It handles every error of received bytes and of callbacks, and throws none. */
-export class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
+class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   readonly to: FrameWriter;
   readonly held: HeldBytes;
   readonly output: Output;

@@ -13,7 +13,7 @@ export const openPublisher = (connection: AmqpConnection, events: PublisherEvent
   new ChannelPublisher(connection, events, done);
 
 /** See {@link ConfirmPublisher}. */
-export class ChannelPublisher implements ConfirmPublisher {
+class ChannelPublisher implements ConfirmPublisher {
   readonly #events: PublisherEvents;
   readonly #outstanding = new OutstandingPublishes();
   readonly #returns = new Returns(this.#outstanding);

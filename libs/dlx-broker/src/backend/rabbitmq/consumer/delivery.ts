@@ -17,7 +17,7 @@ import { allPublished, type Publish } from './all-published.js';
 import { type ConsumerSession, oneSettled } from './session.js';
 
 /** A header of the successor of a message whose headers cannot be decoded: the properties of the message, as bytes. */
-export const rawHeader = 'dlx-raw-properties';
+const rawHeader = 'dlx-raw-properties';
 
 /** The most bytes in this header, because the headers of a message have to fit into one frame. */
 const mostRaw = 65_536;

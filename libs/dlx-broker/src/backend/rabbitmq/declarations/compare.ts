@@ -3,19 +3,19 @@ import type { ExchangeDeclaration, QueueDeclaration } from '../../../topology/in
 import type { TopologyDifference } from '../../errors.js';
 import type { ExistingExchange, ExistingQueue } from './existing.js';
 
-/** A comparison of what was asked with a queue that exists. */
-export interface Compared {
+/** A comparison of what was asked with a queue or an exchange that exists. */
+export interface Compared<T> {
   readonly differences: readonly TopologyDifference[];
   /** True if arguments differ where that is allowed. */
   readonly mayDiffer: boolean;
-  /** A declaration that is equal to the queue. */
-  readonly asItIs: QueueDeclaration;
+  /** A declaration that is equal to what exists. */
+  readonly asItIs: T;
 }
 
 type Pair = readonly [property: string, existing: string, asked: string];
 
 /** Compares all properties and arguments of a queue at once. */
-export function comparedQueue(asked: QueueDeclaration, existing: ExistingQueue): Compared {
+export function comparedQueue(asked: QueueDeclaration, existing: ExistingQueue): Compared<QueueDeclaration> {
   const { name, origin, mayDiffer = [] } = asked;
   const pairs: readonly Pair[] = [
     ['durable', String(existing.durable), String(asked.durable)],
@@ -34,10 +34,10 @@ export function comparedQueue(asked: QueueDeclaration, existing: ExistingQueue):
 }
 
 /** Compares an exchange. Of its arguments only the alternate exchange counts for a server. */
-export function exchangeDifferences(
+export function comparedExchange(
   asked: ExchangeDeclaration,
   existing: ExistingExchange,
-): readonly TopologyDifference[] {
+): Compared<ExchangeDeclaration> {
   const { name, origin } = asked;
   const pairs: readonly Pair[] = [
     ['type', existing.type, asked.type],
@@ -46,9 +46,10 @@ export function exchangeDifferences(
     ['internal', String(existing.internal), String(asked.internal)],
     ...argumentPairs(existing.arguments, asked.arguments).filter(([property]) => property === 'alternate-exchange'),
   ];
-  return pairs.filter(differs).map(([property, there, wanted]) => {
-    return { kind: 'exchange', name, origin, property, existing: there, asked: wanted };
+  const differences = pairs.filter(differs).map(([property, there, wanted]) => {
+    return { kind: 'exchange', name, origin, property, existing: there, asked: wanted } as const;
   });
+  return { differences, mayDiffer: false, asItIs: { ...asked, ...existing } };
 }
 
 const differs = ([, existing, asked]: Pair): boolean => existing !== asked;

@@ -5,7 +5,7 @@ import { afterSpace } from './json-members.js';
 import { type MergePatch, mergedText } from './merge-patch.js';
 
 /** The most bytes of a body that is patched, decompressed: it is parsed within one turn. */
-export const mostPatched = 524_288;
+const mostPatched = 524_288;
 
 /** How bodies of a content encoding are read and written. */
 interface Coding {

@@ -4,7 +4,7 @@ import { vhostSeries } from '../../statistics/series.js';
 import { interval, type Statistics } from '../../statistics/statistics.js';
 
 /** The reasons of death, by their names as counters of a virtual host. */
-export const deathCounters = ['rejected', 'expired', 'maxlen', 'delivery_limit'] as const;
+const deathCounters = ['rejected', 'expired', 'maxlen', 'delivery_limit'] as const;
 
 /** The counters of a chart: deaths by reason, and redriven messages. */
 const chartCounters = [...deathCounters, 'redriven'] as const;
