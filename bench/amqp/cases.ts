@@ -3,10 +3,12 @@ import { withAmqplib } from './programs/amqplib.js';
 import { withDlxBroker } from './programs/dlx-broker.js';
 import { withRabbitmqClient } from './programs/rabbitmq-client.js';
 import { bullMq, disk, openFolder, rabbit, type Rival } from './rivals.js';
-import { type Server, startDurable } from './servers.js';
+import { type Server, startDurable, startOurs, startSecured } from './servers.js';
 import type { Target } from './target.js';
 import { w10 } from './workloads/w10-retries.js';
+import { w12 } from './workloads/w12-many-clients.js';
 import { w11 } from './workloads/w11-start.js';
+import { w13 } from './workloads/w13-wire.js';
 import { w1OneInFlight } from './workloads/w1-one-in-flight.js';
 import { type Publishing, w1 } from './workloads/w1-publish-deliver-ack.js';
 import { w2, w2Size } from './workloads/w2-durable-confirms.js';
@@ -96,6 +98,15 @@ const durableInProcess = (outstanding: number): Case => ({
   run: ({ folder }, pace) => withDlxBroker(folder as string, pace, outstanding, w2Size),
 });
 
+const manyClients = (count: number, rival: Rival): Case => ({
+  id: 'W12',
+  title: `${count.toLocaleString('en')} connections, each with a producer and a consumer, 16 B`,
+  ...lean,
+  ...rate,
+  rivals: [rival],
+  run: (target, pace) => w12(target, pace, count),
+});
+
 /** All cases, in the order of the table. */
 export const cases: readonly Case[] = [
   ...publishing('W1', 'publish, deliver, ack', [1024, 16]),
@@ -130,6 +141,25 @@ export const cases: readonly Case[] = [
     more: 'worse',
     rivals: [],
     run: () => w11(),
+  },
+  manyClients(100, rabbit),
+  // RabbitMQ with the usual limit of 1,024 open files takes 829 connections, and would refuse those of others.
+  manyClients(1_000, { ...rabbit, name: 'RabbitMQ, 500 connections', run: (target, pace) => w12(target, pace, 500) }),
+  {
+    id: 'W13',
+    title: 'the wire: publish and deliver, 16 B, no acks, no confirms',
+    ...lean,
+    ...rate,
+    run: w13,
+  },
+  {
+    id: 'W13',
+    title: 'the same over TLS, beside plain TCP',
+    ...lean,
+    ...rate,
+    start: startSecured,
+    rivals: [{ name: 'dlx-broker without TLS', open: () => startOurs() }],
+    run: w13,
   },
 ];
 

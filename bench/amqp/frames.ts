@@ -33,6 +33,9 @@ export const ids = {
 
 export type Arguments = Readonly<Record<string, string | number>>;
 
+/** Bytes of a frame behind its payload. */
+export const frameTail = 1;
+
 const frameEnd = Buffer.from([0xce]);
 const persistent = 2;
 

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { type Arguments, ids, long, longlong, longstr, method, octet, short, shortstr, table } from './frames.js';
-import { Scanner, readSize } from './scanner.js';
+import { ReadBuffers, Scanner } from './scanner.js';
 import type { Target } from './target.js';
 
 const header = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
@@ -9,6 +10,16 @@ const ackAll = method(1, ids.basicAck, longlong(0), octet(1));
 const rejectOne = method(1, ids.basicReject, longlong(0), octet(0));
 /** The place of the lower half of the delivery tag in both. */
 const tagAt = 15;
+
+/** What a program with many connections sets. */
+export interface LeanOptions {
+  /** Shared by connections of one program. */
+  readonly buffers?: ReadBuffers;
+  /** A loopback address to connect from: each has some 28,000 ports. */
+  readonly localAddress?: string;
+  /** Gets the body of each delivery, from `at` on. */
+  readonly onBody?: (bytes: Buffer, at: number) => void;
+}
 
 /**
  * A connection with one channel that takes little processor time, so that the server is measured: its frames are made before, it
@@ -26,25 +37,31 @@ export class LeanClient {
   #expected: { readonly id: number; readonly resolve: (payload: Buffer) => void }[] = [];
   #isClosing = false;
 
-  private constructor({ host, port }: Target) {
-    const scanner = new Scanner({
-      delivered: (from, to) => this.onDelivered(from, to),
-      confirmed: (tag, multiple) => this.#confirm(tag, multiple),
-      method: (id, payload) => this.#replied(id, payload),
-    });
+  private constructor({ host, port, tls }: Target, { buffers = new ReadBuffers(), localAddress, onBody }: LeanOptions) {
+    const scanner = new Scanner(
+      {
+        delivered: (from, to) => this.onDelivered(from, to),
+        confirmed: (tag, multiple) => this.#confirm(tag, multiple),
+        method: (id, payload) => this.#replied(id, payload),
+        ...(onBody && { body: onBody }),
+      },
+      buffers,
+    );
     const callback = (length: number, bytes: Uint8Array): boolean => {
       scanner.read(bytes as Buffer, length);
       return true;
     };
-    const onread = { buffer: Buffer.allocUnsafeSlow(readSize), callback };
-    this.#socket = connect({ host, port, noDelay: true, onread });
+    const options = { host, port, noDelay: true, onread: { buffer: buffers.read, callback } };
+    if (localAddress !== undefined) Object.assign(options, { localAddress });
+    // `onread` of TLS is not in the types of Node 20.
+    this.#socket = tls === true ? connectTls({ ...options, rejectUnauthorized: false }) : connect(options);
     this.#socket.on('error', (error) => this.#lost(error));
     this.#socket.on('close', () => this.#lost(new Error('the server closed the connection')));
   }
 
   /** Connects, logs in, and opens the channel. */
-  static async connect(target: Target): Promise<LeanClient> {
-    const client = new LeanClient(target);
+  static async connect(target: Target, options: LeanOptions = {}): Promise<LeanClient> {
+    const client = new LeanClient(target, options);
     const plain = longstr(`\0${target.user}\0${target.password}`);
     await client.call(header, ids.connectionStart);
     const start = method(0, ids.connectionStartOk, table({}), shortstr('PLAIN'), plain, shortstr('en_US'));
@@ -99,9 +116,11 @@ export class LeanClient {
     return this.call(bind, ids.queueBindOk);
   }
 
+  /** @param prefetch 0 for a consumer without acks */
   async consume(queue: string, prefetch = 250): Promise<void> {
     await this.call(method(1, ids.basicQos, long(0), short(prefetch), octet(0)), ids.basicQosOk);
-    const consume = method(1, ids.basicConsume, short(0), shortstr(queue), shortstr(''), octet(0), table({}));
+    const flags = octet(prefetch === 0 ? 2 : 0);
+    const consume = method(1, ids.basicConsume, short(0), shortstr(queue), shortstr(''), flags, table({}));
     await this.call(consume, ids.basicConsumeOk);
   }
 

@@ -8,31 +8,45 @@ export interface Listener {
   confirmed(tag: number, multiple: boolean): void;
   /** Any other method. The payload is valid during the call only. */
   method(id: number, payload: Buffer): void;
+  /** The body of a message, from `at` on. Only for a program that looks at bodies. */
+  body?(bytes: Buffer, at: number): void;
 }
 
 /** The most bytes of one read from the socket. */
 export const readSize = 262_144;
 
+/** Buffers that all connections of a program share: the bytes of a read are scanned before the next read begins. */
+export class ReadBuffers {
+  readonly read = Buffer.allocUnsafeSlow(readSize);
+  /** The part of a frame that the last read of a connection left, followed by its next read. */
+  readonly joined = Buffer.allocUnsafeSlow(readSize * 2);
+}
+
 const overhead = 8;
+const nothing = Buffer.alloc(0);
 
 /** Reads only what a load program needs: tags of deliveries and confirms. Each body has to be one frame. */
 export class Scanner {
   readonly #listener: Listener;
-  /** The part of a frame that a read left; the next read is appended. */
-  readonly #cut = Buffer.allocUnsafeSlow(readSize * 2);
-  #kept = 0;
+  readonly #buffers: ReadBuffers;
+  /** The part of a frame that a read left. */
+  #cut = nothing;
   #tag = 0;
   #arrived = 0;
   #told = 0;
 
-  constructor(listener: Listener) {
+  constructor(listener: Listener, buffers: ReadBuffers) {
     this.#listener = listener;
+    this.#buffers = buffers;
   }
 
   read(bytes: Buffer, length: number): void {
-    if (this.#kept > 0) {
-      bytes.copy(this.#cut, this.#kept, 0, length);
-      this.#keep(this.#cut, this.#kept + length);
+    const kept = this.#cut.length;
+    if (kept > 0) {
+      const { joined } = this.#buffers;
+      this.#cut.copy(joined, 0);
+      bytes.copy(joined, kept, 0, length);
+      this.#keep(joined, kept + length);
     } else this.#keep(bytes, length);
     if (this.#arrived === this.#told) return;
     const from = this.#told + 1;
@@ -42,8 +56,7 @@ export class Scanner {
 
   #keep(bytes: Buffer, length: number): void {
     const scanned = this.#scan(bytes, length);
-    bytes.copy(this.#cut, 0, scanned, length);
-    this.#kept = length - scanned;
+    this.#cut = scanned === length ? nothing : Buffer.from(bytes.subarray(scanned, length));
   }
 
   /** @returns the end of the last complete frame */
@@ -54,8 +67,10 @@ export class Scanner {
       const end = at + overhead + size;
       if (end > length) break;
       const type = bytes[at];
-      if (type === 3) this.#arrived = this.#tag;
-      else if (type === 1) this.#method(bytes, at + 7, end - 1);
+      if (type === 3) {
+        this.#arrived = this.#tag;
+        this.#listener.body?.(bytes, at + 7);
+      } else if (type === 1) this.#method(bytes, at + 7, end - 1);
       at = end;
     }
     return at;

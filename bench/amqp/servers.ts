@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,8 @@ import type { Target } from './target.js';
 /** A server, and the function that ends it. */
 export interface Server {
   readonly target: Target;
+  /** The address of its management API, if it has one. */
+  readonly http?: string;
   close(): Promise<void>;
 }
 
@@ -38,7 +40,7 @@ export async function startOurs(
   let output = '';
   for await (const chunk of child.stdout) {
     output += String(chunk);
-    const port = Number(/ amqp=127\.0\.0\.1:([0-9]+)/.exec(output)?.[1]);
+    const port = Number(/ amqps?=127\.0\.0\.1:([0-9]+)/.exec(output)?.[1]);
     if (!(port > 0)) continue;
     const pid = child.pid as number;
     const target = {
@@ -54,7 +56,8 @@ export async function startOurs(
       child.kill('SIGTERM');
       return exited;
     };
-    return { target, close };
+    const http = / (https?)=(127\.0\.0\.1:[0-9]+)/.exec(output);
+    return { target, ...(http && { http: `${http[1]}://${http[2]}` }), close };
   }
   await exited;
   throw new Error(`dlx-broker serve ended with ${child.exitCode} ${output}`.trim());
@@ -70,6 +73,31 @@ export async function startDurable(): Promise<Server | undefined> {
     remove();
     console.warn(`SKIPPED: dlx-broker with a data directory: ${(error as Error).message.trim()}`);
     return undefined;
+  }
+}
+
+/** The same with TLS and a certificate of its own; undefined without openssl. */
+export async function startSecured(): Promise<Server | undefined> {
+  const { folder, remove } = dataFolder('certificates');
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const args = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-subj',
+    '/CN=bench',
+  ];
+  const { status } = spawnSync('openssl', [...args, '-days', '1', '-keyout', key, '-out', cert]);
+  try {
+    if (status !== 0) return undefined;
+    const { target, close } = await startOurs([], true, ['--tls-cert', cert, '--tls-key', key]);
+    return { target: { ...target, tls: true }, close };
+  } finally {
+    remove();
   }
 }
 

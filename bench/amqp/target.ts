@@ -12,6 +12,8 @@ export interface Target {
   readonly pid: number;
   /** The port at which a dlx-broker reports its memory, see memory-probe.ts. */
   readonly probe?: string;
+  /** The port speaks TLS. */
+  readonly tls?: boolean;
   /** The folder, if the target is a disk and no server. */
   readonly folder?: string;
 }
