@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { longstr, type Field, type FieldTable } from '../message/index.js';
+import { longstr, type Field } from '../message/index.js';
 import { dlxHeaders } from './headers.js';
 import { reasonsOf } from './reasons.js';
 
@@ -35,7 +35,7 @@ export function readable(error: unknown): unknown {
 export function failureHeaders(
   error: unknown,
   limits: { readonly stack: number; readonly message: number },
-): FieldTable {
+): Map<string, Field> {
   const { name, message } = namedError(error);
   const stack = limits.stack > 0 ? stackTextOf(error) : undefined;
   const headers = new Map<string, Field>();

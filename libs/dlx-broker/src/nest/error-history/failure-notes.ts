@@ -2,7 +2,14 @@ import { hostname } from 'node:os';
 import type { BackendDelivery } from '../../backend/index.js';
 import type { Clock } from '../../broker/index.js';
 import { addEntry, attemptOf, cutTo, type ErrorEntry, fingerprintOf, isFingerprint } from '../../history/index.js';
-import { longestFingerprint, mostErrorMessage, readHistory, retryHeaders, writeHistory } from '../../history/index.js';
+import {
+  errorHeaders,
+  longestFingerprint,
+  mostErrorMessage,
+  readHistory,
+  retryHeaders,
+  writeHistory,
+} from '../../history/index.js';
 import { emptyTable, type Field, type FieldTable, longstr } from '../../message/index.js';
 import { shown } from '../../options/index.js';
 import { DlxContext } from '../context.js';
@@ -30,6 +37,8 @@ type NotesOptions = Pick<ResolvedOptions, 'errorHeaders' | 'errorHistory' | 'fin
 /** Makes the headers that describe a failure: the error, the history of errors, and the fingerprint. It never throws. */
 export class FailureNotes {
   readonly #host = hostname();
+  /** The stack of the last failure. While a service is away, thousands of messages fail with the same text, and share it. */
+  #stack: Field | undefined;
   #hasFailed = false;
 
   constructor(
@@ -45,19 +54,18 @@ export class FailureNotes {
 
   /** `dlx-error-*` of an error. */
   ofError(error: unknown): FieldTable {
-    const { errorHeaders } = this.options;
-    return errorHeaders === undefined ? emptyTable : failureHeaders(error, errorHeaders);
+    const { errorHeaders: limits } = this.options;
+    return limits === undefined ? emptyTable : this.#described(error, limits);
   }
 
   /** `dlx-error-*` and `dlx-errors` of a failure. */
   headers(failed: NotedAttempt): FieldTable {
-    const { errorHistory } = this.options;
-    const headers = this.ofError(failed.error);
+    const { errorHistory, errorHeaders: limits } = this.options;
+    const headers = limits === undefined ? new Map<string, Field>() : this.#described(failed.error, limits);
     if (errorHistory === 0) return headers;
-    const all = new Map<string, Field>(headers);
     const { own } = failed.delivery.message;
-    writeHistory(all, addEntry(readHistory(own.headers), this.#entry(failed), errorHistory));
-    return all;
+    writeHistory(headers, addEntry(readHistory(own.headers), this.#entry(failed), errorHistory));
+    return headers;
   }
 
   /** The headers of a message that is rejected. */
@@ -93,8 +101,8 @@ export class FailureNotes {
   /** By what the headers of the message tell, so that a reader calculates the same. */
   #calculated(failed: NotedAttempt): string {
     const { name, message } = namedError(failed.error);
-    const { errorHeaders } = this.options;
-    const told = errorHeaders === undefined ? message : message.slice(0, errorHeaders.message);
+    const { errorHeaders: limits } = this.options;
+    const told = limits === undefined ? message : message.slice(0, limits.message);
     return fingerprintOf(handlerOf(failed) ?? failed.planned?.queue ?? failed.delivery.queue, name, told);
   }
 
@@ -113,6 +121,15 @@ export class FailureNotes {
       host: this.#host,
       ...(begunAt !== undefined && { took: now - begunAt }),
     };
+  }
+
+  #described(error: unknown, limits: Parameters<typeof failureHeaders>[1]): Map<string, Field> {
+    const headers = failureHeaders(error, limits);
+    const stack = headers.get(errorHeaders.stack);
+    if (stack === undefined) return headers;
+    if (stack.value === this.#stack?.value) headers.set(errorHeaders.stack, this.#stack as Field);
+    else this.#stack = stack;
+    return headers;
   }
 
   #report(fault: unknown): void {
