@@ -73,7 +73,7 @@ export class Bodies {
   }
 
   /**
-   * The object of this message is about to be forgotten, and the store keeps its row. Whoever still has the object can read its body
+   * The object of this message is about to be forgotten, and the store keeps its row. A holder of the object can still read its body
    * as long as the segment is there.
    */
   forget(message: Message): void {
