@@ -71,7 +71,7 @@ export const rooms = [
     job: 'the AMQP 0-9-1 listener: bytes to commands, output to bytes',
     imports: ['wire', 'alarms', 'broker', 'host', 'logins'],
   },
-  { name: 'redrive', job: 'how a redrive goes: its state, rate, circuit and counts', imports: [], chunk: 'redrive' },
+  { name: 'redrive', job: 'how a redrive goes: its state, rate, breaker and counts', imports: [], chunk: 'redrive' },
   { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'history', 'host', 'redrive', 'logins'] },
   {
     name: 'metrics',

@@ -9,7 +9,8 @@ import { busy, type End, succeeded, type Handling, type Outcome, type PlannedHan
 import { HandlerTimeoutError } from './handler-timeout-error.js';
 import { pauseWhileBusy, type IdempotencyGuard } from './idempotency/guard.js';
 import { endOutbox } from './outbox/end-of-attempt.js';
-import { Collector, Outbox } from './outbox/outbox.js';
+import { Collector } from './outbox/collector.js';
+import { Outbox } from './outbox/outbox.js';
 import type { OutboxScope } from './outbox/scope.js';
 import type { Replies } from './replies.js';
 import { runHandler } from './run.js';

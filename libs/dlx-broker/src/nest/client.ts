@@ -20,7 +20,7 @@ import { EventLog } from './event-log.js';
 import { Client, type DispatchHook, InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
 import { type ClientTarget, checkTarget } from './packets/client-target.js';
 import { collect } from './outbox/collect.js';
-import type { Collector } from './outbox/outbox.js';
+import type { Collector } from './outbox/collector.js';
 import type { OutboxScope } from './outbox/scope.js';
 import { endingBy, messageIdOf, type OwnIds, publicationOf, type PublishPlace } from './publication.js';
 import { DlxRecord } from './record-builder.js';

@@ -16,7 +16,7 @@ import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
 import { dlxHeaders, textsOf } from './headers.js';
 import { areErrorsHandledBefore, BaseRpcContext } from './nest-versions.js';
-import type { Collector } from './outbox/outbox.js';
+import type { Collector } from './outbox/collector.js';
 
 /**
  * The routing key with which a message was published. After a wait queue the message itself has the name of its work queue as

@@ -5,7 +5,8 @@ import type { HandlerSettings } from './handler-settings.js';
 import type { Circuit } from './circuit/circuit.js';
 import type { SafeProcess } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
-import type { Outbox, OutboxPlan } from './outbox/outbox.js';
+import type { OutboxPlan } from './outbox/collector.js';
+import type { Outbox } from './outbox/outbox.js';
 import type { Replies } from './replies.js';
 
 /** A method that handles messages, by a pattern of Nest or by `@Consume`. */

@@ -34,7 +34,7 @@ import type { Envelope } from './packets/envelope.js';
 import { hopeless, notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
 import { tagOf } from './outbox/ids.js';
-import type { OutboxPlan } from './outbox/outbox.js';
+import type { OutboxPlan } from './outbox/collector.js';
 
 /** The consumer of a queue, and its handlers. */
 export interface ConsumerPlan {

@@ -1,10 +1,10 @@
 /** The pause between two batches, in which messages of the first may come back dead: milliseconds. */
 const pause = 1_000;
 
-/** The highest rate, in messages a second, at which a circuit sees returning messages in time without batches. */
+/** The highest rate, in messages a second, at which a breaker sees returning messages in time without batches. */
 const fast = 1_000;
 
-/** Limits a redrive to batches, so that its circuit can judge each batch before the next one begins. */
+/** Limits a redrive to batches, so that its breaker can judge each batch before the next one begins. */
 export class Batches {
   #size: number;
   #left: number;
@@ -32,7 +32,7 @@ export class Batches {
     return rate > fast ? new Batches(first, pause, 2) : undefined;
   }
 
-  /** Batches of one size without a pause: they only set when the circuit counts the messages that came back. */
+  /** Batches of one size without a pause: they only set when the breaker counts the messages that came back. */
   static steady(size: number): Batches {
     return new Batches(size, 0, 1);
   }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../testing/index.js';
-import { BatchCircuit } from './batch-circuit.js';
+import { BatchBreaker } from './batch-breaker.js';
 import { Batches } from './batches.js';
 import { Pacing } from './pacing.js';
-import { Redrive, type Circuit } from './redrive.js';
+import { Redrive, type Breaker } from './redrive.js';
 import { RedriveCounts } from './redrive-counts.js';
-import { WindowCircuit } from './window-circuit.js';
+import { WindowBreaker } from './window-breaker.js';
 
 /** A mover of numbers: it moves what may go at each call, and counts what a test says came back. */
 class Numbers extends Redrive {
@@ -14,15 +14,15 @@ class Numbers extends Redrive {
 
   constructor(
     readonly clock: ManualClock,
-    circuit?: Circuit,
+    breaker?: Breaker,
     rate = 10,
   ) {
-    const batches = circuit && (Batches.for(rate, 4) ?? Batches.steady(4));
+    const batches = breaker && (Batches.for(rate, 4) ?? Batches.steady(4));
     super({
       clock,
       pacing: new Pacing(rate, clock.now()),
       counts: new RedriveCounts(),
-      circuit,
+      breaker,
       batches,
       pollInterval: 1_000,
     });
@@ -62,7 +62,7 @@ class Numbers extends Redrive {
   }
 }
 
-const arrange = (circuit?: Circuit, rate?: number) => new Numbers(new ManualClock(), circuit, rate);
+const arrange = (breaker?: Breaker, rate?: number) => new Numbers(new ManualClock(), breaker, rate);
 
 describe('a redrive, whatever moves its messages,', () => {
   it('does not count the time of a rest: the next message is due as long after it', () => {
@@ -79,7 +79,7 @@ describe('a redrive, whatever moves its messages,', () => {
   });
 
   it('stops itself until an operator resumes it, and cannot be paused meanwhile', () => {
-    const redrive = arrange(new WindowCircuit({ percent: 50, atLeast: 4 }), Infinity);
+    const redrive = arrange(new WindowBreaker({ percent: 50, atLeast: 4 }), Infinity);
     expect(redrive.turn()).toBe(4);
     redrive.cameBackNow(2);
     expect(redrive.state).toBe('running'); // half may come back
@@ -91,8 +91,8 @@ describe('a redrive, whatever moves its messages,', () => {
     expect([redrive.state, redrive.reason, redrive.counts.cameBack]).toEqual(['running', undefined, 3]);
   });
 
-  it('continues by itself where its circuit says so, unless it was paused meanwhile', () => {
-    const redrive = arrange(new BatchCircuit(0.5, 5_000), Infinity);
+  it('continues by itself where its breaker says so, unless it was paused meanwhile', () => {
+    const redrive = arrange(new BatchBreaker(0.5, 5_000), Infinity);
     redrive.turn();
     redrive.cameBackNow(2);
     expect(redrive.state).toBe('tripped'); // just the share that may not
@@ -107,7 +107,7 @@ describe('a redrive, whatever moves its messages,', () => {
   });
 
   it('goes in batches when it is fast: the next one is twice as large and waits for a second', () => {
-    const redrive = arrange(new WindowCircuit({ percent: 50, atLeast: 4 }), Infinity);
+    const redrive = arrange(new WindowBreaker({ percent: 50, atLeast: 4 }), Infinity);
     const went = [redrive.turn(), redrive.turn()];
     redrive.clock.advance(999);
     went.push(redrive.turn());
@@ -116,7 +116,7 @@ describe('a redrive, whatever moves its messages,', () => {
   });
 
   it('counts for a minute after its end what comes back, and not once it is closed', () => {
-    const redrive = arrange(new BatchCircuit(0.5, 5_000));
+    const redrive = arrange(new BatchBreaker(0.5, 5_000));
     const { clock } = redrive;
     expect([redrive.complete(), redrive.complete(), redrive.stop()]).toEqual([true, false, false]);
     expect(redrive.watchedUntil).toBe(clock.now() + 60_000);
@@ -135,7 +135,7 @@ describe('a redrive, whatever moves its messages,', () => {
 });
 
 describe('a redrive whose target takes nothing', () => {
-  const strict: Circuit = { reason: 'too many came back', redriven: () => {}, cameBack: () => {}, isOpen: () => true };
+  const strict: Breaker = { reason: 'too many came back', redriven: () => {}, cameBack: () => {}, isOpen: () => true };
 
   it('waits, and goes on by itself', () => {
     const task = arrange();
@@ -145,7 +145,7 @@ describe('a redrive whose target takes nothing', () => {
     expect(task.state).toBe('running');
   });
 
-  it('stays stopped when its own circuit stopped it before', () => {
+  it('stays stopped when its own breaker stopped it before', () => {
     const task = arrange(strict);
     task.cameBackNow(1);
     task.targetIs('circuit is open');
@@ -153,7 +153,7 @@ describe('a redrive whose target takes nothing', () => {
     expect([task.state, task.reason]).toEqual(['tripped', 'too many came back']);
   });
 
-  it('stays stopped when its own circuit stops it after an operator resumed it', () => {
+  it('stays stopped when its own breaker stops it after an operator resumed it', () => {
     const task = arrange(strict);
     task.targetIs('circuit is open');
     task.resume();

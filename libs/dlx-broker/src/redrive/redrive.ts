@@ -3,7 +3,7 @@ import type { Pacing } from './pacing.js';
 import type { RedriveCounts } from './redrive-counts.js';
 
 /**
- * The state of a redrive. `tripped`: its circuit stopped it, because too many redriven messages came back dead. Paused and
+ * The state of a redrive. `tripped`: its breaker stopped it, because too many redriven messages came back dead. Paused and
  * tripped redrives can continue; the last three states are final.
  */
 export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
@@ -15,8 +15,8 @@ export interface RedriveClock {
 }
 
 /** Decides from what comes back dead whether a redrive may continue. */
-export interface Circuit {
-  /** The reason that an operator reads when the circuit opens. */
+export interface Breaker {
+  /** The reason that an operator reads when the breaker opens. */
   readonly reason?: string;
   /** Milliseconds after which a stopped redrive continues by itself; undefined: an operator has to resume it. */
   readonly pause?: number;
@@ -24,26 +24,26 @@ export interface Circuit {
   cameBack(now: number, count: number): void;
   /** True when too many messages came back. */
   isOpen(now: number): boolean;
-  /** Forgets what opened the circuit, so that a stopped redrive can continue. */
+  /** Forgets what opened the breaker, so that a stopped redrive can continue. */
   close?(): void;
 }
 
-/** The parts of a redrive: its clock, its rate, its circuit and its counts. */
+/** The parts of a redrive: its clock, its rate, its breaker and its counts. */
 export interface RedriveRules {
   readonly clock: RedriveClock;
   readonly pacing: Pacing;
   readonly counts: RedriveCounts;
-  readonly circuit?: Circuit | undefined;
+  readonly breaker?: Breaker | undefined;
   readonly batches?: Batches | undefined;
   /** How often the redrive counts returned messages after its end, in milliseconds. */
   readonly pollInterval: number;
 }
 
-/** How long a redrive with a circuit counts, after its end, the messages that come back: milliseconds. */
+/** How long a redrive with a breaker counts, after its end, the messages that come back: milliseconds. */
 const watchedFor = 60_000;
 
 /**
- * One redrive, without the part that moves messages: its state, its rate, its circuit, its counts, and the watch after its end. A
+ * One redrive, without the part that moves messages: its state, its rate, its breaker, its counts, and the watch after its end. A
  * subclass is a mover: it takes messages from their queue, asks how many may go, and reports the outcome of each.
  */
 export abstract class Redrive {
@@ -71,7 +71,7 @@ export abstract class Redrive {
 
   /** True if the redrive counts, after its end, the messages that come back. */
   protected get isWatched(): boolean {
-    return this.rules.circuit !== undefined;
+    return this.rules.breaker !== undefined;
   }
 
   get state(): RedriveState {
@@ -93,7 +93,7 @@ export abstract class Redrive {
 
   /**
    * Until when the redrive counts messages that come back: a minute after its end, in milliseconds since 1970. Undefined before
-   * its end, and without a circuit.
+   * its end, and without a breaker.
    */
   get watchedUntil(): number | undefined {
     return this.#watchedUntil;
@@ -101,26 +101,26 @@ export abstract class Redrive {
 
   /** @returns false when the redrive is not running; a redrive that would continue by itself can be paused, too */
   pause(): boolean {
-    const isPausable = this.#state === 'tripped' && (this.#isHeldUp || this.rules.circuit?.pause !== undefined);
+    const isPausable = this.#state === 'tripped' && (this.#isHeldUp || this.rules.breaker?.pause !== undefined);
     if (this.#state !== 'running' && !isPausable) return false;
     this.#become('paused');
     return true;
   }
 
-  /** Continues after a pause, or after the circuit stopped the redrive. @returns false in any other state */
+  /** Continues after a pause, or after the breaker stopped the redrive. @returns false in any other state */
   resume(): boolean {
     if (this.#state !== 'paused' && this.#state !== 'tripped') return false;
-    const { clock, circuit, batches, pacing } = this.rules;
+    const { clock, breaker, batches, pacing } = this.rules;
     const now = clock.now();
     this.#isHeldUp = false;
-    circuit?.close?.();
+    breaker?.close?.();
     pacing.rested(this.#restsSince, now);
     batches?.restart(now);
     this.#become('running');
     return true;
   }
 
-  /** Stops a running redrive because its target takes nothing now. {@link goOn} ends that, unless its own circuit stopped it. */
+  /** Stops a running redrive because its target takes nothing now. {@link goOn} ends that, unless its own breaker stopped it. */
   protected holdUp(reason: string): void {
     if (this.#state !== 'running') return;
     this.#isHeldUp = true;
@@ -156,23 +156,23 @@ export abstract class Redrive {
 
   /** A message was redriven. @returns true when this message ended a batch */
   protected redriven(now: number): boolean {
-    this.rules.circuit?.redriven(now);
+    this.rules.breaker?.redriven(now);
     return this.rules.batches?.spend(1, now) ?? false;
   }
 
   /**
-   * Adds the messages that came back dead since the last call, and stops a running redrive when its circuit opens.
+   * Adds the messages that came back dead since the last call, and stops a running redrive when its breaker opens.
    */
   protected cameBack(count: number): void {
-    const { circuit, clock } = this.rules;
+    const { breaker, clock } = this.rules;
     this.counts.cameBack += count;
-    if (this.#state !== 'running' || circuit === undefined) return;
+    if (this.#state !== 'running' || breaker === undefined) return;
     const now = clock.now();
-    circuit.cameBack(now, count);
-    if (!circuit.isOpen(now)) return;
-    this.#become('tripped', circuit.reason);
-    if (circuit.pause === undefined) return;
-    this.#trippedUntil = now + circuit.pause;
+    breaker.cameBack(now, count);
+    if (!breaker.isOpen(now)) return;
+    this.#become('tripped', breaker.reason);
+    if (breaker.pause === undefined) return;
+    this.#trippedUntil = now + breaker.pause;
     clock.wakeAt(this.#trippedUntil, this.#continue);
   }
 

@@ -2,7 +2,7 @@ import { concatMap, finalize, lastValueFrom, Subject, take, takeUntil, takeWhile
 import type { Backend } from '../backend/index.js';
 import { after } from '../host/index.js';
 import type { Address } from '../message/index.js';
-import { BatchCircuit, Batches, Pacing, Redrive, RedriveCounts } from '../redrive/index.js';
+import { BatchBreaker, Batches, Pacing, Redrive, RedriveCounts } from '../redrive/index.js';
 import { UndecodablePayloadError } from '../history/index.js';
 import { UnprovenOriginError } from '../retry/index.js';
 import type { RedriveSpan } from '../tracing/index.js';
@@ -49,7 +49,7 @@ export class LetterRedrive extends Redrive {
       clock: backend.clock,
       pacing: new Pacing(perSecond),
       counts: new RedriveCounts(Infinity),
-      circuit: circuit && new BatchCircuit(circuit.share, circuit.pause),
+      breaker: circuit && new BatchBreaker(circuit.share, circuit.pause),
       batches: circuit && (Batches.for(perSecond, circuit.atLeast) ?? Batches.steady(circuit.atLeast)),
       pollInterval,
     });

@@ -6,7 +6,7 @@ import {
   refuseUnknown,
   shown,
 } from '../options/index.js';
-import { defaultCircuit, defaultRate } from '../redrive/index.js';
+import { defaultBreaker, defaultRate } from '../redrive/index.js';
 import type { Edit } from './edit.js';
 import { targetOf } from './given.js';
 import type { Letter } from './letter.js';
@@ -119,7 +119,7 @@ function resolveCircuit(
 ): ResolvedRedrive['circuit'] {
   const remedy = "write { share: 0.5, atLeast: 20, pause: '1m' }, or false for none";
   refuseUnknown(optionsOf(circuit, 'redrive: circuit', remedy), circuitOptions, 'redrive: circuit');
-  const { share = defaultCircuit.percent / 100, atLeast = defaultCircuit.atLeast, pause = '1m' } = circuit;
+  const { share = defaultBreaker.percent / 100, atLeast = defaultBreaker.atLeast, pause = '1m' } = circuit;
   if (typeof share !== 'number' || !(share > 0 && share <= 1))
     throw refuse(`circuit.share is ${shown(share)}; write a share above 0, up to 1`);
   if (!Number.isSafeInteger(atLeast) || atLeast < 1)

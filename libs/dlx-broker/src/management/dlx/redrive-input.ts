@@ -1,5 +1,5 @@
 import type { User } from '../../broker/index.js';
-import { type CircuitSettings, defaultCircuit, defaultRate } from '../../redrive/index.js';
+import { type BreakerSettings, defaultBreaker, defaultRate } from '../../redrive/index.js';
 import type { RedriveGroup, RedriveOrder } from './redrives/redrive-order.js';
 import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
@@ -76,7 +76,7 @@ function groupIn({ vhost, queue, ids: given, filter }: JsonObject, find: FindQue
 export interface PaceInput {
   readonly rate: number;
   readonly limit: number | undefined;
-  readonly circuit: CircuitSettings | undefined;
+  readonly circuit: BreakerSettings | undefined;
   readonly isDry: boolean;
 }
 
@@ -109,13 +109,13 @@ function idsIn(value: unknown): readonly number[] | undefined {
 }
 
 /** The circuit; `false` is no circuit. */
-function circuitIn(value: unknown): CircuitSettings | undefined {
-  if (value === undefined || value === null) return defaultCircuit;
+function circuitIn(value: unknown): BreakerSettings | undefined {
+  if (value === undefined || value === null) return defaultBreaker;
   if (value === false) return undefined;
   const object = Object.fromEntries(objectEntries(value, 'circuit'));
   onlyKnown(Object.keys(object), ['percent', 'at_least'], "key of 'circuit'");
   return {
-    percent: within(object, 'percent', 0, 100) ?? defaultCircuit.percent,
-    atLeast: within(object, 'at_least', 1, 1_000_000) ?? defaultCircuit.atLeast,
+    percent: within(object, 'percent', 0, 100) ?? defaultBreaker.percent,
+    atLeast: within(object, 'at_least', 1, 1_000_000) ?? defaultBreaker.atLeast,
   };
 }

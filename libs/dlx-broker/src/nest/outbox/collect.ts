@@ -3,7 +3,7 @@ import type { DelayedPublisher } from '../../retry/index.js';
 import type { SafeTracing } from '../../tracing/index.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from '../emit-options.js';
 import { asError } from '../failure.js';
-import type { Collector } from './outbox.js';
+import type { Collector } from './collector.js';
 
 /** What the client of a handler has for its events. */
 export interface Collecting {

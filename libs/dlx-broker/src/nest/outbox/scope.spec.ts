@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Collector } from './outbox.js';
+import type { Collector } from './collector.js';
 import { OutboxScope } from './scope.js';
 
 const collector = (): Collector => ({}) as Collector;

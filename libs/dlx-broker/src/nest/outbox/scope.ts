@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Collector } from './outbox.js';
+import type { Collector } from './collector.js';
 
 /** What one scope put into the async context, in front of what other scopes of the process put there. */
 interface Entry {

@@ -3,7 +3,7 @@ import { deathsOf, fromFieldTable, longstr, type Message, toFieldTable } from '.
 import { harness, type Harness } from '../../../testing/index.js';
 import { rejectAll } from '../../../../../../test/harnesses/dying.js';
 import { type Channel, type QueueOptions, silentOutbox } from '../../../broker/index.js';
-import { defaultCircuit } from '../../../redrive/index.js';
+import { defaultBreaker } from '../../../redrive/index.js';
 import type { RedriveOrder } from './redrive-order.js';
 import { QueueRedrive } from './queue-redrive.js';
 
@@ -305,7 +305,7 @@ describe('a redrive', () => {
   describe('stops itself', () => {
     it('when too much of what it redrove comes back dead', () => {
       letDie(500);
-      const task = redrive({ rate: 100, circuit: defaultCircuit });
+      const task = redrive({ rate: 100, circuit: defaultBreaker });
       for (let tenth = 0; tenth < 100 && task.state === 'running'; tenth++) {
         rooms.clock.advance(100);
         rejectAll(channel, 'work');
@@ -334,7 +334,7 @@ describe('a redrive', () => {
 
     it.each([Infinity, 100_000])('also at full speed: it looks before it goes on (rate %d)', (rate) => {
       letDie(2_000);
-      const task = redrive({ rate, circuit: defaultCircuit });
+      const task = redrive({ rate, circuit: defaultBreaker });
       for (let tenth = 0; tenth < 100 && task.state === 'running'; tenth++) {
         rooms.clock.advance(100);
         rejectAll(channel, 'work');
@@ -344,7 +344,7 @@ describe('a redrive', () => {
 
     it('not at full speed when all goes well: twice as many each second', () => {
       letDie(2_000);
-      const task = redrive({ rate: Infinity, circuit: defaultCircuit });
+      const task = redrive({ rate: Infinity, circuit: defaultBreaker });
       const moved = Array.from({ length: 8 }, () => {
         rooms.clock.advance(1_000);
         channel.purgeQueue('work');
@@ -355,7 +355,7 @@ describe('a redrive', () => {
 
     it('and sees for a minute after its end what comes back', () => {
       letDie(10);
-      const task = redrive({ rate: Infinity, circuit: defaultCircuit });
+      const task = redrive({ rate: Infinity, circuit: defaultBreaker });
       rooms.clock.advance(0);
       expect([task.state, task.counts.cameBack]).toEqual(['completed', 0]);
       expect(task.watchedUntil).toBe(rooms.clock.now() + 60_000);
@@ -373,7 +373,7 @@ describe('a redrive', () => {
 
     it('and sees no more when its broker shuts down', () => {
       letDie(10);
-      const task = redrive({ rate: Infinity, circuit: defaultCircuit });
+      const task = redrive({ rate: Infinity, circuit: defaultBreaker });
       rooms.clock.advance(0);
       task.close();
       expect(task.watchedUntil).toBe(rooms.clock.now());
@@ -384,7 +384,7 @@ describe('a redrive', () => {
 
     it('and goes on when an operator says so', () => {
       letDie(300);
-      const task = redrive({ rate: 100, circuit: defaultCircuit });
+      const task = redrive({ rate: 100, circuit: defaultBreaker });
       for (let tenth = 0; tenth < 10; tenth++) {
         rooms.clock.advance(100);
         rejectAll(channel, 'work');
@@ -398,7 +398,7 @@ describe('a redrive', () => {
 
     it('not when less comes back, nor for what others let die', () => {
       letDie(300);
-      const task = redrive({ rate: 100, circuit: defaultCircuit });
+      const task = redrive({ rate: 100, circuit: defaultBreaker });
       for (let tenth = 0; tenth < 40; tenth++) {
         rooms.clock.advance(100);
         for (let number = 0; number < 20; number++) publish('orders', 'new', 'new one', {});
@@ -417,7 +417,7 @@ describe('a redrive', () => {
       declare('tried', { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'wait' });
       letDie(200);
       const to = { exchange: '', routingKey: 'tried' };
-      const task = redrive({ rate: 100, circuit: defaultCircuit, to });
+      const task = redrive({ rate: 100, circuit: defaultBreaker, to });
       for (let tenth = 0; tenth < 30; tenth++) {
         rooms.clock.advance(100);
         rejectAll(channel, 'tried');

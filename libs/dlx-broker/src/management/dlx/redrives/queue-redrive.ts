@@ -1,4 +1,4 @@
-import { Batches, Pacing, Redrive, RedriveCounts, WindowCircuit } from '../../../redrive/index.js';
+import { Batches, Pacing, Redrive, RedriveCounts, WindowBreaker } from '../../../redrive/index.js';
 import type { Clock, Entry, Queue, VirtualHost } from '../../../broker/index.js';
 import type { EditRow } from '../edit/redrive-edit.js';
 import { Unread } from '../payload.js';
@@ -10,7 +10,7 @@ import { Picked } from './selection.js';
 /** The parts that a redrive gets from its host. */
 export interface RedriveParts {
   readonly clock: Clock;
-  /** Called at the end, and when the circuit stops the redrive. */
+  /** Called at the end, and when its breaker stops the redrive. */
   readonly ended?: (task: QueueRedrive) => void;
   /** Called with messages that were edited, in the turn in which they moved. */
   readonly edited?: (task: QueueRedrive, rows: readonly EditRow[]) => void;
@@ -57,13 +57,13 @@ export class QueueRedrive extends Redrive {
   ) {
     const { clock } = parts;
     const { dryRun, rate } = order;
-    const circuit = dryRun ? undefined : order.circuit;
+    const breaker = dryRun ? undefined : order.circuit;
     super({
       clock,
       pacing: new Pacing(dryRun ? Infinity : rate, clock.now(), keptTime),
       counts: new RedriveCounts(),
-      circuit: circuit && new WindowCircuit(circuit),
-      batches: circuit && Batches.for(rate, circuit.atLeast),
+      breaker: breaker && new WindowBreaker(breaker),
+      batches: breaker && Batches.for(rate, breaker.atLeast),
       pollInterval,
     });
     this.#parts = parts;
@@ -140,8 +140,8 @@ export class QueueRedrive extends Redrive {
   #work(now: number): void {
     const fault = this.#group.mover.fault();
     if (fault !== undefined) return void this.end('failed', fault);
-    const { circuit, pacing, batches } = this.rules;
-    if (circuit !== undefined) this.cameBack(this.#watch.count());
+    const { breaker, pacing, batches } = this.rules;
+    if (breaker !== undefined) this.cameBack(this.#watch.count());
     if (this.state !== 'running') return;
     this.#group.group.vhost.scheduler.batch(() => this.#move(now));
     this.#noteEdits();
@@ -182,7 +182,7 @@ export class QueueRedrive extends Redrive {
     if (this.order.dryRun) return;
     if (queues === undefined) return void this.#unsafe--;
     this.redriven(now);
-    if (this.rules.circuit === undefined) return;
+    if (this.rules.breaker === undefined) return;
     for (const dead of mover.afterlives(entry.message, queues)) if (!isWaitingRoom(dead)) this.#watch.add(dead);
   }
 

@@ -1,6 +1,6 @@
 import type { Queue, User, VirtualHost } from '../../../broker/index.js';
 import type { Address } from '../../../message/index.js';
-import type { CircuitSettings } from '../../../redrive/index.js';
+import type { BreakerSettings } from '../../../redrive/index.js';
 import type { RedriveEdit } from '../edit/redrive-edit.js';
 import type { MessageFilter } from '../filter.js';
 
@@ -32,7 +32,7 @@ export interface RedriveOrder extends RedriveGroup {
   /** The most messages, of all groups together. */
   readonly limit?: number;
   /** Undefined: the redrive continues, however many messages come back. */
-  readonly circuit?: CircuitSettings;
+  readonly circuit?: BreakerSettings;
   /** Keeps deaths, attempts and errors on the message: it is put aside, and not tried again. */
   readonly keepsHistory?: boolean;
   /** The message as it was goes to {@link lotOfEdited}, in the same commit. */

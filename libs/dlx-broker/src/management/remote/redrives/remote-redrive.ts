@@ -1,5 +1,5 @@
 import type { Address } from '../../../message/index.js';
-import type { CircuitSettings, RedriveState } from '../../../redrive/index.js';
+import type { BreakerSettings, RedriveState } from '../../../redrive/index.js';
 
 /** A redrive that a user asks for. */
 export interface RemoteOrder {
@@ -13,7 +13,7 @@ export interface RemoteOrder {
   readonly isWhole: boolean;
   /** Messages a second; Infinity for as many as possible. */
   readonly rate: number;
-  readonly circuit: CircuitSettings | undefined;
+  readonly circuit: BreakerSettings | undefined;
   readonly user: string;
 }
 

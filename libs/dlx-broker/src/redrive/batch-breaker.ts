@@ -1,7 +1,7 @@
-import type { Circuit } from './redrive.js';
+import type { Breaker } from './redrive.js';
 
 /** Judges each batch by itself: the messages redriven, and the messages that came back, since the last call of `isOpen`. */
-export class BatchCircuit implements Circuit {
+export class BatchBreaker implements Breaker {
   #redriven = 0;
   #back = 0;
 

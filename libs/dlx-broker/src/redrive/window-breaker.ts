@@ -1,26 +1,26 @@
-import type { Circuit } from './redrive.js';
+import type { Breaker } from './redrive.js';
 
 /** When a redrive stops itself. */
-export interface CircuitSettings {
+export interface BreakerSettings {
   /** The percentage of the redriven messages that may come back dead. */
   readonly percent: number;
-  /** The circuit never opens before so many messages were redriven. */
+  /** The breaker never opens before so many messages were redriven. */
   readonly atLeast: number;
 }
 
-export const defaultCircuit: CircuitSettings = { percent: 50, atLeast: 20 };
+export const defaultBreaker: BreakerSettings = { percent: 50, atLeast: 20 };
 
 /** The length of the window in seconds. Without a window, millions of older successes would hide new failures. */
 const windowSeconds = 60;
 
 /** Judges the last minute: counts, by second, the messages that were redriven and those that came back dead. */
-export class WindowCircuit implements Circuit {
+export class WindowBreaker implements Breaker {
   readonly #redriven = new Uint32Array(windowSeconds);
   readonly #back = new Uint32Array(windowSeconds);
   /** The latest second that has a count. */
   #second = 0;
 
-  constructor(readonly settings: CircuitSettings) {}
+  constructor(readonly settings: BreakerSettings) {}
 
   get reason(): string {
     return `more than ${this.settings.percent} % of what was redriven came back dead`;
