@@ -42,7 +42,7 @@ it('a single active consumer that shuts down leaves the queue to the next one wh
   }
   await expect.poll(() => begun).toEqual(['1', '2']);
   const closed = first.close();
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve)); // its consumer is told to end
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve)); // its consumer begins to end
   ends.get('1')!();
   // The message that takes its place is not begun here, nor by the next consumer while 2 is at work.
   await expect.poll(() => broker.virtualHost('/').queues.get('work')!.length).toBe(2);
