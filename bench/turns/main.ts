@@ -61,7 +61,7 @@ function ask({ method, path, body, ends }: Asked): Promise<{ status: number; byt
       const done = (): void => resolve({ status: response.statusCode ?? 0, bytes, text });
       response.on('data', (part: Buffer) => {
         bytes += part.length;
-        if (text.length < 150) text += part.toString('latin1', 0, 150);
+        if (text.length < 1_000) text += part.toString('latin1', 0, 1_000);
       });
       response.on('end', done);
       response.on('error', done);
@@ -95,6 +95,17 @@ async function first(path: string): Promise<string> {
   return /"name":"([^"]*)"/.exec(text)?.[1] ?? 'none';
 }
 
+/** Waits for the end of a redrive. */
+async function redriven(started: string): Promise<void> {
+  const id = /"id":"([^"]*)"/.exec(started)?.[1];
+  for (let state = 'running'; id !== undefined && state === 'running';) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const { text } = await ask({ label: '', method: 'GET', path: `/dlx/redrives/${id}` });
+    state = /"state":"([^"]*)"/.exec(text)?.[1] ?? 'gone';
+    if (state !== 'running') console.log(`  redrive ${state}: ${/"moved":\d+/.exec(text)?.[0]}`);
+  }
+}
+
 const rows: (readonly [label: string, turn: Turn, more: string])[] = [];
 
 /** The longest turn, without its garbage collections. */
@@ -117,6 +128,7 @@ for (const asked of requestsOf(resources, size)) {
   const path = await named(asked.path);
   await tell('begin');
   const { status, bytes, text } = await ask({ ...asked, path });
+  if (asked.isRedrive === true) await redriven(text);
   const why = status >= 400 ? ` ${text.replaceAll('\n', ' ').slice(0, 80)}` : '';
   told(asked.label, (await tell('end')) as readonly Turn[], `${status} ${bytes} bytes${why}`);
 }

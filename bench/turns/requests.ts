@@ -12,6 +12,8 @@ export interface Asked {
   readonly before?: string;
   /** Milliseconds to wait for the answer. A stream has no end. */
   readonly ends?: number;
+  /** True: the redrive is measured to its end. */
+  readonly isRedrive?: boolean;
 }
 
 type Details = Omit<Partial<Asked>, 'label' | 'method'> & { readonly query?: string };
@@ -163,10 +165,21 @@ const details = (size: Size): Readonly<Record<string, Details | readonly Details
     { path: '/dlx/queues/%2F/big/export', query: 'limit=100000' },
     { path: '/dlx/queues/%2F/big/export', query: 'header=none' },
   ],
-  'POST /dlx/redrives': {
-    body: { vhost: '/', queue: 'big', to: { exchange: '', routing_key: 'q.000003' }, rate: 0 },
-    before: 'refill',
-  },
+  'POST /dlx/redrives': [
+    { body: { vhost: '/', queue: 'big', to: { exchange: '', routing_key: 'q.000003' }, rate: 0 }, before: 'refill' },
+    ...[false, true].map((keep_original) => ({
+      body: {
+        vhost: '/',
+        queue: 'orders',
+        filter: { exchange: '' },
+        to: { exchange: '', routing_key: 'q.000003' },
+        rate: 0,
+        edit: { merge_patch: { currency: 'EUR', lines: null }, keep_original },
+      },
+      before: 'orders',
+      isRedrive: true,
+    })),
+  ],
   'GET /dlx/events': { ends: 3_000 },
 });
 
@@ -196,6 +209,11 @@ function sizeOf(body: unknown): string {
 }
 
 const bodyCount = (body: unknown): string => {
-  const { count, ackmode } = (body ?? {}) as { count?: number; ackmode?: string };
+  const { count, ackmode, edit } = (body ?? {}) as {
+    count?: number;
+    ackmode?: string;
+    edit?: { keep_original: boolean };
+  };
+  if (edit !== undefined) return ` with an edit${edit.keep_original ? ' that keeps the originals' : ''}`;
   return count === undefined ? '' : ` ${count} ${ackmode}`;
 };

@@ -105,6 +105,19 @@ export function refill(broker: Broker, { messages }: Size): void {
   channel.connection.close();
 }
 
+/** Fills `orders` with messages of JSON, a kilobyte each, to be edited. */
+export function orders(broker: Broker, { messages }: Size): void {
+  const channel = channelOf(broker);
+  channel.declareQueue('orders', { durable: true });
+  channel.purgeQueue('orders');
+  const lines = Array.from({ length: 20 }, (_, n) => ({ sku: `sku-${n}`, name: 'an article of the shop', count: n }));
+  for (let n = 0; n < messages / 10; n++) {
+    const body = Buffer.from(JSON.stringify({ order: n, currency: 'USD', lines }));
+    channel.publish('', 'orders', { deliveryMode: 2, contentType: 'application/json' }, body);
+  }
+  channel.connection.close();
+}
+
 /** A virtual host with many queues, to be deleted. */
 export function doomed(broker: Broker, { queues, bindings }: Size): void {
   broker.addVirtualHost('doomed');

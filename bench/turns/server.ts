@@ -3,7 +3,7 @@ import type { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
 import { TurnMeter } from './meter.js';
 import { operations } from './operations.js';
-import { crowd, doomed, furnish, heavy, refill, type Size } from './scene.js';
+import { crowd, doomed, furnish, heavy, orders, refill, type Size } from './scene.js';
 
 /*
  * The measured process: a broker with many objects. Its parent says what to prepare and when to measure.
@@ -12,7 +12,7 @@ const size = JSON.parse(process.argv[2] ?? '{}') as Size;
 const directory = process.argv[3];
 const served = await serve({
   amqp: { host: '127.0.0.1', port: 0 },
-  http: { port: 0 },
+  http: { port: 0, edits: true },
   ...(directory !== undefined && { data: { directory, durability: 'os' as const } }),
   log: (error) => console.error(error),
 });
@@ -24,6 +24,7 @@ const preparations: Readonly<Record<string, (broker: Broker, size: Size) => void
   refill,
   doomed,
   crowd,
+  orders,
 };
 
 /** The work that a command left for later turns is done when ten turns in a row had nothing to do. */
