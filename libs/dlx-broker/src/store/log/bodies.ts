@@ -11,9 +11,17 @@ import { numberIn } from './slot.js';
 const overhead = 160;
 /** Bytes read at once: messages in the order of their queue are mostly in the same order in the log. */
 const windowLength = 262_144;
+/** So many places of the log are read in turn without reading any of them again: the fronts of as many queues. */
+const mostWindows = 8;
 /** Sizes for which an object is kept. */
 const mostSizes = 4_096;
-const none = Buffer.alloc(0);
+
+/** Bytes of a segment in memory. */
+interface Window {
+  readonly segment: Segment;
+  readonly start: number;
+  readonly bytes: Buffer;
+}
 
 /** Bytes of a message with its body in memory: packed headers count as well. */
 const costOf = ({ size, own }: Message): number => size + overhead + packedLength(own.headers);
@@ -35,9 +43,8 @@ export class Bodies {
   readonly #lostIn = new Set<string>();
   /** By size. */
   readonly #inLog = new Map<number, BodyInLog>();
-  #window = none;
-  #windowOf: Segment | undefined;
-  #windowStart = 0;
+  /** The last one that was used stands first. */
+  readonly #windows: Window[] = [];
 
   constructor(
     readonly messages: MessageTable,
@@ -129,38 +136,41 @@ export class Bodies {
 
   /** @throws StoreError `damaged` only when two reads agree that the record is not what was written */
   read(segment: Segment, offset: number, length: number, size: number): Uint8Array {
-    let end = this.#endInWindow(segment, offset, length);
-    // The window may have been read while the record was being written.
-    for (let attempt = 0; end === 0 && attempt < 2; attempt++) {
-      this.#fill(segment, offset, length);
-      end = this.#endInWindow(segment, offset, length);
+    let body = this.#inWindows(segment, offset, length, size);
+    // A window may have been read while the record was being written.
+    for (let attempt = 0; body === undefined && attempt < 2; attempt++) {
+      const window = this.#read(segment, offset, length);
+      body = bodyIn(window, segment, offset, length, size);
+      // One large record is hardly read again.
+      if (window.bytes.length <= windowLength * 4) this.#keep(window);
     }
-    if (end === 0) throw this.#lost(segment);
-    const body = Buffer.from(this.#window.subarray(end - size, end));
-    if (this.#window.length > windowLength * 4) this.#windowOf = undefined;
+    if (body === undefined) throw this.#lost(segment);
     return body;
   }
 
-  /** Where the record ends in the window; 0 when the record is not in the window, or is damaged. */
-  #endInWindow(segment: Segment, offset: number, length: number): number {
-    if (this.#windowOf !== segment) return 0;
-    const start = offset - this.#windowStart;
-    if (start < 0 || start + length > this.#window.length) return 0;
-    return endOfRecord(this.#window, start, segment.salt, start + length);
+  #inWindows(segment: Segment, offset: number, length: number, size: number): Buffer | undefined {
+    for (let index = 0; index < this.#windows.length; index++) {
+      const window = this.#windows[index] as Window;
+      const body = bodyIn(window, segment, offset, length, size);
+      if (body === undefined) continue;
+      if (index > 0) this.#keep(this.#windows.splice(index, 1)[0] as Window);
+      return body;
+    }
+    return undefined;
   }
 
-  #fill(segment: Segment, offset: number, length: number): void {
-    this.#windowOf = undefined;
+  #keep(window: Window): void {
+    this.#windows.unshift(window);
+    if (this.#windows.length > mostWindows) this.#windows.pop();
+  }
+
+  #read(segment: Segment, offset: number, length: number): Window {
     const wanted = Math.max(length, Math.min(windowLength, segment.end - offset));
-    let read: Buffer<ArrayBuffer>;
     try {
-      read = readNow(segment.file, wanted, length, offset);
+      return { segment, start: offset, bytes: readNow(segment.file, wanted, length, offset) };
     } catch (error) {
       throw bodyUnreadable(segment.name, error);
     }
-    this.#window = read;
-    this.#windowOf = segment;
-    this.#windowStart = offset;
   }
 
   #lost(segment: Segment): StoreError {
@@ -195,6 +205,15 @@ export class Bodies {
     }
     this.#ring = ring;
   }
+}
+
+/** A copy of the body; undefined when the record is not in the window, or is damaged. */
+function bodyIn(window: Window, segment: Segment, offset: number, length: number, size: number): Buffer | undefined {
+  if (window.segment !== segment) return undefined;
+  const start = offset - window.start;
+  if (start < 0 || start + length > window.bytes.length) return undefined;
+  const end = endOfRecord(window.bytes, start, segment.salt, start + length);
+  return end === 0 ? undefined : Buffer.from(window.bytes.subarray(end - size, end));
 }
 
 /** A body in the log, found by the slot of its message. */

@@ -5,11 +5,12 @@ import { encodeEntry } from './encode-inventory.js';
 import { Flag } from './entry-table.js';
 import { cannotBeFreed, cannotBeReadNow, shortRead } from './faults.js';
 import type { Inventory } from './inventory.js';
+import { NumberList } from './number-list.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
 import { RecordReader } from './scan.js';
 import { segmentHead } from './segment-header.js';
 import type { Segment, Segments } from './segment.js';
-import type { Surroundings } from './surroundings.js';
+import { nextTurn, type Surroundings } from './surroundings.js';
 
 /** Bytes of the record that closes a batch. */
 const commitBytes = recordHead + 16;
@@ -39,7 +40,10 @@ export interface CompactionOptions {
 interface Source {
   readonly segment: Segment;
   readonly bytes: Buffer;
-  readonly reader: RecordReader;
+  /** Where its records begin: those that no batch has come to. */
+  readonly records: NumberList;
+  /** Where the last record of each entry begins. */
+  readonly last: ReadonlyMap<number, number>;
 }
 
 /** Frees the oldest segments of the log: their live records are written again at the end of the log. */
@@ -123,10 +127,11 @@ export class Compaction {
     if (segment === undefined) return;
     this.#isReading = true;
     void this.#read(segment)
+      .then((bytes) => this.#look(segment, bytes))
       .then(
-        (bytes) => {
+        (source) => {
           this.#failures = 0;
-          this.#source = { segment, bytes, reader: new RecordReader(bytes, segment.salt) };
+          this.#source = source;
           ready();
         },
         (error: unknown) => this.#failed(segment, error),
@@ -148,16 +153,17 @@ export class Compaction {
   copy(batch: Batch, into: Segment, limit: number): void {
     const source = this.#source;
     if (source === undefined) return;
-    const { segment, bytes, reader } = source;
+    const { segment, bytes, records } = source;
     const from = new ByteSource(bytes);
     const end = batch.length + bytesInBatch;
     for (let left = limit; segment.live > 0; left--) {
       if (left === 0 || batch.length > end) return;
-      const at = reader.next();
-      if (at === 0) break;
+      if (records.length === 0) break;
+      const at = records.at(0);
+      records.drop(1);
       from.at = at + recordHead;
       const type = bytes[at + typeAt] as number;
-      if (type === recordTypes.entry) this.#copyEntry(from, at, segment, batch, into);
+      if (type === recordTypes.entry) this.#copyEntry(from, at, source, batch, into);
       else if (type === recordTypes.message || type === recordTypes.copy)
         this.#copyMessage(from, at, type, segment, batch, into);
     }
@@ -166,6 +172,23 @@ export class Compaction {
     this.#isStuck = true; // damaged since the log was opened, or since its hint was written
     this.distrust(segment);
     this.options.damaged(cannotBeFreed(segment.name, segment.live));
+  }
+
+  /** Finds the records, in turns. */
+  async #look(segment: Segment, bytes: Buffer): Promise<Source> {
+    const { recordsInTurn, surroundings } = this.options;
+    const reader = new RecordReader(bytes, segment.salt);
+    const from = new ByteSource(bytes);
+    const records = new NumberList();
+    const last = new Map<number, number>();
+    for (let at = reader.next(); at !== 0; at = reader.next()) {
+      records.push(at);
+      if (records.length % recordsInTurn === 0) await nextTurn(surroundings);
+      if (bytes[at + typeAt] !== recordTypes.entry) continue;
+      from.at = at + recordHead;
+      last.set(from.varint(), at);
+    }
+    return { segment, bytes, records, last };
   }
 
   async #read({ file, end }: Segment): Promise<Buffer> {
@@ -181,7 +204,7 @@ export class Compaction {
     return bytes.subarray(0, at);
   }
 
-  #copyEntry(from: ByteSource, at: number, segment: Segment, batch: Batch, into: Segment): void {
+  #copyEntry(from: ByteSource, at: number, { segment, last }: Source, batch: Batch, into: Segment): void {
     const { entries, segments } = this.inventory;
     const number = from.varint();
     const isLive = number < entries.end && (entries.flags.get(number) & Flag.Live) !== 0;
@@ -189,7 +212,9 @@ export class Compaction {
     if ((entries.flags.get(number) & Flag.Stored) === 0) return;
     if (!this.inventory.isLeaving(number)) {
       if (entries.entries.get(number) !== undefined) return encodeEntry(this.inventory, batch, into, number);
-      // Its queue keeps it as a row: nothing of it has changed since this record.
+      // Its queue keeps it as a row: nothing of it has changed since its last record. Earlier ones are of an older state, or of another
+      // entry with this number.
+      if (last.get(number) !== at) return;
       const bytes = this.inventory.bytesOf(number);
       batch.repeat(from.bytes.subarray(at, at + typeAt + from.bytes.readUInt32BE(at)));
       segments.removeRecord(segment.number, bytes);

@@ -119,6 +119,27 @@ describe('rows of a queue in the log', () => {
     }
   });
 
+  it('are copied as they were last: earlier records of their numbers are of other messages', async () => {
+    const harness = await open(new FakeDisk(), { segment: 65_536, slack: 20_000, factor: 1.2 });
+    // The numbers of the first ones are used again, in the same segment.
+    for (let round = 0; round < 6; round++) {
+      await fill(harness, 15, 'reused', new Map());
+      if (round < 5) harness.channel.purgeQueue('reused');
+      await harness.journal.flush();
+    }
+    for (let number = 0; number < 400; number++) {
+      harness.channel.publish('', 'dead', { deliveryMode: 2 }, bodyOf(number));
+      await harness.journal.flush();
+      harness.channel.ack(harness.channel.get('dead')!.deliveryTag);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(harness.disk.files().has(segmentName(1))).toBe(false);
+    expect(idsIn(harness.queue('reused'))).toEqual(range(0, 15));
+    const again = await open(harness.disk.copy(), { hints: 'check' });
+    expect(again.journal.damage).toEqual({ places: [], queues: [], misplaced: 0 });
+    expect(idsIn(again.queue('reused'))).toEqual(range(0, 15));
+  });
+
   it('go with their queue, and with a purge', async () => {
     for (const how of ['delete', 'purge'] as const) {
       const harness = await open();
@@ -180,5 +201,24 @@ describe('rows of a queue in the log', () => {
     const again = await open(back.disk, {}, new ManualClock(past.now() + 500));
     again.clock.advance(501);
     expect(again.queue('q').length).toBe(0);
+  });
+});
+
+describe('bodies on disk', () => {
+  it.each([1, 2, 8])('of %d queues that are drained in turn are read once, many with each read', async (queues) => {
+    const harness = await open(new FakeDisk(), { segment: 1_000_000 });
+    const names = Array.from({ length: queues }, (_, index) => `q${index}`);
+    for (const name of names) await fill(harness, 400, name, new Map());
+    const { counts } = harness.disk;
+    const before = counts.read;
+    for (let number = 0; number < 400; number++) {
+      for (const name of names) {
+        const got = harness.channel.get(name)!;
+        expect(Buffer.from(got.body).equals(bodyOf(number))).toBe(true);
+        harness.channel.ack(got.deliveryTag);
+      }
+    }
+    // Each has 230 KB, perhaps in two segments, and a read takes 256 KB from where it begins.
+    expect(counts.read - before).toBeLessThanOrEqual(3 * queues);
   });
 });

@@ -1,0 +1,47 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { serve } from 'dlx-broker/server';
+
+/*
+ * How a large data directory opens: `node durable-backlog.js fill DIR 10000000` makes one, and `node open-backlog.js DIR` opens it, in a
+ * process of its own. `--without-hints` deletes the hints first, so that every segment is read. Prints JSON: seconds, processor
+ * time in seconds (all threads), resident memory in bytes, bytes a message above an empty broker, and the longest turn in milliseconds.
+ */
+
+const [directory = '', how] = process.argv.slice(2);
+if (how === '--without-hints')
+  for (const name of readdirSync(directory)) if (name.endsWith('.hint')) rmSync(join(directory, name));
+
+const empty = process.memoryUsage.rss();
+const start = performance.now();
+const used = process.cpuUsage();
+let longest = 0;
+let turn = start;
+let isOpen = false;
+const look = (): void => {
+  longest = Math.max(longest, performance.now() - turn);
+  turn = performance.now();
+  if (!isOpen) setImmediate(look);
+};
+setImmediate(look);
+const { broker, close } = await serve({
+  amqp: { host: '127.0.0.1', port: 0 },
+  data: { directory, durability: 'os', memory: 4_000_000 },
+});
+isOpen = true;
+look();
+const { user, system } = process.cpuUsage(used);
+const rss = process.memoryUsage.rss();
+let messages = 0;
+for (const { queues } of broker.virtualHosts.values()) for (const { length } of queues.values()) messages += length;
+const result = {
+  messages,
+  seconds: (performance.now() - start) / 1_000,
+  processor: (user + system) / 1e6,
+  rss,
+  most: process.resourceUsage().maxRSS * 1_024,
+  bytesEach: (rss - empty) / messages,
+  longestTurn: longest,
+};
+process.stdout.write(`${JSON.stringify(result)}\n`);
+await close();
