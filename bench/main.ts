@@ -11,7 +11,7 @@ import { ratios } from './plot/ratios.js';
 import { Progress } from './progress.js';
 import { markdown, readable, type Result, type Row, rowsOf, times } from './results.js';
 import { run } from './runner.js';
-import { command, UsageError, wholeNumber } from './usage.js';
+import { command, wholeNumber } from './usage.js';
 import { type Need, select, type Workload } from './workload.js';
 import { workloads } from './workloads/index.js';
 
@@ -23,7 +23,7 @@ Measures this broker beside the peers that are installed. Every run is a process
 
   --only NAME   only this workload or family, such as W1 or 'W9 emit'; may be repeated
   --runs N      runs of each peer (default: 3)
-  --write       writes docs/internals/benchmarks.md and its plot; not with --only
+  --write       writes the section of docs/internals/benchmarks.md about the last run, and its plot
   --help        shows this text
 
 Workloads: ${workloads.map(({ id }) => id).join('; ')}
@@ -44,7 +44,6 @@ await command('npm run bench', async () => {
   const runs = wholeNumber('--runs', values.runs, 1);
   const wanted = [...values.only, ...positionals];
   const chosen = select(workloads, wanted);
-  if (values.write && wanted.length > 0) throw new UsageError('--write needs all workloads: leave out --only');
   await main(chosen, runs, values.write);
 });
 
@@ -62,7 +61,8 @@ async function main(chosen: readonly Workload[], runs: number, writes: boolean):
   for (const workload of chosen) results.push(...(await run(workload, peersOf(workload), runs, progress)));
   progress.end();
   const rows = rowsOf(results);
-  const title = `dlx-broker beside its peers, medians of ${runs} runs`;
+  const counted = runs === 1 ? 'one run of each' : `medians of ${runs} runs`;
+  const title = `dlx-broker beside its peers, ${counted}`;
   const isBusy = Number(before) > availableParallelism() / 2;
   const picture = plotOf(rows, title);
   const about = [
@@ -71,7 +71,7 @@ async function main(chosen: readonly Workload[], runs: number, writes: boolean):
     ...(isBusy
       ? ['**The machine had much other work: trust the ratios of peers that work in the same way, and no figure.**']
       : []),
-    `${runs} runs of each, the median counts. No workload draws random numbers, so there is no seed.`,
+    `${chosen.length} of ${workloads.length} workloads, ${counted}. No workload draws random numbers, so there is no seed.`,
   ];
   const limits = Object.entries(await machineLimits()).map(([name, value]) => `${name} ${value.toFixed(0)} ns`);
   console.log([...readable(rows), '', ...about, `This machine: ${limits.join(', ')}.`].join('\n'));

@@ -16,7 +16,7 @@ export interface Group {
 }
 
 const width = 860;
-const left = 210;
+const left = 300;
 const right = 70;
 const head = 64;
 const titleHeight = 22;
@@ -32,17 +32,21 @@ export function ratios(groups: readonly Group[], title: string, below: string): 
   const bottom = head + groups.reduce((sum, { bars }) => sum + titleHeight + bars.length * barHeight + 4, 0);
   const parts = [text(16, 24, title, 'title'), text(16, 42, below, 'soft')];
   for (let power = from; power <= to; power++) {
-    parts.push(rule(power === 0 ? 'axis' : 'grid', x(10 ** power), head - 4, x(10 ** power), bottom));
     parts.push(text(x(10 ** power), bottom + 14, `${(10 ** power).toLocaleString('en')}x`, 'soft', 'middle'));
   }
   let top = head;
   for (const group of groups) {
     parts.push(text(16, top + 15, group.title));
     top += titleHeight;
+    // The lines leave the titles free.
+    for (let power = from; power <= to; power++) {
+      const [at, style] = [x(10 ** power), power === 0 ? 'axis' : 'grid'];
+      parts.push(rule(style, at, top, at, top + group.bars.length * barHeight));
+    }
     for (const { name, ratio, shown, isLimit } of group.bars) {
       const [start, end] = [x(Math.min(1, ratio)), x(Math.max(1, ratio))];
       const width = Math.max(1, end - start);
-      parts.push(text(left - 60, top + 13, name, 'soft', 'end'));
+      parts.push(text(left - 16, top + 13, name, 'soft', 'end'));
       parts.push(
         `<rect class="fill${isLimit ? 1 : 0}" x="${at(start)}" y="${top + 3}" width="${at(width)}" height="${barHeight - 7}" rx="2"/>`,
       );
