@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, platform, release, totalmem } from 'node:os';
+import { cpus, loadavg, platform, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 
@@ -10,7 +10,7 @@ export const internals = fileURLToPath(new URL('../../docs/internals/', import.m
 export function machine(): string {
   const model = cpus()[0]?.model.trim().replace(/\s+/g, ' ') ?? '';
   const memory = `${(totalmem() / 2 ** 30).toFixed(0)} GiB of memory`;
-  return `${cpus().length} cores (${model === '' ? process.arch : model}), ${memory}, ${platform()} ${release()}, Node ${process.version}`;
+  return `${cpus().length} cores (${model === '' ? process.arch : model}), ${memory}, ${platform()}, Node ${process.version}`;
 }
 
 /** How much else the machine has to do: processes that want a processor, on average over a minute. */

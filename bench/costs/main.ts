@@ -71,12 +71,15 @@ async function rowOf(scene: Scene, runs: number, progress: Progress): Promise<st
     `${scene.thing}: ${scene.details}`,
     scene.count.toLocaleString('en'),
     shown(of(many, ({ bytes }) => bytes)),
-    of(many, ({ made }) => made).toPrecision(2),
+    two(of(many, ({ made }) => made)),
     `x ${ratio(({ made }) => made)}`,
-    of(many, ({ removed }) => removed).toPrecision(2),
+    two(of(many, ({ removed }) => removed)),
     `x ${ratio(({ removed }) => removed)}`,
   ];
 }
+
+/** Two digits that count: 0.25, 11,000. */
+const two = (value: number): string => Number(value.toPrecision(2)).toLocaleString('en');
 
 async function measure({ thing }: Scene, count: number): Promise<Cost> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child, thing, String(count)]);
