@@ -50,7 +50,8 @@ export function ratios(groups: readonly Group[], title: string, below: string): 
       parts.push(
         `<rect class="fill${isLimit ? 1 : 0}" x="${at(start)}" y="${top + 3}" width="${at(width)}" height="${barHeight - 7}" rx="2"/>`,
       );
-      parts.push(ratio >= 1 ? text(end + 6, top + 13, shown, 'soft') : text(start - 6, top + 13, shown, 'soft', 'end'));
+      // Where the bar goes to the left, there is room on the right.
+      parts.push(text(end + 6, top + 13, shown, 'soft'));
       top += barHeight;
     }
     top += 4;
