@@ -3,6 +3,14 @@ import { refused } from './refused.js';
 /** The longest time AMQP knows for a TTL: ten years of 365 days, in milliseconds (rule B1). */
 export const longestDuration = 315_360_000_000;
 
+/** Units in which durations are shown, the largest first, in milliseconds. */
+export const shownUnits = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
 /**
  * Reads a duration as users write it: a number of milliseconds, or a text with a unit such as `'200ms'`, `'30s'`, `'1h'`.
  * @param value what the user wrote

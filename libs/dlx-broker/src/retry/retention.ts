@@ -1,5 +1,5 @@
 import { type Field, isShortstr, longestShortstr, longstr } from '../message/index.js';
-import { DlxConfigurationError, parseDuration, shown } from '../options/index.js';
+import { DlxConfigurationError, parseDuration, shown, shownUnits } from '../options/index.js';
 import type { Wait } from './backoff.js';
 import type { WaitQueueType } from './wait-queue-names.js';
 
@@ -80,17 +80,10 @@ export const retentionPolicy = ({ after, archive }: Retention): Readonly<Record<
   ...(archive !== undefined && { 'dead-letter-exchange': '', 'dead-letter-routing-key': archive }),
 });
 
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const;
-
 /** A parking lot with its retention, for logs: `orders.parked for 90d, then orders.parked.archive`. */
 export function lotText(parkingLot: string, retention: Retention | undefined): string {
   if (retention === undefined) return parkingLot;
   const { after, archive } = retention;
-  const [unit, size] = units.find(([, each]) => after % each === 0) ?? ['ms', 1];
+  const [unit, size] = shownUnits.find(([, each]) => after % each === 0) ?? ['ms', 1];
   return `${parkingLot} for ${after / size}${unit}, then ${archive ?? 'dropped'}`;
 }

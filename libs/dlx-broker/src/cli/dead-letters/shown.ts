@@ -1,3 +1,5 @@
+import { shownUnits } from '../../options/index.js';
+
 /** A time of the API (milliseconds since 1970) in UTC; empty if there is none. */
 export const when = (time: number | null | undefined): string =>
   time === null || time === undefined
@@ -13,19 +15,12 @@ export function oneLine(text: string, length: number): string {
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 }
 
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const;
-
 /** A duration in its two largest units, such as `2h 5m`; below a second in milliseconds. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))}ms`;
   let rest = milliseconds;
   const parts: string[] = [];
-  for (const [unit, size] of units) {
+  for (const [unit, size] of shownUnits) {
     const count = Math.floor(rest / size);
     rest -= count * size;
     if (count > 0) parts.push(`${count}${unit}`);

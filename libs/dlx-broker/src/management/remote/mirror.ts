@@ -1,4 +1,12 @@
-import { Broker, type Clock, type Exchange, type Patterns, PolicyError, type Queue } from '../../broker/index.js';
+import {
+  Broker,
+  type Clock,
+  type Exchange,
+  exchangeTypeDescriptions,
+  type Patterns,
+  PolicyError,
+  type Queue,
+} from '../../broker/index.js';
 import { emptyTable, type FieldTable } from '../../message/index.js';
 import { tableOfJson } from '../api/field-json.js';
 import { keyOf } from './asker.js';
@@ -115,15 +123,13 @@ function setPolicy(broker: Broker, set: 'setPolicy' | 'setOperatorPolicy', row: 
 
 type Declare = (row: RawRow, broker: Broker, unknown: string[]) => readonly Declarable[];
 
-/** Types that the engine has. With another type, it depends on more than the routing key where a message goes: as with headers. */
-const exchangeTypesHere: ReadonlySet<string> = new Set(['direct', 'fanout', 'topic', 'headers', 'x-delayed-message']);
-
 const exchangeIn: Declare = (row, broker, unknown) => {
   const [vhost, name] = [textAt(row, 'vhost'), textAt(row, 'name')];
   const known = broker.virtualHosts.get(vhost);
   if (known === undefined || known.exchanges.has(name)) return [];
   const asked = textAt(row, 'type');
-  const type = exchangeTypesHere.has(asked) ? asked : 'headers';
+  // Of a type that the engine does not have, more than the routing key may decide where a message goes: as with headers.
+  const type = exchangeTypeDescriptions.has(asked) ? asked : 'headers';
   if (type !== asked) unknown.push(`type '${asked}' of exchange '${name}'`);
   const details = {
     name,
