@@ -270,6 +270,14 @@ describe('a second after the start the log warns of', () => {
       "warn option 'queueRetry' names queue 'oders', which no handler of this application consumes; did you mean 'orders'?",
     ]);
   });
+
+  it("a circuit of 'circuits' that no handler uses", async () => {
+    const { about } = await start({ providers: [Orders], options: { circuits: { bank: {} } } });
+    passServerTimeout();
+    expect(about("'circuits'")).toEqual([
+      "warn option 'circuits' names 'bank', which no handler of this application uses",
+    ]);
+  });
 });
 
 describe('a broker that is not there is refused', () => {
