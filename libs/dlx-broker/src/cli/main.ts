@@ -12,7 +12,7 @@ import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
 import { logLevels } from './values.js';
 
-/** The files of commander are CommonJS. An `import` of such files takes twice the time of `require`, 8 ms. */
+/** The files of commander are CommonJS: `require` reads them in half the time of an `import`. */
 const { Command, CommanderError } = createRequire(import.meta.url)('commander') as typeof import('commander');
 
 /** Exit code: the command cannot be carried out. */
