@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { int32, Message, messageOf, notesOf, type Properties } from '../../message/index.js';
+import { int32, Message, messageOf, notesOf, type Properties, StoredBody } from '../../message/index.js';
+import type { RowStore } from '../ports.js';
 import { pageOf } from './browse.js';
 import { CountedEntry, Entry } from './entry.js';
 import { Packer } from './packer.js';
@@ -40,6 +41,19 @@ function entryOf(position: number, at: number, isCounted: boolean): Entry {
   const message = messageOf(at % 11 === 0 ? 'x' : '', `q${at % 2}`, own, body, notes);
   const deadline = at % 13 === 0 ? position + 0.5 : 0;
   return isCounted ? new CountedEntry(message, position, deadline) : new Entry(message, position, deadline);
+}
+
+const noBody = new Uint8Array();
+
+/** A body that is in a store. */
+class Elsewhere extends StoredBody {
+  constructor(readonly length: number) {
+    super();
+  }
+
+  read(): Uint8Array {
+    return new Uint8Array(this.length);
+  }
 }
 
 /** All that can be seen of an entry. */
@@ -164,6 +178,38 @@ describe('a long line', () => {
     const large = new Uint8Array(1_000);
     const list = filled(40, () => large);
     for (let at = 1; at <= 40; at++) expect(list.shift()?.message.body).toBe(large);
+  });
+
+  it('makes no page of messages that may fit later, and none of those behind the last one that fits', () => {
+    const isReady: boolean[] = [];
+    const forgotten: number[] = [];
+    const store: RowStore = {
+      hasAll: ({ position }) => isReady[position] === true,
+      forget: ({ position }) => forgotten.push(position),
+      recall: (_number, entry) => void (entry.slot = 1 as never),
+      bodyOf: (_number, size) => new Elsewhere(size),
+    };
+    const list = new ReadyList(new Packer(store, { from: 8, rows: 8 }));
+    const push = (from: number, to: number): void => {
+      for (let at = from; at <= to; at++) {
+        const message = new Message('', 'q', {}, noBody);
+        message.pageOut(new Elsewhere(10));
+        const entry = new Entry(message, at, 0);
+        entry.slot = 1 as never;
+        list.push(entry);
+      }
+    };
+    push(1, 100);
+    expect(forgotten).toEqual([]);
+    for (let at = 9; at <= 15; at++) isReady[at] = true;
+    push(101, 120);
+    expect(forgotten).toEqual([9, 10, 11, 12, 13, 14, 15]);
+    for (let at = 16; at <= 200; at++) isReady[at] = at % 3 > 0;
+    push(121, 200);
+    expect(forgotten.length).toBeGreaterThan(30);
+    expect(forgotten).toContain(16);
+    expect(forgotten.every((at) => isReady[at])).toBe(true);
+    for (let at = 1; at <= 200; at++) expect(list.shift()?.position).toBe(at);
   });
 
   it('keeps messages whose bodies belong to others as they are', () => {

@@ -81,20 +81,27 @@ export class Backlog {
     this.tail.each(visit, countUpTo(this.tail, after));
   }
 
-  /** The oldest messages of the tail become a page, unless most of them cannot: then this is tried again later. */
+  /**
+   * The oldest messages of the tail become a page, unless most of them cannot: then this is tried again later. The page ends with one
+   * that fits: those behind it may fit later, when the store has given up their bodies.
+   */
   #pack(): void {
     const { packer, tail } = this;
-    const { rows } = packer;
     let fit = 0;
-    for (let index = 0; index < rows; index++) if (packer.fits(tail.at(index) as Entry)) fit++;
-    if (fit * 2 < rows) {
-      this.#packAt = tail.length + rows;
+    let rows = 0;
+    for (let index = 0; index < packer.rows; index++) {
+      if (!packer.fits(tail.at(index) as Entry)) continue;
+      fit++;
+      rows = index + 1;
+    }
+    if (fit * 2 < packer.rows) {
+      this.#packAt = tail.length + packer.rows;
       return;
     }
-    this.#pages.push(new Page(tail, packer));
+    this.#pages.push(new Page(tail, rows, packer));
     this.#inPages += rows;
     // A tail that had to wait gets shorter with each page, and no command makes many pages.
-    this.#packAt = Math.max(2 * rows, tail.length + (rows >> 2));
+    this.#packAt = Math.max(2 * packer.rows, tail.length + (packer.rows >> 2));
   }
 
   #inTail(position: number): Entry | undefined {

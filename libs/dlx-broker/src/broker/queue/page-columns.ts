@@ -125,8 +125,7 @@ class ColumnsBuilder {
 type RowFacts = Pick<Entry, 'position' | 'deadline' | 'returns'>;
 
 /** The columns of the first entries of a line, which leave it. Those that the packer refuses stay entries. */
-export function columnsOf(line: Deque<Entry>, packer: Packer): PageColumns {
-  const rows = Math.min(packer.rows, line.length);
+export function columnsOf(line: Deque<Entry>, rows: number, packer: Packer): PageColumns {
   let bytes = 0;
   for (let row = 0; row < rows; row++) bytes += copiedOf((line.at(row) as Entry).message);
   const builder = new ColumnsBuilder(rows, bytes);

@@ -26,10 +26,10 @@ export class Page {
   #gone: Set<number> | undefined;
 
   /** Makes a page of the first entries of a line, which leave the line. */
-  constructor(line: Deque<Entry>, packer: Packer) {
+  constructor(line: Deque<Entry>, rows: number, packer: Packer) {
     this.#store = packer.store;
     this.#isCounted = line.first() instanceof CountedEntry;
-    this.#columns = columnsOf(line, packer);
+    this.#columns = columnsOf(line, rows, packer);
     this.length = this.#columns.rows;
   }
 
