@@ -44,6 +44,9 @@ describe('a duration', () => {
     315_360_000_001,
     '11y',
     'x'.repeat(500),
+    null as never,
+    undefined as never,
+    {} as never,
   ])('%j is refused by a text that names where it stands (rule B1)', (written) => {
     const attempt = () => parseDuration(written, '@Ttl on OrdersController.created');
     expect(attempt).toThrow(DlxConfigurationError);

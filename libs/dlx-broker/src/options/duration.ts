@@ -23,7 +23,7 @@ export function parseDuration(value: string | number, origin: string): number {
     const number = value.trim();
     throw refused(value, origin, `has no unit; write ${number} for milliseconds, or a text such as '${number}s'`);
   }
-  const milliseconds = typeof value === 'number' ? value : read(value);
+  const milliseconds = typeof value === 'string' ? read(value) : value;
   if (milliseconds === undefined || !Number.isFinite(milliseconds)) {
     throw refused(
       value,
