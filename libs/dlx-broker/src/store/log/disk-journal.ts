@@ -189,8 +189,8 @@ export class DiskJournal implements Journal {
       } finally {
         this.#isDeclaring = false;
       }
-      this.#restorer = new MessageRestorer(recovered, this.#afterCrash, (number, entry, isChanged) => {
-        recovered.inventory.restored(number, entry, isChanged);
+      this.#restorer = new MessageRestorer(recovered, this.#afterCrash, (number, entry, isChanged, isShortened) => {
+        recovered.inventory.restored(number, entry, isChanged, isShortened);
       });
       this.#restorer.restore(broker);
       this.#restorer = undefined;

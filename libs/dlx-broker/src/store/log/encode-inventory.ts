@@ -118,6 +118,6 @@ export function encodeEntry(inventory: Inventory, batch: Batch, segment: Segment
   const death = deaths.size === 0 ? undefined : deaths.get(number);
   if (death !== undefined) death.bytes = Math.max(0, batch.length - before - entryBytes);
   entries.segment.set(number, segment.number);
-  entries.flags.set(number, (flags | Flag.Stored) & ~Flag.Changed);
+  entries.flags.set(number, (flags | Flag.Stored) & ~(Flag.Changed | Flag.Shortened));
   segments.addRecord(segment.number, inventory.bytesOf(number));
 }

@@ -14,6 +14,8 @@ export const enum Flag {
   Changed = 4,
   /** It is unacknowledged. */
   Unacked = 8,
+  /** It ends earlier than its record says, because the clock was set back. The record is not written again for this alone. */
+  Shortened = 16,
 }
 
 /** All entries of durable queues, in columns: at most 29 bytes an entry. The number of an entry is its row. */

@@ -168,10 +168,15 @@ export class Inventory {
     return this.deaths.size === 0 ? entryBytes : entryBytes + (this.deaths.get(number)?.bytes ?? 0);
   }
 
-  /** An entry from the log is in its queue again. @param isChanged the next batch writes it again */
-  restored(number: number, entry: Entry, isChanged: boolean): void {
+  /**
+   * An entry from the log is in its queue again.
+   * @param isChanged the next batch writes it again
+   * @param isShortened it ends before its deadline in the log: its queue keeps no row of it
+   */
+  restored(number: number, entry: Entry, isChanged: boolean, isShortened: boolean): void {
     entry.slot = slotOf(number);
     this.entries.entries.set(number, entry);
+    if (isShortened) this.entries.flags.set(number, this.entries.flags.get(number) | Flag.Shortened);
     if (isChanged) this.#rewriteEntry(number);
   }
 

@@ -12,6 +12,7 @@ export class MessageRestorer {
   /** The number of the entry being restored: its queue may report it to the journal before it has a slot. */
   current = 0;
   #isChanged = false;
+  #isShortened = false;
   /** Messages in several queues. */
   readonly #shared = new Map<number, Message>();
 
@@ -19,8 +20,11 @@ export class MessageRestorer {
     readonly recovered: Recovered,
     /** The last process crashed: an entry without a record of its delivery may have been delivered. */
     readonly afterCrash: boolean,
-    /** @param isChanged the record in the log is out of date */
-    readonly placed: (number: number, entry: Entry, isChanged: boolean) => void,
+    /**
+     * @param isChanged the record in the log is out of date
+     * @param isShortened the clock was set back, so the entry ends before its deadline in the log
+     */
+    readonly placed: (number: number, entry: Entry, isChanged: boolean, isShortened: boolean) => void,
   ) {}
 
   restore(broker: Broker): void {
@@ -72,7 +76,8 @@ export class MessageRestorer {
         suspect,
       };
       this.current = number;
-      this.#isChanged = delivered || (suspect && returns === 0) || latest < deadline;
+      this.#isChanged = delivered || (suspect && returns === 0);
+      this.#isShortened = latest < deadline;
       const entry = queue.restore(this.#message(inventory.entries.message.get(number)), place, now);
       if (this.current !== 0) this.link(entry);
     }
@@ -82,7 +87,7 @@ export class MessageRestorer {
   link(entry: Entry): void {
     const number = this.current;
     this.current = 0;
-    this.placed(number, entry, this.#isChanged);
+    this.placed(number, entry, this.#isChanged, this.#isShortened);
   }
 
   #message(number: number): Message {
