@@ -147,7 +147,7 @@ describe('compaction of a segment', () => {
     harness.channel.ack(800, true);
     await harness.journal.close();
     const running = await open(disk.copy(), { slack: 0, factor: 1.1, segment: 100_000, recordsInTurn: 50 });
-    const before = running.journal.stats.segments;
+    const before = running.journal.stats.bytes;
     let got = 0;
     const turns = await recordsOfTurns(running, () => {
       if (got++ < 100) running.channel.ack(running.channel.get('q')!.deliveryTag);
@@ -159,7 +159,8 @@ describe('compaction of a segment', () => {
     // Returned messages are written again after the restart, and so are copied ones: each at most a turn's share.
     expect(Math.max(...turns)).toBeLessThanOrEqual(50 * 2);
     expect(running.disk.files().has('0000000001.log')).toBe(false);
-    expect(running.journal.stats.segments).toBeLessThanOrEqual(before);
+    // In bytes: the segments of the first log are longer than their limit, because one batch filled each.
+    expect(running.journal.stats.bytes).toBeLessThan(before);
     const again = await open(running.disk.copy(), {});
     expect(again.bodies().sort()).toEqual(running.bodies().sort());
     expect(again.journal.damage.places).toEqual([]);
