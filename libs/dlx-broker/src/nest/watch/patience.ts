@@ -10,7 +10,7 @@ const mostDue = 4;
 export class LateAnswerError extends Error {
   override readonly name = 'LateAnswerError';
 
-  /** @param isOwn false if it was not asked for, because other answers are due */
+  /** @param isOwn false if it was not asked for: other answers are due, or nothing is asked any more */
   constructor(readonly isOwn: boolean) {
     super(`the server did not answer within ${longest / 1_000} s`);
   }
@@ -20,6 +20,7 @@ export class LateAnswerError extends Error {
 export class Patience {
   /** What is asked, with the function that ends its timer. */
   readonly #due = new Map<string, () => void>();
+  #hasEnded = false;
 
   constructor(private readonly clock: Clock) {}
 
@@ -29,7 +30,7 @@ export class Patience {
    */
   ask<T>(subject: string, call: () => Promise<T>): Promise<T> {
     const isDue = this.#due.has(subject);
-    if (isDue || this.#due.size >= mostDue) return Promise.reject(new LateAnswerError(isDue));
+    if (this.#hasEnded || isDue || this.#due.size >= mostDue) return Promise.reject(new LateAnswerError(isDue));
     return new Promise((resolve, reject) => {
       const callOff = after(this.clock, longest, () => reject(new LateAnswerError(true)));
       this.#due.set(subject, callOff);
@@ -41,8 +42,9 @@ export class Patience {
     });
   }
 
-  /** Nothing is waited for any more. */
+  /** Nothing is waited for any more, and nothing more is asked. A look that still runs ends with its next question. */
   end(): void {
+    this.#hasEnded = true;
     for (const callOff of this.#due.values()) callOff();
   }
 }

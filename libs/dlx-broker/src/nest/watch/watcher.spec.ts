@@ -120,6 +120,27 @@ describe('a look at the queues of a server', () => {
     expect(due.length).toBeLessThanOrEqual(4);
   });
 
+  it('asks for nothing more, and sets no timer, when an answer comes after the end', async () => {
+    const answers: ((status: QueueStatus) => void)[] = [];
+    let asked = 0;
+    const { watcher, clock } = watch(
+      { queues: ['a'], olderThan: '1h' },
+      {
+        status: () => new Promise((resolve) => void answers.push(resolve)),
+        oldest: () => {
+          asked++;
+          return never();
+        },
+      },
+    );
+    await turns();
+    watcher.end();
+    expect(answers).toHaveLength(1);
+    answers[0]!({ messages: 1, unacknowledged: undefined, consumers: 0 });
+    await turns();
+    expect([asked, clock.nextWakeUp()]).toEqual([0, undefined]);
+  });
+
   it('ends with the connection, instead of waiting for it at each queue', async () => {
     const asked: string[] = [];
     const looked = watch(
