@@ -155,11 +155,14 @@ export class Inventory {
     this.#unreferenced = [];
   }
 
-  /** Messages of rows are in the log, so a message that shares the body of one finds it there. */
+  /**
+   * Messages of rows are in the log, so a message that shares the body of one finds it there. The last one to share a body may have
+   * freed the owner of the body already.
+   */
   #releaseRows(): void {
-    const { own, shares } = this.messages;
+    const { own, shares, serial } = this.messages;
     for (const number of this.#unreferencedRows)
-      if (own.get(number) === 0 && shares.get(number) === 0) this.#forget(number);
+      if (own.get(number) === 0 && shares.get(number) === 0 && serial.get(number) !== 0) this.#forget(number);
     this.#unreferencedRows = [];
   }
 

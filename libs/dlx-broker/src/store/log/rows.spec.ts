@@ -140,6 +140,37 @@ describe('rows of a queue in the log', () => {
     expect(idsIn(again.queue('reused'))).toEqual(range(0, 15));
   });
 
+  it('go with their queue once each, also when one has the body of another', async () => {
+    const harness = await open();
+    const { channel, journal } = harness;
+    channel.declareExchange('both', 'fanout', { durable: true });
+    channel.declareQueue('q', { durable: true });
+    // What dies here comes to the other queue, where its original is.
+    const toOther = [
+      ['x-dead-letter-exchange', longstr('')],
+      ['x-dead-letter-routing-key', longstr('q')],
+    ] as const;
+    channel.declareQueue('dying', { durable: true, arguments: new Map(toOther) });
+    for (const name of ['q', 'dying']) channel.bindQueue(name, 'both', '');
+    for (let number = 0; number < 40; number++) {
+      channel.publish('both', '', { deliveryMode: 2, messageId: `m${number}` }, bodyOf(number));
+      await journal.flush();
+      channel.reject(channel.get('dying')!.deliveryTag, false);
+      await journal.flush();
+    }
+    expect(new Set(harness.forgotten).size).toBeGreaterThan(30);
+    channel.deleteQueue('q');
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await journal.flush();
+    expect(journal.stats).toMatchObject({ entries: 0, messages: 0 });
+    // Numbers that were freed are used again, once each.
+    await fill(harness, 100, 'next', new Map());
+    expect(idsIn(harness.queue('next'))).toEqual(range(0, 100));
+    expect(journal.stats).toMatchObject({ entries: 100, messages: 100 });
+    const again = await open(harness.disk.copy(), { hints: 'check' });
+    expect(idsIn(again.queue('next'))).toEqual(range(0, 100));
+  });
+
   it('go with their queue, and with a purge', async () => {
     for (const how of ['delete', 'purge'] as const) {
       const harness = await open();
