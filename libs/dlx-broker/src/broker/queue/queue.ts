@@ -216,8 +216,9 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.#contents.add(message);
     this.lastUse = now;
     const consumer = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
-    if (consumer === undefined) this.#ready.push(entry);
+    // First the journal: a push can make rows of older messages, perhaps of the one whose body this one shares.
     this.home.journal?.enqueued(this, entry);
+    if (consumer === undefined) this.#ready.push(entry);
     if (consumer !== undefined) {
       if (this.#contents.ensureLoaded(this, message, now)) {
         this.#handedOut(entry);

@@ -84,7 +84,8 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
     vhost.routing.publish(isOwn ? message : readdressed(to.edited ?? withdrawn.message, to), exchange, now);
     if (kept !== undefined) {
       const lot = vhost.exchange('');
-      vhost.routing.publish(isOwn ? kept : keptOf(withdrawn.message, to.keep as Kept), lot, now);
+      // Made now: the message may have become a row of another queue by the publish before.
+      vhost.routing.publish(keptOf(withdrawn.message, to.keep as Kept), lot, now);
     }
     if (to.settled !== undefined) {
       if (journal !== undefined) scheduler.onDurable(to.settled);

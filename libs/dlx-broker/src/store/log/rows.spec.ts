@@ -143,7 +143,7 @@ describe('rows of a queue in the log', () => {
   it('go with their queue once each, also when one has the body of another', async () => {
     const harness = await open();
     const { channel, journal } = harness;
-    channel.declareExchange('both', 'fanout', { durable: true });
+    channel.declareExchange('both', { type: 'fanout', durable: true });
     channel.declareQueue('q', { durable: true });
     // What dies here comes to the other queue, where its original is.
     const toOther = [
@@ -169,6 +169,36 @@ describe('rows of a queue in the log', () => {
     expect(journal.stats).toMatchObject({ entries: 100, messages: 100 });
     const again = await open(harness.disk.copy(), { hints: 'check' });
     expect(idsIn(again.queue('next'))).toEqual(range(0, 100));
+  });
+
+  it('are made while a redrive shares the body of one of them', async () => {
+    const harness = await open();
+    const { broker, channel, journal, queue } = harness;
+    channel.declareExchange('both', { type: 'fanout', durable: true });
+    for (const name of ['q', 'source']) {
+      channel.declareQueue(name, { durable: true });
+      channel.bindQueue(name, 'both', '');
+    }
+    const all: string[] = [];
+    for (let number = 0; number < 60; number++) {
+      channel.publish('both', '', { deliveryMode: 2, messageId: `m${number}` }, bodyOf(number));
+      await journal.flush();
+      // The newest ones are in both queues as entries. Then one of them goes to the queue that has it already.
+      if (number % 3 !== 2) continue;
+      const newest: Entry[] = [];
+      queue('source').peek((entry) => void newest.push(entry));
+      for (const entry of newest.slice(-3)) {
+        expect(
+          broker.virtualHost('/').redrive(queue('source'), entry, { exchange: '', routingKey: 'q' }),
+        ).toMatchObject({
+          outcome: 'moved',
+        });
+      }
+    }
+    for (const id of range(0, 60)) all.push(id, id);
+    expect(idsIn(queue('q')).sort()).toEqual(all.sort());
+    await journal.flush();
+    expect(idsIn((await open(harness.disk.copy())).queue('q')).sort()).toEqual(all);
   });
 
   it('go with their queue, and with a purge', async () => {
