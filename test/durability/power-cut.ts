@@ -207,6 +207,7 @@ class Run {
     const clock = new ManualClock(this.#clock.now());
     const journal = await DiskJournal.open(mutant.disk?.(disk) ?? disk, {
       segment: this.#segment,
+      rows: true,
       // So that what lives is copied forward as soon as that wins anything.
       slack: 0,
       factor: 1.2,

@@ -16,7 +16,15 @@ const patterns = { compile: () => ({ matches: () => true }) };
 /** A store in small segments, few of its bodies in memory, that is compacted all the time. */
 async function openOn(disk: FakeDisk, now: () => number): Promise<DiskJournal> {
   disk.isManual = false;
-  return DiskJournal.open(disk, { now, segment: 4_000, slack: 12_000, memory: 500, diskFree: 0, recordsInTurn: 2 });
+  return DiskJournal.open(disk, {
+    now,
+    segment: 4_000,
+    slack: 12_000,
+    memory: 500,
+    diskFree: 0,
+    recordsInTurn: 2,
+    rows: true,
+  });
 }
 
 /** The same program on a broker whose store is on disk; after every command it is left, and found again. */

@@ -43,8 +43,8 @@ export class DiskJournal implements Journal {
   readonly damage: Damage;
   /** The number of changes received so far. */
   sequence = 0;
-  /** Entries that queues keep as rows. */
-  readonly rows: Rows;
+  /** Entries that queues keep as rows; undefined if they keep none. */
+  readonly rows: Rows | undefined;
   #recovered: Recovered | undefined;
   #restorer: MessageRestorer | undefined;
   /** True while recovery declares objects that are in the log already. */
@@ -71,7 +71,7 @@ export class DiskJournal implements Journal {
     this.#recovered = recovered;
     this.#hinted = recovered.hinted;
     this.#inventory = inventory;
-    this.rows = new Rows(inventory);
+    this.rows = options.rows === true ? new Rows(inventory) : undefined;
     this.#declared = declared;
     this.#segments = segments;
     this.#afterCrash = options.afterCrash === true;

@@ -18,10 +18,10 @@ const toDead = new Map([
 /** A broker whose queues keep nearly all messages as rows. */
 async function open(disk = new FakeDisk(), options: DiskJournalOptions = {}, clock = new ManualClock()) {
   disk.isManual = false;
-  const usual = { segment: 10_000, memory: 0, diskFree: 0, now: () => clock.now() };
+  const usual = { rows: true, segment: 10_000, memory: 0, diskFree: 0, now: () => clock.now() };
   const journal = await DiskJournal.open(disk, { ...usual, ...options });
   const forgotten: number[] = [];
-  const { rows } = journal;
+  const rows = journal.rows!;
   const forget = rows.forget.bind(rows);
   rows.forget = (entry) => {
     const number = forget(entry);
@@ -189,7 +189,9 @@ describe('rows of a queue in the log', () => {
       queue('source').peek((entry) => void newest.push(entry));
       for (const entry of newest.slice(-3)) {
         expect(
-          broker.virtualHost('/').redrive(queue('source'), entry, { exchange: '', routingKey: 'q' }),
+          broker
+            .virtualHost('/')
+            .redrive(queue('source'), entry, { exchange: '', routingKey: 'q', headers: undefined }),
         ).toMatchObject({
           outcome: 'moved',
         });
