@@ -96,6 +96,29 @@ describe('dlx-broker handlers', () => {
     await served.close();
   });
 
+  it('says of a RabbitMQ that it has no list of handlers, and which address to name', async () => {
+    const server = createServer((request, response) => {
+      request.resume();
+      const body = { error: 'Object Not Found', reason: 'Not Found' };
+      response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      for (const words of [['list'], ['pause', 'Payments.pay']]) {
+        expect(await runAt(port, ...words)).toEqual({
+          code: 65,
+          out: '',
+          errors: expect.stringMatching(
+            /^Error: there is no list of handlers at this address: .* --url or DLX_BROKER_URL$/,
+          ),
+        });
+      }
+    } finally {
+      server.close();
+    }
+  });
+
   it('says on the port of an application on a server that it has no list of handlers', async () => {
     const { call } = remoteHarness();
     const server = createServer((request, response) => {

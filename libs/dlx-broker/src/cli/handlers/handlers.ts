@@ -59,7 +59,9 @@ async function change(api: Api, method: 'PUT' | 'DELETE', handler: string, sent?
   }
 }
 
-const noList = 'list of handlers at this address';
+/** What a RabbitMQ, for example, does not have. */
+const noList =
+  "list of handlers at this address: only the HTTP API of an application has one, option 'listen.http' of embedded(); name that one by --url or DLX_BROKER_URL";
 
 /** A `dlx-broker serve`, or an application without handlers for queues. */
 const noHandlers =
