@@ -78,7 +78,7 @@ describe('@Ordered refuses', () => {
     [
       'more than 25 minutes',
       handler(Consume('work'), ordered({ holdAtMost: '26m' })),
-      /holdAtMost is 1560000 ms, and a server takes it back after 30 minutes; lower it, to stay below 1500000 ms/,
+      /holdAtMost is 1560000 ms, and a server takes a message back after 30 minutes; lower it, to stay below 1500000 ms/,
     ],
     [
       '@MaxPriority',
@@ -203,7 +203,7 @@ describe('the time in hand', () => {
   ])('fits the consumer timeout of the server: %s', (_, limit, attempts, fits) => {
     const refuse = () => refuseTooLong(of({ attempts, backoff: '5m' }), on(old, { limit, byQueue: false }));
     if (fits) expect(refuse).not.toThrow();
-    else expect(refuse).toThrow(`a server takes it back after ${limit} ms`);
+    else expect(refuse).toThrow(`a server takes a message back after ${limit} ms`);
   });
 });
 

@@ -74,11 +74,12 @@ export function refuseTooLong(inHand: TimeInHand, backend: Pick<Backend, 'state'
   if (!byQueue && inHand.consumerTimeout !== undefined) {
     throw new DlxConfigurationError(
       `${origin}: ${serverOf(backend.state)} does not know the argument ${timeoutArgument} and takes a message back after ${shown(limit)}, but ` +
-        `one may be in hand for ${Math.max(holdAtMost, time)} ms; lower the waits of its retry policy, raise the consumer timeout of the broker, or ` +
+        `one may be in hand for ${Math.max(holdAtMost, time)} ms; lower the waits of its retry policy, raise the consumer timeout of the broker (option 'consumerTimeout'), or ` +
         'use RabbitMQ 3.12 or later',
     );
   }
-  const limits = own === undefined ? `a server takes it back after ${shown(limit)}` : `${timeoutArgument} is ${own}`;
+  const limits =
+    own === undefined ? `a server takes a message back after ${shown(limit)}` : `${timeoutArgument} is ${own}`;
   const [why, remedy] =
     holdAtMost > most
       ? [`holdAtMost is ${holdAtMost} ms`, 'lower it']
@@ -87,7 +88,7 @@ export function refuseTooLong(inHand: TimeInHand, backend: Pick<Backend, 'state'
           'lower attempts, backoff or timeout',
         ];
   throw new DlxConfigurationError(
-    `${origin}: ${why}, and ${limits}; ${remedy}, to stay below ${most} ms, raise the consumer timeout of the broker, or set ` +
+    `${origin}: ${why}, and ${limits}; ${remedy}, to stay below ${most} ms, raise the consumer timeout of the broker (option 'consumerTimeout'), or set ` +
       `@QueueArguments({ '${timeoutArgument}': ... }) on RabbitMQ 3.12 or later`,
   );
 }
