@@ -91,6 +91,18 @@ describe('at start the log shows', () => {
     ]);
   });
 
+  it('a parking lot by its name, and how long it keeps messages', async () => {
+    @Injectable()
+    class Kept {
+      @Consume('parcels')
+      @Retry({ attempts: 3, backoff: '5s', parkFor: '90d' })
+      send(): void {}
+    }
+    expect((await start({ providers: [Kept] })).lines).toEqual([
+      "log Kept.send consumes 'parcels'; 3 attempts, rejected into wait.5000, then 'parcels.parked' for 90d, then parcels.parked.archive",
+    ]);
+  });
+
   it('none of them, if the option is false', async () => {
     expect((await start({ providers: [Orders], options: { logHandlers: false } })).lines).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import type { Backend } from '../backend/index.js';
-import { lotText, waitQueueName } from '../retry/index.js';
+import { retentionText, waitQueueName } from '../retry/index.js';
 import { nearestWord } from '../options/index.js';
 import { misspeltArguments, unreceivedDeadLetters, type Topology } from '../topology/index.js';
 import type { Override } from './explorer.js';
@@ -25,7 +25,8 @@ export function describeHandler(
   const waits = retry?.delays.map((delay) => waitQueueName(delay, retry.waitQueueType)).join(', ') || 'wait queues';
   const how =
     style === 'in-hand' ? 'waiting in hand' : `${style === 'reject' ? 'rejected into' : 'republished to'} ${waits}`;
-  const retries = retry && [`${retry.attempts} attempts, ${how}, then '${lotText(retry.parkingLot, retry.retention)}'`];
+  const keeps = retry?.retention === undefined ? '' : ` ${retentionText(retry.retention)}`;
+  const retries = retry && [`${retry.attempts} attempts, ${how}, then '${retry.parkingLot}'${keeps}`];
   return [`${handler.origin} consumes '${queue}'${keys === '' ? '' : ` (${keys})`}`, ...dead, ...(retries ?? [])].join(
     '; ',
   );

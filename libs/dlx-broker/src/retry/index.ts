@@ -21,7 +21,7 @@ export {
   waitOf,
 } from './republish.js';
 export { isUnsendable, type LeftOut } from './shorter-headers.js';
-export { lotText, type Retention, retentionPolicy } from './retention.js';
+export { lotText, type Retention, retentionPolicy, retentionText } from './retention.js';
 export { stepUp } from './steps.js';
 export { describeRetry, rejectArgumentNames, rejectArguments, type RetryStyle, styleOf } from './style.js';
 export {

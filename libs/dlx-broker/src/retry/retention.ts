@@ -81,9 +81,11 @@ export const retentionPolicy = ({ after, archive }: Retention): Readonly<Record<
 });
 
 /** A parking lot with its retention, for logs: `orders.parked for 90d, then orders.parked.archive`. */
-export function lotText(parkingLot: string, retention: Retention | undefined): string {
-  if (retention === undefined) return parkingLot;
-  const { after, archive } = retention;
+export const lotText = (parkingLot: string, retention: Retention | undefined): string =>
+  retention === undefined ? parkingLot : `${parkingLot} ${retentionText(retention)}`;
+
+/** How long a parking lot keeps a message, for logs: `for 90d, then orders.parked.archive`. */
+export function retentionText({ after, archive }: Retention): string {
   const [unit, size] = shownUnits.find(([, each]) => after % each === 0) ?? ['ms', 1];
-  return `${parkingLot} for ${after / size}${unit}, then ${archive ?? 'dropped'}`;
+  return `for ${after / size}${unit}, then ${archive ?? 'dropped'}`;
 }
