@@ -10,6 +10,7 @@ import { Age, Card, Name, visible } from '../../ui/parts';
 import { ProblemBanner } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { toast } from '../../ui/toasts';
+import { ReasonField } from './reason-field';
 
 /** Milliseconds between two loads. */
 const every = 5_000;
@@ -130,16 +131,7 @@ function PauseHandler({ of, close, done }: { of: QueueHandler; close: () => void
           <Name of={of.handler} /> gets no messages, nor do other handlers of this queue in its process. Messages wait
           in the queue, or go to other processes. The pause lasts until it is resumed, or until the process ends.
         </p>
-        <label class="field">
-          <span>Reason</span>
-          <input
-            autocomplete="off"
-            maxLength={500}
-            placeholder="optional; shown to users who may read the queue"
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        </label>
+        <ReasonField value={reason} onInput={setReason} />
         <ProblemBanner text={problem} />
         <DialogActions close={close}>
           <button type="submit" class="primary" disabled={isBusy}>

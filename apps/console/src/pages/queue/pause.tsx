@@ -7,6 +7,7 @@ import { dateTime } from '../../ui/format';
 import { Age, Name, visible } from '../../ui/parts';
 import { ProblemBanner } from '../../ui/states';
 import { toast } from '../../ui/toasts';
+import { ReasonField } from './reason-field';
 
 interface Place {
   readonly vhost: string;
@@ -93,16 +94,7 @@ export function PauseDialog({ vhost, name, close, done }: Place & { close: () =>
           The consumers of <Name of={name} empty="(empty)" /> get no messages, in all processes. The queue still takes
           messages, and what waits may expire.
         </p>
-        <label class="field">
-          <span>Reason</span>
-          <input
-            autocomplete="off"
-            maxLength={500}
-            placeholder="optional; shown to users who may read the queue"
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        </label>
+        <ReasonField value={reason} onInput={setReason} />
         <label class="field">
           <span>How long</span>
           <select value={time} onChange={(event) => setTime(event.currentTarget.value)}>
