@@ -99,6 +99,18 @@ describe('a look at the queues of a server', () => {
     expect(clock.nextWakeUp()).toBeUndefined();
   });
 
+  it('asks for the list of queues while an age does not come', async () => {
+    const names = ['orders.parked'];
+    const { advance, raised } = watch(
+      { queues: /\.parked$/, atLeast: 1, olderThan: '1h' },
+      { names: () => Promise.resolve([...names]), oldest: never },
+    );
+    await advance(30);
+    names.push('refunds.parked');
+    await advance(30);
+    expect(raised()).toEqual(['orders.parked', 'refunds.parked']);
+  });
+
   it('reaches a queue behind many of which the server says nothing, and then asks about it first', async () => {
     let asked = 0;
     const status = (queue: string): Promise<QueueStatus> => {

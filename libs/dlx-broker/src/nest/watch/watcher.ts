@@ -83,7 +83,7 @@ export class Watcher {
   async #look(): Promise<void> {
     const { backend } = this.parts;
     if (!this.#isConnected) return this.#unknown(undefined);
-    const list = listOnce(backend, (call) => this.#ask('', call));
+    const list = listOnce(backend, (call) => this.#ask('names', call));
     for (const name of await this.#names(list)) {
       if (this.#hasEnded) return;
       const watched = this.#of(name);
@@ -153,7 +153,7 @@ export class Watcher {
     try {
       const browsing = need(this.parts.backend, 'browsing');
       const most = Math.ceil(mostInLook / this.#watched.size);
-      return await this.#ask('', () => browsing.oldest(name, deadSince, most));
+      return await this.#ask('ages', () => browsing.oldest(name, deadSince, most));
     } catch (error) {
       this.#logOnce('olderThan', name, error);
       return undefined;
