@@ -40,6 +40,12 @@ interface Waiter {
 const atOnce = 256;
 
 /**
+ * The number of dead letters that wait while queues are served. Messages that wait in a queue are bytes; a dead letter is an object.
+ * A million messages that expire together are routed in batches of this size, so that the young generation holds all of their objects.
+ */
+const letterBatch = 1024;
+
+/**
  * What is still to be done. A command changes one object and leaves the rest here: dead letters to be routed, queues
  * to be served, outputs to be sent. It is a list and not a recursion, so a chain of any length needs no stack; with
  * a pace, the host gets its turn in between. Outputs leave after the command, never inside it.
@@ -286,12 +292,17 @@ export class Scheduler {
         this.#steps -= this.#tasks.work(now, this.#steps);
         continue;
       }
+      if (this.dead.length >= letterBatch) {
+        this.#steps -= this.routeDeadLetters(now, Math.min(this.#steps, this.dead.length));
+        continue;
+      }
       // A queue is served before what died in it arrives anywhere, also if that is the same queue.
       const queue = this.#queues.shift();
       if (queue !== undefined) {
         queue.isScheduled = false;
-        const steps = queue.serve(now, this.#steps);
-        if (steps >= this.#steps) this.scheduleQueue(queue);
+        const limit = Math.min(this.#steps, letterBatch);
+        const steps = queue.serve(now, limit);
+        if (steps >= limit) this.scheduleQueue(queue);
         this.#steps -= steps > 0 ? steps : 1;
         continue;
       }
