@@ -42,6 +42,8 @@ export class FakeFile implements DiskFile {
   #safe: Buffer;
   /** Written since. */
   #dirty: Stretch[] = [];
+  /** What reads find where a write is under way: what was there before it. */
+  readonly #underWay = new Set<{ readonly at: number; readonly before: Buffer }>();
 
   constructor(disk: FileHome, bytes: Buffer) {
     this.#disk = disk;
@@ -101,10 +103,15 @@ export class FakeFile implements DiskFile {
     if (room === 0 && all.length > 0) throw systemError('ENOSPC', 'no space left on device, write');
     const written = all.subarray(0, Math.min(room, disk.longestWrite, all.length));
     this.#own(position + written.length);
+    const at = Math.min(position, this.#length);
+    const underWay = { at, before: Buffer.alloc(position + written.length - at) };
+    this.#bytes.copy(underWay.before, 0, at, this.#length);
+    this.#underWay.add(underWay);
     written.copy(this.#bytes, position);
-    this.#dirty.push({ from: Math.min(position, this.#length), to: position + written.length });
+    this.#dirty.push({ from: at, to: position + written.length });
     this.#length = Math.max(this.#length, position + written.length);
     await disk.begin();
+    this.#underWay.delete(underWay);
     return written.length;
   }
 
@@ -140,9 +147,15 @@ export class FakeFile implements DiskFile {
     const { readError, readsOnce, longestRead, counts } = this.#disk;
     counts.read++;
     if (readError !== undefined) throw readError;
-    if (readsOnce && position > 0) return 0;
+    if ((readsOnce && position > 0) || position >= this.#length) return 0;
     const wanted = Math.min(into.length, longestRead);
-    return this.#bytes.copy(into, 0, position, Math.max(position, Math.min(this.#length, position + wanted)));
+    const read = this.#bytes.copy(into, 0, position, Math.min(this.#length, position + wanted));
+    for (const { at, before } of this.#underWay) {
+      const from = Math.max(at, position);
+      const to = Math.min(at + before.length, position + read);
+      if (from < to) before.copy(into, from - position, from - at, to - at);
+    }
+    return read;
   }
 
   async close(): Promise<void> {}

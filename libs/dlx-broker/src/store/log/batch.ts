@@ -84,6 +84,22 @@ export class Batch {
     return chunks;
   }
 
+  /** A copy of bytes of this batch. @param at where they begin in the segment @returns undefined when they are not in it */
+  bytesAt(at: number, length: number): Buffer | undefined {
+    const from = at - this.#start;
+    if (from < 0 || from + length > this.length) return undefined;
+    const bytes = Buffer.allocUnsafe(length);
+    let start = 0;
+    for (const chunk of this.chunks()) {
+      const end = start + chunk.length;
+      const first = Math.max(start, from);
+      const last = Math.min(end, from + length);
+      if (first < last) bytes.set(chunk.subarray(first - start, last - start), first - from);
+      start = end;
+    }
+    return bytes;
+  }
+
   #addTo(chunks: Uint8Array[]): void {
     const { bytes, at } = this.#sink;
     let from = 0;

@@ -39,6 +39,8 @@ export class Bodies {
   bytes = 0;
   /** Called for lost bodies, once for each segment. */
   damaged: (error: StoreError, segment: Segment) => void = () => undefined;
+  /** Bytes behind the end of the active segment: those of the batch that is being written. */
+  unwritten: (offset: number, length: number) => Buffer | undefined = () => undefined;
   /** Files with lost bodies. */
   readonly #lostIn = new Set<string>();
   /** By size. */
@@ -136,7 +138,7 @@ export class Bodies {
 
   /** @throws StoreError `damaged` only when two reads agree that the record is not what was written */
   read(segment: Segment, offset: number, length: number, size: number): Uint8Array {
-    let body = this.#inWindows(segment, offset, length, size);
+    let body = this.#inBatch(segment, offset, length, size) ?? this.#inWindows(segment, offset, length, size);
     // A window may have been read while the record was being written.
     for (let attempt = 0; body === undefined && attempt < 2; attempt++) {
       const window = this.#read(segment, offset, length);
@@ -146,6 +148,12 @@ export class Bodies {
     }
     if (body === undefined) throw this.#lost(segment);
     return body;
+  }
+
+  /** A compaction has moved the record into the batch that is being written. */
+  #inBatch(segment: Segment, offset: number, length: number, size: number): Buffer | undefined {
+    if (offset < segment.end || segment !== this.segments.active) return undefined;
+    return this.unwritten(offset, length)?.subarray(length - size);
   }
 
   #inWindows(segment: Segment, offset: number, length: number, size: number): Buffer | undefined {

@@ -87,6 +87,7 @@ export class Commits {
     );
     this.#filling = new Filling(parts, this.#batch, this.#compaction, this.#isOver, checkpoint);
     this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver, parts.surroundings);
+    parts.inventory.bodies.unwritten = (offset, length) => this.#batch.bytesAt(offset, length);
     parts.space.onExhausted = () => this.#wakeIdle();
   }
 

@@ -132,6 +132,31 @@ describe('compaction', () => {
     expect(bytes).toBeLessThan(3.5 * (liveBytes + segments * 1_500) + segment);
   });
 
+  it('leaves each body readable while the batch with its copy is being written', async () => {
+    const harness = await open(new FakeDisk(), 10_000, 0, { factor: 1.2 });
+    const { disk, journal } = harness;
+    for (const name of ['parked', 'q']) harness.channel.declareQueue(name, { durable: true });
+    for (let number = 0; number < 200; number++) {
+      const queue = number % 8 === 0 ? 'parked' : 'q';
+      const body = Buffer.from(`message ${number}`.padEnd(number === 80 ? 20_000 : 500));
+      harness.channel.publish('', queue, { deliveryMode: 2 }, body);
+      await journal.flush();
+    }
+    const kept = parked(harness);
+    harness.channel.purgeQueue('q');
+    disk.isManual = true;
+    let copied = 0;
+    for (let step = 0; step < 400; step++) {
+      await setImmediate();
+      expect(parked(harness), `step ${step}`).toEqual(kept);
+      if (disk.waiting > 0) copied++;
+      disk.advance();
+    }
+    expect(copied).toBeGreaterThan(20);
+    expect(disk.files().has(segmentName(1))).toBe(false);
+    expect(harness.warnings).toEqual([]);
+  });
+
   it('tells of a segment that was damaged while it was open, and goes on after a restart', async () => {
     const segment = 4_096;
     const harness = await open(new FakeDisk(), segment, 1_000_000);
