@@ -1,8 +1,8 @@
 /**
  * The methods of AMQP 0-9-1 that the listener or the client uses, and `basic.replace`, an extension of dlx-broker (rule K14):
- * `class id`, then its methods as `name id arguments`. `<` comes from clients, `>` goes to them, `<>` does both. After it, `r` is a
- * method that this library only reads, `w` one that it only writes. A reserved argument begins with a dash: it is read and forgotten, or
- * written as nothing.
+ * `class id`, then its methods as `name id direction arguments`. Clients send `<`, servers `>`, both `<>`. After it, `r` marks a method
+ * that this library only reads, `w` one that it only writes. A dash marks a reserved argument: its value is ignored, and written as
+ * 0 or empty.
  */
 export const table = `
 connection 10

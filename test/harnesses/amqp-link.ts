@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { Alarms } from '../../libs/dlx-broker/src/alarms/index.js';
 import { ClientConnection } from '../../libs/dlx-broker/src/amqp/connection.js';
 import { Flusher } from '../../libs/dlx-broker/src/amqp/flusher.js';
-import { serverProperties } from '../../libs/dlx-broker/src/amqp/handshake.js';
+import { serverProperties } from '../../libs/dlx-broker/src/amqp/server-properties.js';
 import { defaultLimits, type Limits } from '../../libs/dlx-broker/src/amqp/limits.js';
 import type { Arrival, ListenerContext } from '../../libs/dlx-broker/src/amqp/listener-context.js';
 import { UnfinishedFrames } from '../../libs/dlx-broker/src/amqp/unfinished-frames.js';
@@ -73,7 +73,7 @@ export class LinkedServer {
   check(): void {
     const { alarms } = this.#context;
     if (alarms.check()) for (const connection of this.connections) connection.unblock();
-    for (const connection of this.connections) connection.traffic.tick(this.clock.now(), connection.tuning.heartbeat);
+    for (const connection of this.connections) connection.flow.tick(this.clock.now(), connection.tuning.heartbeat);
   }
 }
 

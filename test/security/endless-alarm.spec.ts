@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import { heldBackBy } from '../../libs/dlx-broker/src/amqp/shortage.js';
+import { heldBackBy } from '../../libs/dlx-broker/src/amqp/memory-relief.js';
 import { processMemory } from '../../libs/dlx-broker/src/alarms/index.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';

@@ -122,7 +122,7 @@ it('an answer without an end is cut off, and its connection closed', async () =>
     };
     more();
   });
-  const asked = callHttp(api, { method: 'GET', path: ['api'], mostBytes: 1_000_000, timeout: 5_000 });
+  const asked = callHttp(api, { method: 'GET', path: ['api'], maxBytes: 1_000_000, timeout: 5_000 });
   await expect(asked).rejects.toThrow('its answer is longer than 1000000 bytes');
   await expect.poll(() => open?.destroyed).toBe(true);
   expect(sent).toBeLessThan(67_108_864);

@@ -1,5 +1,5 @@
 import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
-import { Reception } from '../../libs/dlx-broker/src/amqp/reception.js';
+import { ClientConnections } from '../../libs/dlx-broker/src/amqp/client-connections.js';
 import { Broker, type Journal, type VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
@@ -47,7 +47,7 @@ export class SimulatedServer {
   readonly #names = new CountedNames();
   #broker: Broker | undefined;
   #journal: DiskJournal | undefined;
-  #reception: Reception | undefined;
+  #connections: ClientConnections | undefined;
   #salt = 0;
   #isWorking = false;
 
@@ -65,7 +65,7 @@ export class SimulatedServer {
   }
 
   has(socket: ServerSocket): boolean {
-    return [...(this.#reception?.connections ?? [])].some((each) => (each.socket as unknown) === socket);
+    return [...(this.#connections?.all ?? [])].some((each) => (each.socket as unknown) === socket);
   }
 
   /** Opens the log, and accepts clients. */
@@ -108,7 +108,7 @@ export class SimulatedServer {
       broker.access.setUser('guest', { passwordHash: '', tags: [] });
       broker.access.setPermissions('guest', '/', { configure: '.*', write: '.*', read: '.*' });
     }
-    this.#reception = new Reception(
+    this.#connections = new ClientConnections(
       broker,
       {
         limits: { unread: this.plan.unread, heartbeat: this.plan.heartbeat },
@@ -126,11 +126,11 @@ export class SimulatedServer {
   }
 
   accept(socket: ServerSocket): void {
-    const reception = this.#reception!;
+    const connections = this.#connections!;
     this.life.later(() => {
-      const login = reception.arrive(socket as never);
+      const login = connections.arrive(socket as never);
       if (login === undefined) socket.destroy();
-      else reception.enter(socket as never, this.life.now(), login);
+      else connections.enter(socket as never, this.life.now(), login);
     });
   }
 
@@ -144,12 +144,12 @@ export class SimulatedServer {
     this.disk.onStep = () => undefined;
     this.disk = how === 'killed' ? this.disk.copy() : this.disk.afterPowerCut(this.#random);
     this.died(vanishes);
-    this.#broker = this.#journal = this.#reception = undefined;
+    this.#broker = this.#journal = this.#connections = undefined;
   }
 
   /** Closes all connections, and the log. */
   async stop(): Promise<void> {
-    await this.#reception?.close('the simulation is over');
+    await this.#connections?.close('the simulation is over');
     this.#broker?.close();
     await this.#journal?.close();
     this.isUp = false;

@@ -26,7 +26,7 @@ interface PendingSocket {
   readonly pendingLogin: PendingLogin;
 }
 
-/** The port itself. Connections in their TLS handshake count, and have a time limit. */
+/** Accepts sockets. Those in their TLS handshake count as connections, and have a time limit. */
 export class Acceptor {
   readonly server: Server;
   /** Sockets in their TLS handshake, by {@link endsOf}. */
@@ -84,7 +84,7 @@ export class Acceptor {
   #secured(socket: Socket): void {
     const ends = endsOf(socket);
     const pending = this.#pending.get(ends);
-    if (pending === undefined) return void socket.destroy(); // it had to make room meanwhile
+    if (pending === undefined) return void socket.destroy(); // it was closed to make room for another socket
     this.#pending.delete(ends);
     this.host.enter(socket, pending.since, pending.pendingLogin);
   }

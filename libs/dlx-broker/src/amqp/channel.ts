@@ -1,13 +1,13 @@
 import { AmqpError, type Channel, type ChannelOutbox, type Connection } from '../broker/index.js';
 import type { Delivery, Got, Returned, Settled } from '../broker/index.js';
 import { type Message, methodIds, type Properties } from '../message/index.js';
-import { blamed, undecoded, unknownMethod } from './blame.js';
+import { withMethod, undecoded, unknownMethod } from './method-errors.js';
 import { type CommandChannel, commands } from './commands.js';
 import { methodExpected } from './first-methods.js';
 import type { Client } from './client.js';
 import { Content, type ContentRules, type Publishing } from './content.js';
 import type { Limits } from './limits.js';
-import type { Traffic } from './traffic.js';
+import type { SocketFlow } from './socket-flow.js';
 import type { UnfinishedMessages } from './unfinished-messages.js';
 import { frameTypes, type FrameWriter, HeaderWriter, type MethodReader, methods } from '../wire/index.js';
 
@@ -22,15 +22,15 @@ interface ChannelHost {
   readonly client: Client;
   readonly limits: Limits;
   readonly profile: { readonly maxMessageSize: number };
-  readonly traffic: Traffic;
+  readonly flow: SocketFlow;
   readonly unfinished: UnfinishedMessages;
   /** The last frame has been written, or the client is gone. */
   readonly isMute: boolean;
   /** Whether an answer would overtake outputs of this connection; if so, reading goes on when they are sent. */
   waits(): boolean;
-  /** Reads no further for now. @returns goes on */
+  /** Stops reading. @returns a function that resumes reading */
   hold(): () => void;
-  /** Reads no further until all its outputs so far are sent; then `write` may answer. */
+  /** Stops reading until all present outputs of this connection are sent; then calls `write`, which may answer. */
   holdUntilSent(write: () => void): void;
   /** Calls `write` when all outputs pending for this client are sent. */
   afterOutputs(write: () => void): void;
@@ -75,7 +75,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /** See {@link ContentRules}. */
-  get largest(): number {
+  get maxBodySize(): number {
     return this.connection.profile.maxMessageSize;
   }
 
@@ -86,7 +86,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   countUnfinished(bytes: number): void {
-    this.connection.unfinished.keep(bytes);
+    this.connection.unfinished.count(bytes);
   }
 
   /** @returns false when the frame was not taken, and has to be offered again */
@@ -122,7 +122,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
       this.connection.afterOutputs(() => {
         this.#isFetching = false;
         if (!this.#isClosing && !this.#isMute) this.#got(got);
-        this.#goOn();
+        this.#resumeReading();
       });
     });
     isLate = true;
@@ -165,13 +165,13 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
       this.connection.afterOutputs(() => {
         this.#isAnswering = false;
         if (failure === undefined && !this.#isClosing && !this.#isMute) write();
-        this.#goOn();
+        this.#resumeReading();
       });
     };
   }
 
   /** Reads the frames that waited for an answer. */
-  #goOn(): void {
+  #resumeReading(): void {
     const release = this.#release;
     this.#release = undefined;
     release?.();
@@ -183,7 +183,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   reserve(bytes: number): boolean {
-    return this.connection.traffic.reserve(bytes);
+    return this.connection.flow.reserve(bytes);
   }
 
   deliver({ consumerTag, deliveryTag, redelivered, message, body }: Delivery): void {
@@ -291,7 +291,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #ignore(type: number, bytes: Buffer, start: number): boolean {
     if (type !== frameTypes.method) return taken;
     const id = bytes.readInt32BE(start);
-    if (id === methodIds.channelOpen) throw blamed(secondOpen(), id);
+    if (id === methodIds.channelOpen) throw withMethod(secondOpen(), id);
     if (id === methodIds.channelCloseOk) this.connection.forget(this);
     else if (id === methodIds.channelClose) {
       this.connection.afterOutputs(() => methods.writeChannelCloseOk(this.to, this.number));
@@ -347,7 +347,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#isFetching = false;
-    this.#goOn();
+    this.#resumeReading();
     this.#content.clear();
     const [classId, methodId] = error.method;
     const write = (): void => {

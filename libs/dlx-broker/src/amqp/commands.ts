@@ -19,11 +19,11 @@ export interface CommandChannel {
   answerWhenStored(write: () => void, failed: (failure: Error) => AmqpError): Settled;
 }
 
-/** What a method of a client does on its channel. Whatever goes wrong is thrown. */
+/** What a method of a client does on its channel. Throws on any error. */
 export interface Command {
   /**
-   * Whether it has an answer, which must not overtake what earlier commands send: a return, a delivery, a confirm. Then
-   * it is run when all of that is sent.
+   * Whether the command has an answer, which must not overtake the outputs of earlier commands: returns, deliveries and
+   * confirms. If so, the command waits until all of them are sent.
    */
   readonly answers: boolean;
   run(channel: CommandChannel, from: MethodReader): void;
@@ -38,7 +38,10 @@ const unanswered = (run: Run): Command => ({ answers: false, run });
  * A command that is answered when its change is durable, as in RabbitMQ.
  * @param run makes the change, and returns the function that writes the answer, if there is one
  */
-const kept = (id: number, run: (channel: CommandChannel, from: MethodReader) => (() => void) | undefined): Command => ({
+const answeredWhenDurable = (
+  id: number,
+  run: (channel: CommandChannel, from: MethodReader) => (() => void) | undefined,
+): Command => ({
   answers: true,
   run: (channel, from) => {
     const { scheduler } = channel.engine;
@@ -78,7 +81,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.exchangeDeclare,
-    kept(methodIds.exchangeDeclare, ({ engine, to, number }, from) => {
+    answeredWhenDurable(methodIds.exchangeDeclare, ({ engine, to, number }, from) => {
       const { exchange, noWait, ...options } = methods.readExchangeDeclare(from);
       engine.declareExchange(exchange, options);
       return noWait ? undefined : () => methods.writeExchangeDeclareOk(to, number);
@@ -86,7 +89,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.exchangeDelete,
-    kept(methodIds.exchangeDelete, ({ engine, to, number }, from) => {
+    answeredWhenDurable(methodIds.exchangeDelete, ({ engine, to, number }, from) => {
       const { exchange, ifUnused, noWait } = methods.readExchangeDelete(from);
       engine.deleteExchange(exchange, { ifUnused });
       return noWait ? undefined : () => methods.writeExchangeDeleteOk(to, number);
@@ -94,7 +97,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.exchangeBind,
-    kept(methodIds.exchangeBind, ({ engine, to, number }, from) => {
+    answeredWhenDurable(methodIds.exchangeBind, ({ engine, to, number }, from) => {
       const { destination, source, routingKey, noWait, arguments: args } = methods.readExchangeBind(from);
       engine.bindExchange(destination, source, routingKey, args);
       return noWait ? undefined : () => methods.writeExchangeBindOk(to, number);
@@ -102,7 +105,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.exchangeUnbind,
-    kept(methodIds.exchangeUnbind, ({ engine, to, number }, from) => {
+    answeredWhenDurable(methodIds.exchangeUnbind, ({ engine, to, number }, from) => {
       const { destination, source, routingKey, noWait, arguments: args } = methods.readExchangeUnbind(from);
       engine.unbindExchange(destination, source, routingKey, args);
       return noWait ? undefined : () => methods.writeExchangeUnbindOk(to, number);
@@ -110,7 +113,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.queueDeclare,
-    kept(methodIds.queueDeclare, ({ engine, to, number }, from) => {
+    answeredWhenDurable(methodIds.queueDeclare, ({ engine, to, number }, from) => {
       const { queue: name, noWait, ...options } = methods.readQueueDeclare(from);
       const { queue, messageCount, consumerCount } = engine.declareQueue(name, options);
       return noWait ? undefined : () => methods.writeQueueDeclareOk(to, number, queue, messageCount, consumerCount);
@@ -118,7 +121,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.queueBind,
-    kept(methodIds.queueBind, ({ engine, to, number }, from) => {
+    answeredWhenDurable(methodIds.queueBind, ({ engine, to, number }, from) => {
       const { queue, exchange, routingKey, noWait, arguments: args } = methods.readQueueBind(from);
       engine.bindQueue(queue, exchange, routingKey, args);
       return noWait ? undefined : () => methods.writeQueueBindOk(to, number);
@@ -126,7 +129,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.queueUnbind,
-    kept(methodIds.queueUnbind, ({ engine, to, number }, from) => {
+    answeredWhenDurable(methodIds.queueUnbind, ({ engine, to, number }, from) => {
       const { queue, exchange, routingKey, arguments: args } = methods.readQueueUnbind(from);
       engine.unbindQueue(queue, exchange, routingKey, args);
       return () => methods.writeQueueUnbindOk(to, number);
@@ -149,7 +152,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.queueDelete,
-    kept(methodIds.queueDelete, ({ engine, to, number }, from) => {
+    answeredWhenDurable(methodIds.queueDelete, ({ engine, to, number }, from) => {
       const { queue, noWait, ...conditions } = methods.readQueueDelete(from);
       const messageCount = engine.deleteQueue(queue, conditions);
       return noWait ? undefined : () => methods.writeQueueDeleteOk(to, number, messageCount);

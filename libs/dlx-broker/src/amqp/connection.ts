@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
-import { isSentToClient, textFor, toAmqpError } from './blame.js';
+import { isSentToClient, textFor, toAmqpError } from './method-errors.js';
 import { ClientChannel } from './channel.js';
 import { checkOpen, readOwnMethod, tooManyChannels } from './first-methods.js';
 import type { Client } from './client.js';
-import { Details } from './details.js';
+import { ConnectionDetails } from './connection-details.js';
 import { tooManyFrames } from './unfinished-frames.js';
 import { Handshake, type Tuning } from './handshake.js';
 import type { Limits } from './limits.js';
 import type { Arrival, ListenerContext } from './listener-context.js';
-import { Traffic } from './traffic.js';
+import { SocketFlow } from './socket-flow.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
 import { checkFrame, frameOverhead, FrameReader, type FrameSink, frameTypes, FrameWriter } from '../wire/index.js';
 import { HeaderReader, methods, protocolHeader, StrictMethodReader } from '../wire/index.js';
@@ -27,7 +27,7 @@ type State = 'header' | 'handshake' | 'running' | 'closing' | 'over';
 /** One client: its socket, its handshake, its channels. Whatever the client sends, no error leaves this class. */
 export class ClientConnection implements FrameSink, ConnectionOutbox {
   readonly to: FrameWriter;
-  readonly traffic: Traffic;
+  readonly flow: SocketFlow;
   readonly channels = new Map<number, ClientChannel>();
   tuning = untuned;
   readonly #reader: FrameReader;
@@ -56,11 +56,11 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.#reader = new FrameReader(this, context.frames);
     this.to = new FrameWriter(
       context.pool,
-      (bytes, done) => this.traffic.write(bytes, done),
-      () => context.flusher.want(this),
+      (bytes, done) => this.flow.write(bytes, done),
+      () => context.flusher.schedule(this),
     );
     this.unfinished = new UnfinishedMessages(context.limits.unfinished);
-    this.traffic = new Traffic(socket, this.to, context, {
+    this.flow = new SocketFlow(socket, this.to, context, {
       overfull: () => this.#eachEngine((engine) => engine.pause()),
       flooded: () => this.#reader.pause(),
       relieved: () => {
@@ -111,11 +111,11 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     if (this.#state !== 'running') return 'closing';
     if (this.#isBlocked) return 'blocked';
     if (this.context.alarms.isRaised) return 'blocking';
-    return this.traffic.isFlooded ? 'flow' : 'running';
+    return this.flow.isFlooded ? 'flow' : 'running';
   }
 
   flush(): void {
-    this.traffic.flush();
+    this.flow.flush();
   }
 
   frame(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
@@ -141,7 +141,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   /** Closes the connection, in a later turn because another connection may be at work. */
-  gaveUp(): void {
+  partDropped(): void {
     this.context.later(() => this.#fail(tooManyFrames(this.limits.unfinishedFrames)));
   }
 
@@ -161,18 +161,18 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     return true;
   }
 
-  /** Reads no further until all its outputs so far are sent; then `write` may answer. */
+  /** Stops reading until all present outputs of this connection are sent; then calls `write`, which may answer. */
   holdUntilSent(write: () => unknown): void {
     const { pendingOutputs } = this.engine;
     if (pendingOutputs.isEmpty) return void write();
-    const goOn = this.hold();
+    const resume = this.hold();
     pendingOutputs.after(() => {
       if (this.#state === 'running') write();
-      goOn();
+      resume();
     });
   }
 
-  /** Reads no further for now. @returns goes on */
+  /** Stops reading. @returns a function that resumes reading */
   hold(): () => void {
     this.#isHeld = true;
     this.#reader.pause();
@@ -210,7 +210,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   /** Something was written: too much may wait for the client by now. */
   wrote(): void {
-    this.traffic.check();
+    this.flow.check();
   }
 
   /** The engine closed it, for an operator or after a hard error of which the client knows; or its login failed late. */
@@ -237,12 +237,12 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.#closeEngine(() => {
       if (!this.isMute) write?.();
       this.isMute = true;
-      this.traffic.end(after);
+      this.flow.end(after);
     });
   }
 
   #received(chunk: Buffer): void {
-    this.traffic.heard(chunk.length);
+    this.flow.heard(chunk.length);
     if (this.#state === 'over' || this.#reader.isBroken) return;
     if (this.#header !== undefined) return this.#greet(this.#header.read(chunk));
     this.#reader.push(chunk);
@@ -251,7 +251,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   /** Handles the received bytes as one batch of commands: their outputs leave together. */
   #read(): void {
-    if (this.#isHeld || this.#isBlocked || this.traffic.isFlooded) return void this.socket.pause();
+    if (this.#isHeld || this.#isBlocked || this.flow.isFlooded) return void this.socket.pause();
     if (this.#reader.isBroken || this.#state === 'over') return;
     if (this.socket.isPaused()) this.socket.resume();
     if (this.#reader.hasMore) this.context.broker.batch(this.#run);
@@ -285,7 +285,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.#client = handshake.client;
     if (handshake.tuning !== undefined) {
       this.tuning = handshake.tuning;
-      this.#reader.largest = this.to.largest = this.tuning.frameSize - frameOverhead;
+      this.#reader.maxPayload = this.to.maxPayload = this.tuning.frameSize - frameOverhead;
     }
     if (step === 'close') this.#closeOk();
     else if (step !== 'more') this.#open(step.virtualHost, handshake.client.user);
@@ -293,7 +293,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #open(vhost: string, user: string): void {
-    this.#engine = this.context.broker.connect({ vhost, user, outbox: this, client: new Details(this) });
+    this.#engine = this.context.broker.connect({ vhost, user, outbox: this, client: new ConnectionDetails(this) });
     this.#handshake = undefined;
     this.#state = 'running';
     this.context.entered(this);
@@ -319,7 +319,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     checkOpen(type, bytes, start, end, this.#from);
     if (this.channels.size >= this.tuning.channels) throw tooManyChannels(this.channels.size, this.tuning.channels);
     const channel = new ClientChannel(this, number);
-    if (this.traffic.isOverfull) channel.engine.pause();
+    if (this.flow.isOverfull) channel.engine.pause();
     this.channels.set(number, channel);
     methods.writeChannelOpenOk(this.to, number);
     return true;
@@ -351,7 +351,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     // A failed login ends in silence, and so does a stream of bytes that are no frames.
     if ((shaking && known.code === 403) || this.#reader.isBroken) return this.end(limits.silence);
     this.#state = 'closing';
-    this.traffic.destroyAfter(limits.closing);
+    this.flow.destroyAfter(limits.closing);
     if (this.#isBlocked) this.unblock();
   }
 
@@ -359,7 +359,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     this.#state = 'over';
     this.isMute = true;
     this.#closeEngine();
-    this.traffic.gone();
+    this.flow.gone();
     this.#reader.clear();
     this.context.forget(this);
   }

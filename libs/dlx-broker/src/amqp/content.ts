@@ -7,7 +7,7 @@ import {
   frameError,
   frameTypes,
   headerPrefix,
-  isMost,
+  isMostOfBuffer,
   PropertiesReader,
   type ReceivedProperties,
   UnfinishedBody,
@@ -23,15 +23,15 @@ export interface Publishing {
 
 /** What a channel decides about a message that is still to come. */
 export interface ContentRules {
-  /** Bytes of a body at most. */
-  readonly largest: number;
+  /** The largest body, in bytes. */
+  readonly maxBodySize: number;
   /**
    * The error with which the message would be refused now. Called once, before the first part of the body is stored.
    * The body of a message to be refused is not stored; the error is thrown at its last byte.
    */
   refusal(publishing: Publishing): AmqpError | undefined;
   /**
-   * Counts bytes of unfinished messages; a negative number counts them out. @throws AmqpError 506 when they are too
+   * Counts bytes of unfinished messages; a negative number uncounts them. @throws AmqpError 506 when they are too
    * many
    */
   countUnfinished(bytes: number): void;
@@ -51,7 +51,7 @@ export class Content {
   /** The error to throw at the last byte of the message; its body is not stored. */
   #refusal: AmqpError | undefined;
   /** Bytes of the message that are counted as unfinished. */
-  #kept = 0;
+  #counted = 0;
 
   constructor(readonly rules: ContentRules) {}
 
@@ -95,7 +95,7 @@ export class Content {
     if (this.#refusal !== undefined) return this.#refuse();
     const unfinished = this.#unfinished;
     if (unfinished !== undefined) this.#add(unfinished, bytes, start, end);
-    else if (this.#missing === 0) this.body = kept(bytes, start, end);
+    else if (this.#missing === 0) this.body = ownedBytes(bytes, start, end);
     else this.#first(length + this.#missing, bytes, start, end);
     return this.#missing === 0;
   }
@@ -108,16 +108,16 @@ export class Content {
   }
 
   #add(unfinished: UnfinishedBody, bytes: Buffer, start: number, end: number): void {
-    this.#keep(end - start);
+    this.#count(end - start);
     unfinished.add(bytes, start, end);
     if (this.#missing > 0) return;
     this.body = unfinished.whole();
     this.#drop();
   }
 
-  #keep(bytes: number): void {
+  #count(bytes: number): void {
     this.rules.countUnfinished(bytes);
-    this.#kept += bytes;
+    this.#counted += bytes;
   }
 
   /** @throws AmqpError when nothing is missing any more */
@@ -128,14 +128,14 @@ export class Content {
 
   #drop(): void {
     this.#unfinished = undefined;
-    if (this.#kept === 0) return;
-    this.rules.countUnfinished(-this.#kept);
-    this.#kept = 0;
+    if (this.#counted === 0) return;
+    this.rules.countUnfinished(-this.#counted);
+    this.#counted = 0;
   }
 
   #header(type: number, bytes: Buffer, start: number, end: number): boolean {
-    const { largest } = this.rules;
-    // A weight that is not 0 makes it no content header at all.
+    const { maxBodySize } = this.rules;
+    // As in RabbitMQ, a frame with a weight other than 0 is no content header.
     if (type !== frameTypes.header || bytes.readUInt16BE(start + 2) !== 0) {
       throw unexpected(`expected content header for class ${basicClass}, got non content header frame instead`);
     }
@@ -144,8 +144,8 @@ export class Content {
       throw unexpected(`expected content header for class ${basicClass}, got one for class ${classId} instead`);
     }
     const size = bodySizeIn(bytes, start);
-    if (size > largest) throw tooLarge(bytes.readBigUInt64BE(start + 4), largest);
-    if (size > 0 && end - start > largeHeader) this.#keep(end - start);
+    if (size > maxBodySize) throw tooLarge(bytes.readBigUInt64BE(start + 4), maxBodySize);
+    if (size > 0 && end - start > uncountedHeader) this.#count(end - start);
     this.properties = this.#reader.read(bytes, start + headerPrefix, end);
     this.#missing = size;
     this.body = nothing;
@@ -156,14 +156,14 @@ export class Content {
 const nothing = Buffer.alloc(0);
 
 /** Content headers up to this size are not counted while their body is to come, in bytes. */
-const largeHeader = 4_096;
+const uncountedHeader = 4_096;
 
 const unexpected = (text: string): AmqpError => new AmqpError('UNEXPECTED_FRAME', text);
 
-/** A slice if it is most of its buffer; else a copy, because a slice keeps the whole buffer in memory. */
-function kept(bytes: Buffer, start: number, end: number): Buffer {
+/** A slice if the bytes are most of their buffer; else a copy, because a slice keeps the whole buffer in memory. */
+function ownedBytes(bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start;
-  if (isMost(bytes, length)) return bytes.subarray(start, end);
+  if (isMostOfBuffer(bytes, length)) return bytes.subarray(start, end);
   const copy = Buffer.allocUnsafe(length);
   if (length > 64) bytes.copy(copy, 0, start, end);
   else for (let index = 0; index < length; index++) copy[index] = bytes[start + index] as number;

@@ -1,13 +1,13 @@
 import { AmqpError } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
-import { blamed, undecoded } from './blame.js';
+import { withMethod, undecoded } from './method-errors.js';
 import { frameTypes, type MethodReader, methods, unexpectedFrame } from '../wire/index.js';
 
 /** The first frame of a channel has to open it. @throws AmqpError 505, 504, or 501 when it cannot be decoded */
 export function checkOpen(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): void {
   if (type !== frameTypes.method) throw methodExpected();
   const id = bytes.readInt32BE(start);
-  if (id !== methodIds.channelOpen) throw blamed(new AmqpError('CHANNEL_ERROR', "expected 'channel.open'"), id);
+  if (id !== methodIds.channelOpen) throw withMethod(new AmqpError('CHANNEL_ERROR', "expected 'channel.open'"), id);
   decode(id, bytes, start, end, from, methods.readChannelOpen);
 }
 
@@ -20,7 +20,7 @@ export function readOwnMethod(type: number, bytes: Buffer, start: number, end: n
   const id = bytes.readInt32BE(start);
   const read = ownMethods.get(id);
   if (read === undefined) {
-    throw blamed(new AmqpError('CHANNEL_ERROR', 'unexpected method in connection state running'), id);
+    throw withMethod(new AmqpError('CHANNEL_ERROR', 'unexpected method in connection state running'), id);
   }
   decode(id, bytes, start, end, from, read);
   return id;

@@ -3,7 +3,7 @@ export interface Flushable {
   flush(): void;
 }
 
-/** Flushes the connections that asked for it, once a turn: after all sockets that had input. */
+/** Flushes the connections that have output, once a turn: after the input of all sockets was handled. */
 export class Flusher {
   #waiting: Flushable[] = [];
   #isSet = false;
@@ -11,7 +11,7 @@ export class Flusher {
   /** @param later calls back when the turn is over */
   constructor(private readonly later: (act: () => void) => void) {}
 
-  want(flushable: Flushable): void {
+  schedule(flushable: Flushable): void {
     this.#waiting.push(flushable);
     if (this.#isSet) return;
     this.#isSet = true;

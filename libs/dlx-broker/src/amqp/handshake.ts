@@ -1,16 +1,5 @@
-import {
-  ByteReader,
-  type Field,
-  type FieldTable,
-  bool,
-  compact,
-  int32,
-  int64,
-  longstr,
-  methodIds,
-  table,
-} from '../message/index.js';
-import { AmqpError, type Broker, product, versionOf } from '../broker/index.js';
+import { ByteReader, compact, methodIds } from '../message/index.js';
+import { AmqpError } from '../broker/index.js';
 import { Client } from './client.js';
 import type { Limits } from './limits.js';
 import { isLoopback, type LoginAttempt, type PendingLogin } from '../logins/index.js';
@@ -21,7 +10,7 @@ import {
   type MethodReader,
   methods,
   readTableBody,
-  smallestFrameSize,
+  minFrameSize,
 } from '../wire/index.js';
 
 /** The handshake failed and the client gets no reason: the connection ends after a delay. */
@@ -37,57 +26,6 @@ export interface Tuning {
   readonly heartbeat: number;
 }
 
-const capabilities = [
-  'publisher_confirms',
-  'exchange_exchange_bindings',
-  'basic.nack',
-  'consumer_cancel_notify',
-  'connection.blocked',
-  'consumer_priorities',
-  'authentication_failure_close',
-  'per_consumer_qos',
-  'direct_reply_to',
-];
-
-/** Where the management API of the same broker is, on the same machine. */
-export interface HttpPlace {
-  readonly port: number;
-  /** It speaks TLS. */
-  readonly isSecure: boolean;
-}
-
-/** What a broker says of itself. */
-type ServedBroker = Pick<Broker, 'consumerTimeout' | 'profile'>;
-
-/**
- * The server properties that RabbitMQ does not have (rule T9): they show a client which extensions it can use.
- * @param http the management API, if there is one
- */
-function ownProperties({ consumerTimeout, profile }: ServedBroker, http: HttpPlace | undefined): FieldTable {
-  const own = new Map<string, Field>([
-    ['version', longstr(product.version)],
-    ['delayed', bool(true)],
-    ['replace', bool(true)],
-    ['consumer_timeout', int64(Number.isFinite(consumerTimeout) ? consumerTimeout : 0)],
-    ['consumer_timeout_by_queue', bool(profile.queueConsumerTimeouts)],
-  ]);
-  if (http !== undefined) own.set('http', int32(http.port)).set('https', bool(http.isSecure));
-  return own;
-}
-
-/** The server properties of `connection.start` (rule T2). Tools show it; some clients look at the capabilities. */
-export const serverProperties = (broker: ServedBroker, http?: HttpPlace): FieldTable =>
-  new Map([
-    ['capabilities', table(new Map(capabilities.map((name) => [name, bool(true)])))],
-    ['cluster_name', longstr('dlx-broker')],
-    ['dlx_broker', table(ownProperties(broker, http))],
-    ['copyright', longstr('Copyright (c) the dlx-broker authors')],
-    ['information', longstr('dlx-broker, which behaves like RabbitMQ. Licensed under the MIT license.')],
-    ['platform', longstr(`Node.js ${process.versions.node}`)],
-    ['product', longstr('RabbitMQ')],
-    ['version', longstr(versionOf(broker))],
-  ]);
-
 /** The result of a frame: more frames are needed, the client closes, or it opens a virtual host. */
 export type Step = 'more' | 'close' | { readonly virtualHost: string };
 
@@ -99,7 +37,7 @@ export interface HandshakeHost {
   readonly socket: { readonly remoteAddress?: string | undefined };
   /** Marked as busy while its login waits, so that it is not closed for its silence. */
   readonly arrival: { readonly pendingLogin: Pick<PendingLogin, 'busy' | 'idle'> };
-  /** Reads no further. @returns goes on */
+  /** Stops reading. @returns a function that resumes reading */
   hold(): () => void;
   /** Ends the connection for an error that was thrown after {@link Handshake.frame} had returned. */
   closed(error: unknown): void;
@@ -134,8 +72,8 @@ export class Handshake {
   }
 
   #startOk(from: MethodReader): void {
-    const { clientProperties: said, mechanism, response } = methods.readConnectionStartOk(from);
-    const clientProperties = compact(said);
+    const { clientProperties: announced, mechanism, response } = methods.readConnectionStartOk(from);
+    const clientProperties = compact(announced);
     this.client = new Client(clientProperties);
     const address = this.host.socket.remoteAddress ?? '';
     const claim = { ...credentials(mechanism, Buffer.from(response)), mechanism, address };
@@ -146,7 +84,7 @@ export class Handshake {
   }
 
   #checkLater(attempt: LoginAttempt, user: string, mechanism: string): void {
-    const goOn = this.host.hold();
+    const resume = this.host.hold();
     this.host.arrival.pendingLogin.busy();
     const check = (): void => {
       this.#attempt = undefined;
@@ -156,7 +94,7 @@ export class Handshake {
       } catch (error) {
         this.host.closed(error);
       }
-      goOn();
+      resume();
     };
     this.#attempt = attempt;
     this.#cancelTimer = this.host.context.after(attempt.wait, check);
@@ -185,7 +123,7 @@ export class Handshake {
   #tuneOk(from: MethodReader): void {
     const { channelMax, frameMax, heartbeat } = methods.readConnectionTuneOk(from);
     const { channels, frameSize } = this.host.limits;
-    if (frameMax < smallestFrameSize || frameMax > frameSize) throw new Refused('frame_max');
+    if (frameMax < minFrameSize || frameMax > frameSize) throw new Refused('frame_max');
     if (channelMax === 0 || channelMax > channels) throw new Refused('channel_max');
     this.tuning = { channels: channelMax, frameSize: frameMax, heartbeat };
     this.#next = methodIds.connectionOpen;

@@ -19,7 +19,7 @@ export interface Limits {
   readonly heartbeat: number;
   /** Milliseconds from the first byte of a connection to its open-ok. */
   readonly handshake: number;
-  /** Milliseconds after which a connection is closed that was refused without a reason (rule T3). */
+  /** Milliseconds until a connection that was refused without a reason is closed (rule T3). */
   readonly silence: number;
   /** Milliseconds a client may take to answer a close. */
   readonly closing: number;

@@ -1,7 +1,7 @@
 import type { Alarm, MemoryUse } from '../alarms/index.js';
 import type { Authenticate, LoginThrottle } from '../logins/index.js';
 import type { TlsOptions } from './acceptor.js';
-import type { HttpPlace } from './handshake.js';
+import type { HttpPlace } from './server-properties.js';
 import type { Limits } from './limits.js';
 
 export interface ListenOptions {
@@ -17,7 +17,7 @@ export interface ListenOptions {
   readonly memory?: () => MemoryUse;
   /** Further alarms, such as that of the disk. Publishers go on when no alarm is raised. */
   readonly alarms?: readonly Alarm[];
-  /** Shared with other listeners, so that guessing at one port counts at all. */
+  /** Shared with other listeners, so that failed logins at one port count at all ports. */
   readonly throttle?: LoginThrottle;
   /** The management API of the same broker: clients get its port (rule T9). */
   readonly http?: HttpPlace;

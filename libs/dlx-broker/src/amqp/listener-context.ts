@@ -5,7 +5,7 @@ import type { Logins, PendingLogin } from '../logins/index.js';
 import type { Flusher } from './flusher.js';
 import type { UnfinishedFrames } from './unfinished-frames.js';
 import type { Limits } from './limits.js';
-import type { Surroundings } from './surroundings.js';
+import type { Runtime } from './runtime.js';
 import type { BufferPool } from '../wire/index.js';
 
 /** When a connection arrived, and its place among the pending logins. */
@@ -20,7 +20,7 @@ export interface Arrival {
  * What all connections of a listener share.
  * @typeParam Connection what the listener keeps of its connections
  */
-export interface ListenerContext<Connection extends object = object> extends Surroundings {
+export interface ListenerContext<Connection extends object = object> extends Runtime {
   readonly broker: Broker;
   readonly limits: Limits;
   readonly logins: Logins;

@@ -6,10 +6,10 @@ import { Acceptor } from './acceptor.js';
 import type { ClientConnection } from './connection.js';
 import { defaultLimits } from './limits.js';
 import type { ListenOptions } from './listen-options.js';
-import { Reception } from './reception.js';
-import { processSurroundings } from './surroundings.js';
+import { ClientConnections } from './client-connections.js';
+import { processRuntime } from './runtime.js';
 
-/** Opens a port for AMQP 0-9-1 clients. @returns once clients can connect @throws what the system says, e.g. EADDRINUSE */
+/** Opens a port for AMQP 0-9-1 clients. @returns a promise that resolves when clients can connect @throws the error of the system, such as EADDRINUSE */
 export async function listen(broker: Broker, options: ListenOptions = {}): Promise<Listener> {
   return opened(new Listener(broker, options), options.host ?? '127.0.0.1', options.port ?? 5672);
 }
@@ -17,19 +17,19 @@ export async function listen(broker: Broker, options: ListenOptions = {}): Promi
 /** A port and the connections that came in through it. */
 export class Listener {
   readonly #acceptor: Acceptor;
-  readonly #reception: Reception;
+  readonly #connections: ClientConnections;
 
   /** See {@link listen}. */
   constructor(broker: Broker, options: ListenOptions) {
     const { handshake } = { ...defaultLimits, ...options.limits };
-    // First, because it refuses an invalid certificate, and the reception starts a timer.
+    // First, because it refuses an invalid certificate, and ClientConnections starts a timer.
     const acceptor = new Acceptor(options.tls, {
-      now: processSurroundings.now,
-      arrive: (socket) => this.#reception.arrive(socket),
-      enter: (socket, since, pendingLogin) => this.#reception.enter(socket, since, pendingLogin),
+      now: processRuntime.now,
+      arrive: (socket) => this.#connections.arrive(socket),
+      enter: (socket, since, pendingLogin) => this.#connections.enter(socket, since, pendingLogin),
     });
     this.#acceptor = acceptor;
-    this.#reception = new Reception(broker, options, processSurroundings, () => acceptor.endOverdue(handshake));
+    this.#connections = new ClientConnections(broker, options, processRuntime, () => acceptor.endOverdue(handshake));
   }
 
   get host(): string {
@@ -47,24 +47,24 @@ export class Listener {
 
   /** The resources that are short, so that publishers wait. */
   get raised(): readonly Alarm['resource'][] {
-    return this.#reception.context.alarms.raised;
+    return this.#connections.context.alarms.raised;
   }
 
   get connections(): ReadonlySet<ClientConnection> {
-    return this.#reception.connections;
+    return this.#connections.all;
   }
 
   async open(host: string, port: number): Promise<void> {
-    const { alarms, log } = this.#reception.context;
+    const { alarms, log } = this.#connections.context;
     await bind(this.#acceptor.server, { host, port, backlog: 1024 }, log);
     alarms.check(); // the first client is blocked as well if a resource is short
   }
 
   /**
-   * Accepts no client any more and closes all connections (320). @returns when they are closed, or their time is over
+   * Accepts no client any more and closes all connections (320). @returns a promise that resolves when they are closed, or after a timeout
    */
   async close(reason = "broker forced connection closure with reason 'shutdown'"): Promise<void> {
     this.#acceptor.close();
-    await this.#reception.close(reason);
+    await this.#connections.close(reason);
   }
 }

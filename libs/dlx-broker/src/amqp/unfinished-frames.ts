@@ -3,13 +3,12 @@ import type { FrameHolder, HeldFrames } from '../wire/index.js';
 
 /**
  * Frames of which only a part has come, over all connections of a listener (decision 119). Above the limit the holder
- * that has been silent longest gives its part up: a client that sends goes on, one that stopped in the middle of a
- * frame goes.
+ * that has been silent longest drops its part and its connection: a client that goes on sending is safe from this.
  */
 export class UnfinishedFrames implements HeldFrames {
-  /** Held now. */
+  /** Bytes held now. */
   bytes = 0;
-  /** Those that hold a part, the silent ones first. */
+  /** The holders of a part, those silent for longest first. */
   readonly #holders = new Set<FrameHolder>();
 
   /** @param limit bytes at most */
@@ -26,7 +25,7 @@ export class UnfinishedFrames implements HeldFrames {
     }
   }
 
-  over(holder: FrameHolder, bytes: number): void {
+  released(holder: FrameHolder, bytes: number): void {
     if (this.#holders.delete(holder)) this.bytes -= bytes;
   }
 }

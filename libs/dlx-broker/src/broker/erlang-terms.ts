@@ -1,4 +1,4 @@
-import { deepestNesting, fieldTypeNames } from '../message/index.js';
+import { maxNesting, fieldTypeNames } from '../message/index.js';
 import type { Field } from '../message/index.js';
 
 /** A field's bare value as it stands in RabbitMQ's error texts: text plain, all else as an Erlang term. */
@@ -33,7 +33,7 @@ export function erlangTerm(field: Field): string {
 export const erlangJson = (value: unknown): string => jsonTerm(value, 1);
 
 function jsonTerm(value: unknown, depth: number): string {
-  if (depth > deepestNesting) return '...';
+  if (depth > maxNesting) return '...';
   if (typeof value === 'string') return erlangBinary(value);
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : erlangFloat(value);
   if (Array.isArray(value)) return `[${value.map((each) => jsonTerm(each, depth + 1)).join(',')}]`;

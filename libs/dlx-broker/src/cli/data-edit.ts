@@ -1,4 +1,4 @@
-import { isReserved, isShortstr, longestShortstr } from '../message/index.js';
+import { isReserved, isShortstr, maxShortstrBytes } from '../message/index.js';
 import { damageLines, editData } from '../store/index.js';
 import { dataExit, type Write } from './data.js';
 import { referencesTo } from './data-references.js';
@@ -73,6 +73,6 @@ function checkNew(to: string | undefined, queues: ReadonlyMap<string, unknown>):
   const isUsable = to !== '' && !isReserved(to) && isShortstr(to) && !/[\r\n]/.test(to);
   if (!isUsable)
     throw new Refusal(
-      `'${to}' cannot be the name of a queue: 1 to ${longestShortstr} bytes in one line, not beginning with 'amq.'`,
+      `'${to}' cannot be the name of a queue: 1 to ${maxShortstrBytes} bytes in one line, not beginning with 'amq.'`,
     );
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../broker/index.js';
 import { HomeContext } from './home-context.js';
-import { longestTimer } from './longest-timer.js';
+import { maxTimerDelay } from './max-timer-delay.js';
 
-/** When this process began, in milliseconds since 1970. Node computes the property at each access, and every command asks for the time. */
+/** When this process began, in milliseconds since 1970. Read once, because Node computes the property at each access. */
 const { timeOrigin } = performance;
 
 /**
@@ -11,7 +11,7 @@ const { timeOrigin } = performance;
  */
 export class SystemClock implements Clock {
   readonly #timers = new Map<() => void, NodeJS.Timeout>();
-  /** A timer keeps the async context in which it is set. Without this, a waiting message would keep its publisher's context. */
+  /** Timers are set in this context. Otherwise the timer of a waiting message would keep the async context of its publisher alive. */
   readonly #home = new HomeContext();
 
   now(): number {
@@ -22,10 +22,10 @@ export class SystemClock implements Clock {
     clearTimeout(this.#timers.get(tick));
     this.#timers.delete(tick);
     if (time === undefined) return;
-    const delay = Math.min(Math.max(Math.ceil(time - timeOrigin - performance.now()), 0), longestTimer);
+    const delay = Math.min(Math.max(Math.ceil(time - timeOrigin - performance.now()), 0), maxTimerDelay);
     const fire = (): void => {
       this.#timers.delete(tick);
-      tick(); // early only for delays beyond the longest timer: the broker then asks again
+      tick(); // too early if the delay is above maxTimerDelay: the broker then asks again
     };
     this.#timers.set(tick, this.#home.runInAsyncScope(startTimer, undefined, fire, delay));
   }

@@ -20,20 +20,20 @@ export class HomeContext extends AsyncResource {
    * @param self the function's `this`
    */
   fresh<This, Argument>(run: Fresh<This, Argument>, self: This, argument: Argument): void {
-    // Copies have to be made inside: Node 20 copies the context in which a resource is created. No code of an
-    // application runs inside, so a copy can be made before it is needed: to go inside costs as much as to make several.
-    const own = this.#copies.pop() ?? this.runInAsyncScope(makeCopies, undefined, this.#copies);
-    own.runInAsyncScope(run, self, argument, own);
+    // Copies are made inside this context: Node 20 copies the context in which a resource is created. No code of an
+    // application changes this context, so copies can be made in advance: entering it costs as much as several copies.
+    const copy = this.#copies.pop() ?? this.runInAsyncScope(makeCopies, undefined, this.#copies);
+    copy.runInAsyncScope(run, self, argument, copy);
   }
 }
 
 /** The number of copies that are made together. */
-const madeTogether = 16;
+const copiesAtOnce = 16;
 
-type Fresh<This, Argument> = (this: This, argument: Argument, own: AsyncResource) => void;
+type Fresh<This, Argument> = (this: This, argument: Argument, copy: AsyncResource) => void;
 
-/** Makes copies of the present context. @param copies gets all but one @returns that one */
+/** Makes copies of the present context. @param copies gets all copies but one @returns the last copy */
 function makeCopies(copies: AsyncResource[]): AsyncResource {
-  for (let left = madeTogether - 1; left > 0; left--) copies.push(new AsyncResource('DlxMessage'));
+  for (let left = copiesAtOnce - 1; left > 0; left--) copies.push(new AsyncResource('DlxMessage'));
   return new AsyncResource('DlxMessage');
 }

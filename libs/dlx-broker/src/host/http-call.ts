@@ -1,4 +1,4 @@
-import { longestTimer } from './longest-timer.js';
+import { maxTimerDelay } from './max-timer-delay.js';
 
 /** An HTTP API, and a login. */
 export interface HttpApi {
@@ -12,18 +12,18 @@ export interface HttpApi {
 
 export interface HttpCall {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** The names behind `base`, not encoded yet. */
+  /** The segments of the path behind `base`, not encoded. */
   readonly path: readonly string[];
   readonly query?: URLSearchParams | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Milliseconds until the whole answer must be there. Default: no limit. */
+  /** Milliseconds within which the whole answer has to arrive. Default: no limit. */
   readonly timeout?: number | undefined;
   /** The most bytes of the answer. Default 256 MiB, which is more than the largest message in base64. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   /**
-   * Gets the body of a good answer part by part, in place of the text, which is empty then. The next part is read when the
+   * Gets the body of a successful answer part by part; `text` is empty then. The next part is read when the
    * promise resolves. If the promise rejects, or the answer is not complete, the call rejects.
    */
   readonly receive?: ((part: Buffer) => Promise<void>) | undefined;
@@ -49,7 +49,7 @@ class LargeAnswer extends Error {
   override readonly name = 'LargeAnswer';
 }
 
-const mostBytesOfAnswer = 256 * 1024 * 1024;
+const defaultMaxBytes = 256 * 1024 * 1024;
 
 /**
  * Sends one request. The path is sent unchanged, because a queue may be called `..`: `fetch` would take that as a step up.
@@ -57,9 +57,9 @@ const mostBytesOfAnswer = 256 * 1024 * 1024;
  */
 export async function callHttp({ base, user, password, signal }: HttpApi, call: HttpCall): Promise<HttpAnswer> {
   const { protocol, hostname, port, pathname } = new URL(base);
-  // Read here, because an application with an embedded broker starts without them.
+  // Imported here, because an application with an embedded broker starts without these modules.
   const { request } = await (protocol === 'https:' ? import('node:https') : import('node:http'));
-  const { method, path, query, headers, timeout, mostBytes = mostBytesOfAnswer } = call;
+  const { method, path, query, headers, timeout, maxBytes = defaultMaxBytes } = call;
   const body = call.body === undefined ? undefined : JSON.stringify(call.body);
   const search = query === undefined || query.size === 0 ? '' : `?${query}`;
   const options = {
@@ -73,13 +73,13 @@ export async function callHttp({ base, user, password, signal }: HttpApi, call: 
       ...headers,
     },
     agent: false as const,
-    ...(timeout !== undefined && { signal: AbortSignal.timeout(Math.min(timeout, longestTimer)) }),
+    ...(timeout !== undefined && { signal: AbortSignal.timeout(Math.min(timeout, maxTimerDelay)) }),
   };
   return new Promise((resolve, reject) => {
     const failed = (error: Error & { readonly errors?: readonly Error[] }): void => {
       if (signal?.aborted === true) reject(new EndedCall('this application has ended the call'));
       else if (options.signal?.aborted === true) reject(new LateAnswer(`no answer within ${timeout} ms`));
-      else reject(error.errors?.[0] ?? error); // one for each address of the host, in an error without a message
+      else reject(error.errors?.[0] ?? error); // if all addresses of the host failed, the outer error has no message
     };
     const asked = request(options, (response) => {
       const { statusCode: status = 0 } = response;
@@ -90,8 +90,8 @@ export async function callHttp({ base, user, password, signal }: HttpApi, call: 
       let bytes = 0;
       response.on('data', (part: Buffer) => {
         bytes += part.length;
-        if (bytes <= mostBytes) parts.push(part);
-        else response.destroy(new LargeAnswer(`its answer is longer than ${mostBytes} bytes`));
+        if (bytes <= maxBytes) parts.push(part);
+        else response.destroy(new LargeAnswer(`its answer is longer than ${maxBytes} bytes`));
       });
       response.on('error', failed);
       response.on('end', () => resolve({ status, text: Buffer.concat(parts).toString() }));

@@ -3,7 +3,7 @@ export { SystemClock } from './clock.js';
 export { HomeContext } from './home-context.js';
 export { callHttp, EndedCall, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer } from './http-call.js';
 export { keepAlive } from './keep-alive.js';
-export { delayIn, measuredLoop } from './loop-delay.js';
+export { loopDelayOf, measureLoop } from './loop-delay.js';
 export { randomNames } from './names.js';
 export { OwnTimers } from './own-timers.js';
 export { turnPace } from './pace.js';

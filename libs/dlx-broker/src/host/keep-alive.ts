@@ -1,7 +1,7 @@
-import { longestTimer } from './longest-timer.js';
+import { maxTimerDelay } from './max-timer-delay.js';
 
-/** Keeps this process alive. @returns ends this */
+/** Keeps this process alive. @returns a function that stops keeping it alive */
 export function keepAlive(): () => void {
-  const timer = setInterval(() => {}, longestTimer);
+  const timer = setInterval(() => {}, maxTimerDelay);
   return () => clearInterval(timer);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { delayIn } from './loop-delay.js';
+import { loopDelayOf } from './loop-delay.js';
 
 it.each([
   ['none without a measurement', 0, 0],
@@ -7,5 +7,5 @@ it.each([
   ['none a little early', 19_100_000, 0],
   ['what is above the resolution', 270_000_000, 250],
 ])('the delay of the event loop is %s', (_, interval, delay) => {
-  expect(delayIn(interval)).toBe(delay);
+  expect(loopDelayOf(interval)).toBe(delay);
 });

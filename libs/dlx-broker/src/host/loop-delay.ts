@@ -3,8 +3,8 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 /** The milliseconds between two measurements. */
 const resolution = 20;
 
-/** Measures the intervals between the turns of a timer from now on, in nanoseconds. See {@link delayIn}. */
-export function measuredLoop(): IntervalHistogram {
+/** Measures the intervals between the calls of a timer from now on, in nanoseconds. See {@link loopDelayOf}. */
+export function measureLoop(): IntervalHistogram {
   const intervals = monitorEventLoopDelay({ resolution });
   intervals.enable();
   return intervals;
@@ -12,7 +12,7 @@ export function measuredLoop(): IntervalHistogram {
 
 /**
  * How late the event loop was.
- * @param interval nanoseconds, as {@link measuredLoop} measures them: an event loop that is on time has the resolution there
- * @returns milliseconds; 0 on time, and without a measurement
+ * @param interval nanoseconds, as {@link measureLoop} measures them; the resolution if the event loop is on time
+ * @returns milliseconds; 0 if the event loop is on time, or nothing was measured
  */
-export const delayIn = (interval: number): number => Math.max(0, interval / 1e6 - resolution);
+export const loopDelayOf = (interval: number): number => Math.max(0, interval / 1e6 - resolution);

@@ -2,8 +2,8 @@ import type { ListenOptions, Server } from 'node:net';
 
 /**
  * Binds a server to its address.
- * @param fault gets the errors of the server from then on
- * @returns when clients can connect
+ * @param fault gets the later errors of the server
+ * @returns a promise that resolves when clients can connect
  * @throws the error of the system, such as EADDRINUSE
  */
 export function bind(server: Server, address: ListenOptions, fault: (error: Error) => void): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../broker/index.js';
 import { after } from './timer.js';
 
-/** Timers that end together: a timer that waits for a function of the application must not keep a closing process alive. */
+/** Timers that are cancelled together when their owner closes, so that none of them keeps the process alive. */
 export class OwnTimers {
   readonly #ends = new Set<() => void>();
   #isClosed = false;
@@ -10,7 +10,7 @@ export class OwnTimers {
 
   /**
    * Calls `then` after so many milliseconds of the clock.
-   * @param closed called in its place by {@link close}, and at once if that was called before. Default: nothing is called
+   * @param closed called instead of `then` by {@link close}, or at once after {@link close}. Default: nothing is called
    * @returns a function that cancels both
    */
   after(milliseconds: number, then: () => void, closed: () => void = doNothing): () => void {
@@ -18,18 +18,18 @@ export class OwnTimers {
       closed();
       return doNothing;
     }
-    const callOff = after(this.clock, milliseconds, () => {
+    const cancel = after(this.clock, milliseconds, () => {
       this.#ends.delete(end);
       then();
     });
     const end = (): void => {
-      callOff();
+      cancel();
       closed();
     };
     this.#ends.add(end);
     return () => {
       this.#ends.delete(end);
-      callOff();
+      cancel();
     };
   }
 

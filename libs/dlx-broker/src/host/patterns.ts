@@ -3,10 +3,10 @@ import type { Attempt, Piece } from './pattern/matching.js';
 import { Parser } from './pattern/parser.js';
 
 /** The steps allowed for one name: some milliseconds. Ordinary patterns need dozens. */
-const mostSteps = 20_000;
+const maxSteps = 20_000;
 
-/** The limit never falls below this, however slow a pattern is. */
-const fewestSteps = 500;
+/** The lowest limit of a pattern that took too many steps. */
+const minSteps = 500;
 
 /**
  * Matches the patterns of policies and permissions in counted steps, so that no pattern can block the process;
@@ -18,13 +18,13 @@ export const policyPatterns: Patterns = {
 
 class SteppedMatcher implements Matcher {
   readonly #piece: Piece;
-  #limit = mostSteps;
+  #limit = maxSteps;
 
   constructor(piece: Piece) {
     this.#piece = piece;
   }
 
-  /** A name that takes too many steps does not match, as in RabbitMQ. The limit is lower for the names that follow. */
+  /** A name that takes too many steps does not match, as in RabbitMQ. After it, the limit of this pattern is lower. */
   matches(name: string, cost?: MatchCost): boolean {
     const attempt: Attempt = { text: name, steps: this.#limit, depth: 0, groups: [] };
     const before = this.#limit;
@@ -39,7 +39,7 @@ class SteppedMatcher implements Matcher {
       if (this.#piece(attempt, from, accept)) return attempt.steps >= 0;
       attempt.steps--;
     }
-    if (attempt.steps < 0) this.#limit = Math.max(fewestSteps, this.#limit >> 2);
+    if (attempt.steps < 0) this.#limit = Math.max(minSteps, this.#limit >> 2);
     return false;
   }
 }

@@ -4,20 +4,20 @@
  */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u{e0000}-\u{e0fff}]/gu;
 
-/** Most texts. This test takes a tenth of the time of the other one, which has to look up every character. */
+/** Matches most texts, in a tenth of the time of `hidden`, which has to look up every character. */
 const plain = /^[\x20-\x7e]*$/;
 
-/** @param longest characters; a longer text is cut and ends in `…` */
-export const cutText = (text: string, longest: number): string =>
-  text.length > longest ? `${text.slice(0, longest)}…` : text;
+/** @param maxLength characters; a longer text is cut and ends in `…` */
+export const cutText = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
 /**
  * Makes a text of a client safe to show: one line, in which every character is visible and in its order. Each other character
  * becomes `\xHH` or `\u{HHHH}`.
- * @param longest characters of the text; a longer one is cut and ends in `…`
+ * @param maxLength characters of the text; a longer one is cut and ends in `…`
  */
-export function shownText(text: string, longest = Infinity): string {
-  const part = text.length > longest ? text.slice(0, longest) : text;
+export function shownText(text: string, maxLength = Infinity): string {
+  const part = text.length > maxLength ? text.slice(0, maxLength) : text;
   if (plain.test(part)) return part.length < text.length ? `${part}…` : part;
   const shown = part.replace(hidden, escaped);
   return part.length < text.length ? `${shown}…` : shown;
@@ -25,7 +25,7 @@ export function shownText(text: string, longest = Infinity): string {
 
 /**
  * Replaces user and password of each URL in a text: errors of other libraries may show an URL as it was written. The password may have
- * two slashes, which make it an invalid URL; a port in front of a path is none.
+ * two slashes, which make the URL invalid. A port in front of a path is not taken for a password.
  */
 export const withoutPasswords = (text: string): string =>
   text.includes('://') ? text.replace(login, '://***@') : text;

@@ -50,7 +50,7 @@ export class ClaimedDeaths implements Deaths {
   }
 }
 
-/** The first entry of one queue and reason, and how many entries the client wrote for them. */
+/** The first entry of one queue and reason, and how many entries the client wrote for this pair. */
 interface Counted {
   readonly entry: Field;
   readonly table: FieldTable;
@@ -61,8 +61,8 @@ interface Counted {
  * The entries after one more death. The entry of its queue and reason counts the death and comes first (rule H6); without
  * one a new entry comes first.
  *
- * The broker never writes two entries of one queue and reason; clients that forge or copy headers do. Then the first of them
- * stays, and if it has no count, their number is its count (rule H10). An element that is no table, or a count that is no
+ * The broker never writes two entries of one queue and reason; clients that forge or copy headers do. Then the first entry
+ * stays, and if it has no count, the number of the entries is its count (rule H10). An element that is no table, or a count that is no
  * integer, discards the history (rule V5).
  */
 function afterDeath(entries: readonly Field[], death: DeathEntry, newest: Field): readonly Field[] {
@@ -86,7 +86,7 @@ function afterDeath(entries: readonly Field[], death: DeathEntry, newest: Field)
   }
   const known = queues.get(death.queue)?.get(death.reason);
   const isAlone = entries.length === 1; // a single entry without a count was never counted
-  const bumped = known === undefined ? newest : oneMore(known, isAlone);
+  const bumped = known === undefined ? newest : countOneMore(known, isAlone);
   if (bumped === undefined) return [newest];
   const rest = all.filter((each) => each !== known);
   return [
@@ -95,8 +95,8 @@ function afterDeath(entries: readonly Field[], death: DeathEntry, newest: Field)
   ];
 }
 
-/** Everything but the count stays as it was at the first death. */
-function oneMore(counted: Counted, isAlone: boolean): Field | undefined {
+/** The entry with one more death in its count; undefined if its count is no integer. Its other fields stay. */
+function countOneMore(counted: Counted, isAlone: boolean): Field | undefined {
   const count = counted.table.get('count');
   if (count === undefined) return withCount(counted, isAlone ? 1 : counted.copies + 1);
   const known = integerOf(count);

@@ -8,13 +8,13 @@ export interface DeathEntry {
   readonly queue: string;
   /** One of the four reasons, or any text in a header that a client wrote. */
   readonly reason: DeathReason | (string & {});
-  /** The exchange it was published to before its first death here; empty for the default exchange. */
+  /** The exchange to which the message was published before its first death here; empty for the default exchange. */
   readonly exchange: string;
   /** The publish key, then the CC keys in order; never BCC keys. */
   readonly routingKeys: readonly string[];
-  /** How often it died here for this reason. */
+  /** How often the message died here for this reason. */
   readonly count: number;
-  /** When it first died here for this reason: milliseconds since 1970, in steps of a second. */
+  /** When the message first died here for this reason: milliseconds since 1970, in whole seconds. */
   readonly time: number;
   /** The `expiration` with which it was published. Dead-lettering removes that property (rule H3). */
   readonly originalExpiration?: string;
@@ -59,7 +59,7 @@ export interface Deaths {
   headers(own: FieldTable | undefined, expiration: string | undefined): FieldTable | undefined;
 }
 
-/** The death of a message that had an expiration: the death has it from now on (rules H3, W4). */
+/** The death of a message that had an expiration, with that expiration in it (rules H3, W4). */
 export function withExpiration(death: DeathEntry, expiration: string, parsesExpiration: boolean): DeathEntry {
   const { queue, reason, exchange, routingKeys, count, time } = death;
   const originalExpiration = parsesExpiration ? String(Number(expiration)) : expiration;

@@ -5,8 +5,8 @@ import { Message } from './message.js';
 import { nameDeath, readDeaths, readFirstDeath, writeDeath } from './x-death.js';
 
 /**
- * A history that the broker recorded from the first death on. The expiration is not part of it but of the message, so messages
- * with different expirations share a history.
+ * A history that the broker recorded from the first death on. The expiration is part of the message and not of its history, so
+ * messages with different expirations share a history.
  */
 export class RecordedDeaths implements Deaths {
   constructor(
@@ -31,7 +31,7 @@ export class RecordedDeaths implements Deaths {
 
   closesCycle(queue: string): boolean {
     for (const death of this.all) {
-      if (death.reason === 'rejected') return false; // rule I2: a reject in the loop keeps it alive
+      if (death.reason === 'rejected') return false; // rule I2: a cycle with a reject in it goes on
       if (death.queue === queue) return true;
     }
     return false;

@@ -47,7 +47,7 @@ export const fieldTypeNames: Readonly<Record<FieldType, string>> = {
   V: 'void',
 };
 
-/** The number of any integer wire type (rule F9), undefined for all else. A bigint only where it must be one. */
+/** The number of any integer wire type (rule F9), undefined for other types. A bigint only beyond the safe integers. */
 export function integerOf(value: Field | undefined): number | bigint | undefined {
   switch (value?.type) {
     case 'b':
@@ -73,7 +73,7 @@ export const bool = (value: boolean): Field => ({ type: 't', value });
 export const array = (value: readonly Field[]): Field => ({ type: 'A', value });
 export const table = (value: FieldTable): Field => ({ type: 'F', value });
 
-/** The text of this name; undefined when there is none, or something else. */
+/** The text with this name; undefined when there is no field of this name, or no text. */
 export function textAt(table: FieldTable | undefined, name: string): string | undefined {
   const field = table?.get(name);
   return field?.type === 'S' ? field.value : undefined;

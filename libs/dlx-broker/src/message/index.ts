@@ -5,7 +5,7 @@ export { ByteWriter } from './codec/byte-writer.js';
 export { readTable, readTableBody, writeSortedTable, writeTable } from './codec/table-codec.js';
 export { fieldSize, isLargerThan, tableSize } from './codec/table-size.js';
 export { basicClass, methodIds } from './codec/method-ids.js';
-export { decodeText, encodeText, isShortstr, isUtf8, longestShortstr, textLength } from './codec/text.js';
+export { decodeText, encodeText, isShortstr, isUtf8, maxShortstrBytes, textLength } from './codec/text.js';
 export * from './message.js';
 export * from './death.js';
 export { deathsOf, firstDeathOf, isClaimed, oldestDeathOf, recordDeath, RecordedDeaths } from './deaths.js';

@@ -4,6 +4,9 @@ import { Notes, type RecordedOrigin } from './notes.js';
 import type { CarbonCopies, Properties } from './properties.js';
 import { type Body, StoredBody, type StoreSlot } from './stored.js';
 
+/** The body of a message without content, shared. */
+export const noBody: Uint8Array = new Uint8Array();
+
 /**
  * A message. Immutable, and shared by all queues that have it. Millions of messages may wait, so every field counts: what few
  * messages need is in their notes.
@@ -38,7 +41,7 @@ export class Message {
     return stored instanceof Message ? undefined : stored;
   }
 
-  /** A message with a slot shares no body. */
+  /** Ends the sharing of a body: only a message without a slot shares one. */
   set slot(slot: StoreSlot | undefined) {
     this.#stored = slot;
   }
@@ -49,7 +52,7 @@ export class Message {
     return stored instanceof Message ? stored : undefined;
   }
 
-  /** What the broker noted about it; undefined for nearly all messages. */
+  /** What the broker noted about the message; undefined for nearly all messages. */
   get notes(): Notes | undefined {
     return undefined;
   }
@@ -74,7 +77,7 @@ export class Message {
     return undefined;
   }
 
-  /** Where it was published at first: recorded at its first death, or when this process retried or parked it. */
+  /** Where the message was first published: recorded at its first death, or when this process retried or parked it. */
   get origin(): RecordedOrigin | undefined {
     return undefined;
   }
@@ -165,7 +168,7 @@ export class NotedMessage extends Message {
   }
 }
 
-/** A message, with what was noted about it if something was. */
+/** Makes a message, with notes if there are any. */
 export const messageOf = (
   exchange: string,
   routingKey: string,
@@ -177,6 +180,6 @@ export const messageOf = (
     ? new Message(exchange, routingKey, own, body)
     : new NotedMessage(exchange, routingKey, own, body, notes);
 
-/** What is noted about a message when it is published; undefined when that is nothing. */
+/** The notes of a message that is published; undefined when there is nothing to note. */
 export const notesOf = (copies: CarbonCopies | undefined, origin?: RecordedOrigin): Notes | undefined =>
   copies === undefined && origin === undefined ? undefined : Notes.of(copies, origin, undefined, 0);

@@ -1,11 +1,11 @@
 import { type Field, type FieldTable, integerOf } from './field-table.js';
 
-/** How deep tables and arrays may be nested. Functions that walk a value recurse, and rely on this limit. */
-export const deepestNesting = 64;
+/** The deepest nesting of tables and arrays. Functions that walk a value recurse, and rely on this limit. */
+export const maxNesting = 64;
 
 /**
- * Finds a value that the wire cannot carry: one nested too deep, or a number outside its type. Only a host in the same
- * process can pass such a value.
+ * Finds a value that is nested too deep, or a number that is no integer of 64 bits. Only a host in the same process can pass
+ * such a value.
  * @returns the fault with the name of the entry; undefined when there is none
  */
 export function faultIn(table: FieldTable): string | undefined {
@@ -17,7 +17,7 @@ export function faultIn(table: FieldTable): string | undefined {
 }
 
 function faultOf(field: Field, depth: number): string | undefined {
-  if (depth > deepestNesting) return `is nested more than ${deepestNesting} levels deep`;
+  if (depth > maxNesting) return `is nested more than ${maxNesting} levels deep`;
   switch (field.type) {
     case 'A':
       return firstFault(field.value, depth);

@@ -26,7 +26,7 @@ export const delayHeader = 'x-delay';
  */
 export class Notes {
   protected constructor(
-    /** Where it was published at first. */
+    /** Where the message was first published. */
     readonly origin: RecordedOrigin | undefined,
     /** Undefined until it dies. */
     readonly deaths: Deaths | undefined,
@@ -57,7 +57,7 @@ export class Notes {
     return 0;
   }
 
-  /** Whether a part of it is written into the headers that consumers see. */
+  /** Whether some notes are written into the headers that consumers see. */
   get areWritten(): boolean {
     return this.deaths !== undefined || this.delay !== 0;
   }
@@ -70,7 +70,7 @@ export class Notes {
     return this.deaths === undefined ? own : this.deaths.headers(own, expiration);
   }
 
-  /** The message's own headers, with its delay as long as there was one. */
+  /** The message's own headers, with the header of its delay if it had one. */
   withDelay(headers: FieldTable | undefined): FieldTable | undefined {
     const { delay } = this;
     return delay === 0 ? headers : new Map(headers).set(delayHeader, negated(delay));

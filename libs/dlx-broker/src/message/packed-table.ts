@@ -21,7 +21,7 @@ export class PackedTable implements FieldTable {
   ) {}
 
   /**
-   * Takes a table with its length in front, as {@link readTable} would read it. It keeps the bytes it is read from alive.
+   * Takes a table with its length in front, as {@link readTable} would read it. The table keeps the buffer of the reader in memory.
    * @throws Malformed, UnknownFieldType
    */
   static take(from: ByteReader): FieldTable {
@@ -80,7 +80,7 @@ export class PackedTable implements FieldTable {
     return readTableBody(new ByteReader(this.bytes, this.start, this.end));
   }
 
-  /** Where the value of a name begins; the last one if the name is there twice, below 0 if it is missing. */
+  /** Where the value of a name begins: the last value if the table has the name twice, below 0 if it is missing. */
   #find(name: string): number {
     const { bytes, end } = this;
     const wanted = isAscii(name) ? name : encodeText(name).toString('latin1');
@@ -114,7 +114,7 @@ const fewValues = 64;
 export const compact = (table: FieldTable): FieldTable =>
   table instanceof PackedTable || !hasMoreThan(table, fewValues) ? table : PackedTable.of(table);
 
-/** @returns how many more there could be; below 0 when there are too many */
+/** Counts values, nested ones too. @returns `left` minus their number; below 0 when there are too many */
 function countDown(fields: Iterable<Field>, left: number): number {
   for (const field of fields) {
     if (--left < 0) return left;
@@ -125,10 +125,10 @@ function countDown(fields: Iterable<Field>, left: number): number {
   return left;
 }
 
-/** Whether there are more values in a table, nested ones counted. */
-export const hasMoreThan = (table: FieldTable, most: number): boolean => countDown(table.values(), most) < 0;
+/** Whether a table has more values than `limit`, nested ones counted. */
+export const hasMoreThan = (table: FieldTable, limit: number): boolean => countDown(table.values(), limit) < 0;
 
-/** Bytes of headers that are kept as bytes; the others are small. */
+/** Bytes of headers that are kept as bytes; 0 for others, which are small. */
 export const packedLength = (headers: FieldTable | undefined): number =>
   headers instanceof PackedTable ? headers.length : 0;
 

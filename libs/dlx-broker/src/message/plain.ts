@@ -1,6 +1,6 @@
 import { type Field, type FieldTable, emptyTable } from './field-table.js';
-import { deepestNesting } from './nesting.js';
-import { isShortstr, longestShortstr } from './codec/text.js';
+import { maxNesting } from './nesting.js';
+import { isShortstr, maxShortstrBytes } from './codec/text.js';
 
 /** A value of a field table as JavaScript has it. */
 export type Plain =
@@ -8,7 +8,7 @@ export type Plain =
 
 /** What {@link checkedFieldTable} does with values that are no fields. */
 export interface FieldRules {
-  /** True: entries of tables whose value is undefined are left out. False: they become void fields. */
+  /** True: entries whose value is undefined are left out. False: such entries become void fields. */
   readonly skipUndefined: boolean;
   /** Makes the error to throw. `path` names the value, such as `tenant.names[2]`; `fault` follows it in a sentence. */
   readonly refuse: (path: string, fault: string) => Error;
@@ -36,7 +36,7 @@ export const checkedFieldTable = (plain: PlainTable, rules: FieldRules): FieldTa
 /**
  * The plain values of headers or arguments: an object without a prototype, so that no name is special. Timestamps are
  * numbers of seconds, int64 beyond the safe integers bigints, void undefined, decimals numbers.
- * @throws TypeError when it is nested too deep, as no message of a broker is
+ * @throws TypeError when the table is nested too deep, which no message of a broker is
  */
 export const fromFieldTable = (table: FieldTable | undefined): Readonly<Record<string, Plain>> =>
   plainTable(table ?? emptyTable, 1);
@@ -51,7 +51,7 @@ function plainTable(table: FieldTable, depth: number): Readonly<Record<string, P
 }
 
 function plainField(field: Field, depth: number): Plain {
-  if (depth > deepestNesting) throw new TypeError(`a field is nested more than ${deepestNesting} levels deep`);
+  if (depth > maxNesting) throw new TypeError(`a field is nested more than ${maxNesting} levels deep`);
   switch (field.type) {
     case 'A':
       return field.value.map((each) => plainField(each, depth + 1));
@@ -74,14 +74,14 @@ function tableOf(plain: object, path: string, depth: number, rules: FieldRules):
     if (value === undefined && rules.skipUndefined) continue;
     if (typeof name !== 'string') throw rules.refuse(path, 'has a name that is no text');
     const at = path === '' ? name : `${path}.${name}`;
-    if (!isShortstr(name)) throw rules.refuse(at, `has a name of more than ${longestShortstr} bytes`);
+    if (!isShortstr(name)) throw rules.refuse(at, `has a name of more than ${maxShortstrBytes} bytes`);
     table.set(name, fieldOf(value, at, depth + 1, rules));
   }
   return table;
 }
 
 function fieldOf(value: unknown, path: string, depth: number, rules: FieldRules): Field {
-  if (depth > deepestNesting) throw rules.refuse(path, `is nested more than ${deepestNesting} levels deep`);
+  if (depth > maxNesting) throw rules.refuse(path, `is nested more than ${maxNesting} levels deep`);
   switch (typeof value) {
     case 'string':
       return { type: 'S', value };
@@ -127,7 +127,7 @@ function objectField(value: object, path: string, depth: number, rules: FieldRul
   throw rules.refuse(path, `is an instance of ${value.constructor.name}, which cannot travel`);
 }
 
-/** Dates of other realms too, which are no instances of this one's `Date`. */
+/** True for dates of other realms too, which are no instances of this realm's `Date`. */
 const isDate = (value: object): value is Date => Object.prototype.toString.call(value) === '[object Date]';
 
 function dateField(milliseconds: number, path: string, { refuse }: FieldRules): Field {
@@ -135,7 +135,7 @@ function dateField(milliseconds: number, path: string, { refuse }: FieldRules): 
   return { type: 'T', value: Math.floor(milliseconds / 1000) };
 }
 
-/** Plain objects of other realms too: their prototype is the one that has no prototype. */
+/** True for plain objects of other realms too: their prototype has no prototype itself. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -15,7 +15,7 @@ export interface BodyOwner {
 
 /** A body on disk. Messages may share one: the store finds the bytes by the message. */
 export abstract class StoredBody {
-  /** Bytes, by the name an array has for them. */
+  /** Bytes, under the same name as of an array. */
   abstract readonly length: number;
 
   /**

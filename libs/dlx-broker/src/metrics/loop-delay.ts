@@ -1,4 +1,4 @@
-import { delayIn, measuredLoop } from '../host/index.js';
+import { loopDelayOf, measureLoop } from '../host/index.js';
 import type { LoopDelay } from './source.js';
 
 /** Two readers within this time, in milliseconds, see the same delays. */
@@ -6,7 +6,7 @@ const shortest = 10_000;
 
 /** Measures how late the event loop is. Delays are forgotten when they were read. */
 export class LoopMeter {
-  readonly #delays = measuredLoop();
+  readonly #delays = measureLoop();
   #since: number;
 
   /** @param now milliseconds of a clock that never goes back */
@@ -33,4 +33,4 @@ export class LoopMeter {
 }
 
 /** Seconds of delay in a measured interval in nanoseconds. */
-const late = (interval: number): number => delayIn(interval) / 1_000;
+const late = (interval: number): number => loopDelayOf(interval) / 1_000;

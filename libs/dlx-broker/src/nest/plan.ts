@@ -23,7 +23,7 @@ import {
   type QueueDeclaration,
   type Topology,
 } from '../topology/index.js';
-import { isPredeclared, isShortstr, longestShortstr } from '../message/index.js';
+import { isPredeclared, isShortstr, maxShortstrBytes } from '../message/index.js';
 import { type Circuits, refuseCircuits } from './circuit/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
@@ -187,7 +187,7 @@ export function queueOf({ origin, settings }: Handler): string {
   const queue = named ?? origin;
   if (queue === '' || !isShortstr(queue)) {
     throw new DlxConfigurationError(
-      `${origin}: '${queue}' cannot be the name of a queue: 1 to ${longestShortstr} bytes`,
+      `${origin}: '${queue}' cannot be the name of a queue: 1 to ${maxShortstrBytes} bytes`,
     );
   }
   return queue;

@@ -1,4 +1,4 @@
-import { type Field, isReserved, isShortstr, longestShortstr, longstr } from '../message/index.js';
+import { type Field, isReserved, isShortstr, maxShortstrBytes, longstr } from '../message/index.js';
 import { DlxConfigurationError, shown } from '../options/index.js';
 import { type QueueDeclaration } from '../topology/index.js';
 import { type Retention, retentionArgumentNames, retentionArguments } from './retention.js';
@@ -15,7 +15,7 @@ export function checkedParkingLot(parkingLot: string | undefined, queue: string,
   }
   if (isWaitQueueName(name)) throw refuse(`is '${name}', the name of a wait queue; choose another`);
   if (isReserved(name)) throw refuse(`is '${name}', but names beginning with 'amq.' are reserved; choose another`);
-  if (!isShortstr(name)) throw refuse(`is longer than ${longestShortstr} bytes; choose a shorter name`);
+  if (!isShortstr(name)) throw refuse(`is longer than ${maxShortstrBytes} bytes; choose a shorter name`);
   return name;
 }
 

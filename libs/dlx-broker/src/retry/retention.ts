@@ -1,4 +1,4 @@
-import { type Field, isShortstr, longestShortstr, longstr } from '../message/index.js';
+import { type Field, isShortstr, maxShortstrBytes, longstr } from '../message/index.js';
 import { DlxConfigurationError, parseDuration, shown, shownUnits } from '../options/index.js';
 import type { Wait } from './backoff.js';
 import type { WaitQueueType } from './wait-queue-names.js';
@@ -37,7 +37,7 @@ export function retentionOf({ parkFor, onExpiry }: Kept, parkingLot: string, ori
   const archive = onExpiry === 'drop' ? undefined : `${parkingLot}.archive`;
   if (archive !== undefined && !isShortstr(archive)) {
     throw new DlxConfigurationError(
-      `${origin}: the name of the archive, '${archive}', is longer than ${longestShortstr} bytes; set a shorter parkingLot`,
+      `${origin}: the name of the archive, '${archive}', is longer than ${maxShortstrBytes} bytes; set a shorter parkingLot`,
     );
   }
   return { after, archive };

@@ -4,7 +4,7 @@ import {
   type Field,
   type FieldTable,
   isShortstr,
-  longestShortstr,
+  maxShortstrBytes,
 } from '../message/index.js';
 import { DlxConfigurationError, optionsOf, refused } from '../options/index.js';
 
@@ -12,7 +12,7 @@ import { DlxConfigurationError, optionsOf, refused } from '../options/index.js';
 export function checkedName(name: unknown, origin: string): string {
   if (typeof name !== 'string') throw refused(name, origin, 'is not a text');
   if (name === '') throw refused(name, origin, 'is empty; write a name');
-  if (!isShortstr(name)) throw refused(name, origin, `is longer than ${longestShortstr} bytes`);
+  if (!isShortstr(name)) throw refused(name, origin, `is longer than ${maxShortstrBytes} bytes`);
   return name;
 }
 
@@ -22,7 +22,7 @@ export function routingKeysOf(value: unknown, origin: string): readonly string[]
   for (const key of keys) {
     if (typeof key !== 'string') throw refused(key, `routingKey of ${origin}`, 'is not a text');
     if (!isShortstr(key)) {
-      throw refused(key, `routingKey of ${origin}`, `is longer than ${longestShortstr} bytes`);
+      throw refused(key, `routingKey of ${origin}`, `is longer than ${maxShortstrBytes} bytes`);
     }
   }
   return keys as readonly string[];

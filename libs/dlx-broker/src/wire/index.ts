@@ -1,16 +1,8 @@
 export { BufferPool } from './frame/buffer-pool.js';
 export { checkFrame } from './frame/check.js';
-export {
-  erlangBinary,
-  type FrameHolder,
-  FrameReader,
-  type FrameSink,
-  frameError,
-  frameTypes,
-  type HeldFrames,
-  unexpectedFrame,
-} from './frame/reader.js';
-export { firstFrameSize, frameOverhead, smallestFrameSize } from './frame/sizes.js';
+export { erlangBinary, frameError, unexpectedFrame } from './frame/errors.js';
+export { firstFrameSize, frameOverhead, frameTypes, minFrameSize } from './frame/format.js';
+export { type FrameHolder, FrameReader, type FrameSink, type HeldFrames } from './frame/reader.js';
 export { FrameWriter } from './frame/writer.js';
 export { readTable, readTableBody } from './field-table.js';
 export { MethodReader, StrictMethodReader } from './method-reader.js';
@@ -20,5 +12,5 @@ export { bodySizeIn, headerPrefix, PropertiesReader, ReceivedProperties } from '
 export { readTolerantly, UndecodableProperties } from './properties/tolerant.js';
 export { writeProperties } from './properties/write-properties.js';
 export { HeaderReader, protocolHeader } from './protocol-header.js';
-export { isMost, UnfinishedBody } from './unfinished-body.js';
+export { isMostOfBuffer, UnfinishedBody } from './unfinished-body.js';
 export { WireError } from './wire-error.js';

@@ -1,7 +1,7 @@
 import { ByteReader, decodeText, isUtf8 } from '../message/index.js';
 import { WireError } from './wire-error.js';
 
-/** Reads the arguments of methods. A name may be any bytes, as a server may send them: no byte is lost. */
+/** Reads the arguments of methods. A name may have any bytes, as a server may send them, and keeps all of them. */
 export class MethodReader extends ByteReader {
   /** A short string of a method. */
   name(): string {

@@ -1,11 +1,11 @@
-/** The protocol header of AMQP 0-9-1: the first bytes of its clients, and the answer to all others (rule T1). */
+/** The protocol header of AMQP 0-9-1: the first bytes of a client, and the answer to a client that begins otherwise (rule T1). */
 export const protocolHeader = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
 
 /** Reads the protocol header, which may come in pieces. */
 export class HeaderReader {
   #received: Buffer = Buffer.alloc(0);
 
-  /** @returns what follows the header; `'incomplete'` while it may still become one, `'other'` when it is none */
+  /** @returns the bytes behind the header; `'incomplete'` if more bytes are needed, `'other'` if the bytes are no header */
   read(chunk: Buffer): Buffer | 'incomplete' | 'other' {
     const received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
     const length = Math.min(received.length, protocolHeader.length);

@@ -1,14 +1,14 @@
 const nothing = Buffer.alloc(0);
 
-/** The smallest block that is made for pieces of a body, and the largest, in bytes. */
-const smallestBlock = 4_096;
-const largestBlock = 1_048_576;
+/** The smallest and the largest block that is made for pieces of a body, in bytes. */
+const minBlock = 4_096;
+const maxBlock = 1_048_576;
 
-/** Pieces of at least so many bytes may stay in the buffer they came in. */
-const ownBlock = 16_384;
+/** Pieces of at least this many bytes may stay in the buffer in which they came. */
+const minAdopted = 16_384;
 
 /**
- * A body that is not complete. Its memory is at most twice the bytes received, and {@link smallestBlock} more, whatever
+ * A body that is not complete. Its memory is at most twice the bytes received, and {@link minBlock} more, whatever
  * size was announced: small pieces are collected in blocks that grow with the bytes received.
  */
 export class UnfinishedBody {
@@ -17,10 +17,10 @@ export class UnfinishedBody {
   #used = 0;
   #received = 0;
 
-  /** @param size bytes announced; no block reaches beyond */
+  /** @param size bytes announced; the blocks together have no more */
   constructor(readonly size: number) {}
 
-  /** Adds bytes, which are copied unless they are most of their buffer. */
+  /** Adds bytes. They are copied, unless they are most of their buffer. */
   add(bytes: Buffer, start: number, end: number): void {
     let at = start;
     while (at < end) {
@@ -46,10 +46,10 @@ export class UnfinishedBody {
     return blocks.length === 0 ? nothing : Buffer.concat(blocks, this.#received);
   }
 
-  /** A large piece that came in a buffer of its own stays there. */
+  /** Keeps a large piece in its buffer if it is most of the buffer. @returns whether it did so */
   #adopts(bytes: Buffer, at: number, end: number): boolean {
     const length = end - at;
-    if (length < ownBlock || !isMost(bytes, length)) return false;
+    if (length < minAdopted || !isMostOfBuffer(bytes, length)) return false;
     this.#blocks.push(bytes.subarray(at, end));
     this.#used = length;
     this.#received += length;
@@ -58,14 +58,14 @@ export class UnfinishedBody {
 
   #extend(needed: number): void {
     const received = this.#received;
-    const grown = Math.max(needed, smallestBlock, Math.min(received, largestBlock));
+    const grown = Math.max(needed, minBlock, Math.min(received, maxBlock));
     this.#blocks.push(Buffer.allocUnsafeSlow(Math.min(grown, this.size - received)));
     this.#used = 0;
   }
 }
 
-/** Whether so many bytes are most of the memory of their buffer. */
-export const isMost = (bytes: Buffer, length: number): boolean => length * 2 >= bytes.buffer.byteLength;
+/** Whether `length` bytes are most of the memory of their buffer. A slice of them keeps all of that memory. */
+export const isMostOfBuffer = (bytes: Buffer, length: number): boolean => length * 2 >= bytes.buffer.byteLength;
 
 function copy(from: Buffer, start: number, to: Buffer, at: number, length: number): void {
   if (length > 64) from.copy(to, at, start, start + length);

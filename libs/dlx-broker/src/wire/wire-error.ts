@@ -6,7 +6,7 @@ export class WireError extends Error {
   readonly code: number;
   readonly closes = 'connection';
 
-  /** @param detail the text without the name of the code, which is put in front as on the wire */
+  /** @param detail the reply text without the name of its code */
   constructor(
     readonly reply: keyof typeof codes,
     readonly detail: string,

@@ -1,12 +1,9 @@
-import type { Message } from '../../message/index.js';
+import { type Message, noBody } from '../../message/index.js';
 import type { Delivery } from '../ports.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import type { Consumer } from './consumer.js';
 import type { ChannelContext, ConnectionContext } from './context.js';
-
-/** In place of a body that is not needed any more. */
-export const noBody = new Uint8Array();
 
 /** A delivery: what goes out to the client, and what the channel remembers until it is settled. */
 export class Outstanding implements Delivery {

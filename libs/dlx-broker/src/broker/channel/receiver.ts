@@ -1,4 +1,4 @@
-import type { Message } from '../../message/index.js';
+import { type Message, noBody } from '../../message/index.js';
 import { countHandover, type Handover } from '../counters.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Entry } from '../queue/entry.js';
@@ -7,7 +7,7 @@ import { AckTimeout } from './ack-timeout.js';
 import { type Consumer, type ConsumerHome, Prefetch } from './consumer.js';
 import { withDeliveryCount } from './delivery-count.js';
 import { Cancelled, ReplyDelivery } from './outputs.js';
-import { noBody, Outstanding } from './outstanding.js';
+import { Outstanding } from './outstanding.js';
 import { Settler } from './settler.js';
 import type { TransactionalChannel } from './transaction.js';
 

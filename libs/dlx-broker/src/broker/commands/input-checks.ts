@@ -1,5 +1,5 @@
 import type { FieldTable } from '../../message/index.js';
-import { faultIn, hasMoreThan, isShortstr, longestShortstr, PackedTable, textLength } from '../../message/index.js';
+import { faultIn, hasMoreThan, isShortstr, maxShortstrBytes, PackedTable, textLength } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 
 // Checks of values that the wire cannot carry, and that a host in the same process can pass. RabbitMQ has no errors for
@@ -11,7 +11,7 @@ import { preconditionFailed } from '../errors.js';
  */
 export function checkLength(what: string, name: string): void {
   if (isShortstr(name)) return;
-  const text = `${what} '${name.slice(0, 32)}...' is ${textLength(name)} bytes long, more than ${longestShortstr}`;
+  const text = `${what} '${name.slice(0, 32)}...' is ${textLength(name)} bytes long, more than ${maxShortstrBytes}`;
   throw preconditionFailed(text);
 }
 

@@ -1,4 +1,4 @@
-import { deepestNesting } from '../../message/index.js';
+import { maxNesting } from '../../message/index.js';
 import type { Policy, QueueType } from '../declarations.js';
 import { erlangJson, erlangString } from '../erlang-terms.js';
 import { PatternError } from '../patterns.js';
@@ -64,7 +64,7 @@ export class Policies {
     const matcher = this.#compile(pattern);
     const wrong = [
       wrongDefinition(definition, this.#operator, this.#profile),
-      isTooDeep(request.definition, 0) ? `definition is nested more than ${deepestNesting} levels deep` : undefined,
+      isTooDeep(request.definition, 0) ? `definition is nested more than ${maxNesting} levels deep` : undefined,
       wrongApplyTo(applyTo, this.#profile),
       typeof matcher === 'string' ? matcher : undefined,
       typeof priority === 'number' ? undefined : `priority should be a number, actually was ${erlangJson(priority)}`,
@@ -156,7 +156,7 @@ function entriesOf(definition: unknown): ReadonlyMap<string, unknown> | undefine
 /** True above the depth that this broker can show and store. RabbitMQ has no limit. */
 function isTooDeep(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (depth > deepestNesting) return true;
+  if (depth > maxNesting) return true;
   const parts: Iterable<unknown> = value instanceof Map ? value.values() : Object.values(value);
   for (const part of parts) if (isTooDeep(part, depth + 1)) return true;
   return false;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { int32, Message, messageOf, notesOf, type Properties, StoredBody } from '../../message/index.js';
+import { int32, Message, messageOf, noBody, notesOf, type Properties, StoredBody } from '../../message/index.js';
 import type { RowStore } from '../ports.js';
 import { pageOf } from './browse.js';
 import { CountedEntry, Entry } from './entry.js';
@@ -42,8 +42,6 @@ function entryOf(position: number, at: number, isCounted: boolean): Entry {
   const deadline = at % 13 === 0 ? position + 0.5 : 0;
   return isCounted ? new CountedEntry(message, position, deadline) : new Entry(message, position, deadline);
 }
-
-const noBody = new Uint8Array();
 
 /** A body that is in a store. */
 class Elsewhere extends StoredBody {

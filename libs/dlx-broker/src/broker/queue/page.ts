@@ -1,4 +1,4 @@
-import { messageOf, type Message } from '../../message/index.js';
+import { messageOf, type Message, noBody } from '../../message/index.js';
 import type { Deque } from '../deque.js';
 import type { RowStore } from '../ports.js';
 import { CountedEntry, type Entry, entryOf } from './entry.js';
@@ -6,7 +6,6 @@ import type { Head } from './heads.js';
 import type { Packer } from './packer.js';
 import { columnsOf, Kind, only, type PageColumns } from './page-columns.js';
 
-const noBody = new Uint8Array();
 /** With fewer gaps a page is not made anew. */
 const fewGaps = 16;
 

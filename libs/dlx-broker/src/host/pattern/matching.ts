@@ -7,7 +7,7 @@ export interface Attempt {
   readonly groups: (readonly [from: number, to: number] | undefined)[];
 }
 
-/** What follows in the pattern: true when the rest matches from here. */
+/** The rest of the pattern: true when it matches from `at`. */
 export type Then = (attempt: Attempt, at: number) => boolean;
 
 /** A piece of a pattern: tries all ways to match from `at`, until the rest of the pattern matches, too. */
@@ -17,11 +17,11 @@ export type Piece = (attempt: Attempt, at: number, then: Then) => boolean;
 export type Fits = (code: number) => boolean;
 
 /** The deepest recursion of one attempt. */
-const deepest = 1_000;
+const maxDepth = 1_000;
 
-/** Counts one step. After too many steps this step fails, and with it the whole attempt. */
-export function goOn(attempt: Attempt, at: number, then: Then): boolean {
-  if (--attempt.steps < 0 || attempt.depth >= deepest) {
+/** Counts one step, and goes on with `then`. After too many steps it fails, and with it the whole attempt. */
+export function nextStep(attempt: Attempt, at: number, then: Then): boolean {
+  if (--attempt.steps < 0 || attempt.depth >= maxDepth) {
     attempt.steps = -1;
     return false;
   }
@@ -40,13 +40,13 @@ export const characters =
     for (let index = 0; index < tests.length; index++) {
       if (!tests[index]!(attempt.text.charCodeAt(at + index))) return false;
     }
-    return goOn(attempt, end, then);
+    return nextStep(attempt, end, then);
   };
 
 export const assertion =
   (holds: (text: string, at: number) => boolean): Piece =>
   (attempt, at, then) =>
-    holds(attempt.text, at) && goOn(attempt, at, then);
+    holds(attempt.text, at) && nextStep(attempt, at, then);
 
 export function sequence(pieces: readonly Piece[]): Piece {
   if (pieces.length === 1) return pieces[0]!;
@@ -55,13 +55,14 @@ export function sequence(pieces: readonly Piece[]): Piece {
       (index: number): Then =>
       (same, here) =>
         index === pieces.length ? then(same, here) : pieces[index]!(same, here, from(index + 1));
-    return goOn(attempt, at, from(0));
+    return nextStep(attempt, at, from(0));
   };
 }
 
 export function anyOf(branches: readonly Piece[]): Piece {
   if (branches.length === 1) return branches[0]!;
-  return (attempt, at, then) => branches.some((branch) => goOn(attempt, at, (same, here) => branch(same, here, then)));
+  return (attempt, at, then) =>
+    branches.some((branch) => nextStep(attempt, at, (same, here) => branch(same, here, then)));
 }
 
 /** A group that later pieces may refer to. */
@@ -72,7 +73,7 @@ export const capture =
     const matched = piece(attempt, at, (same, end) => {
       const previous = same.groups[group];
       same.groups[group] = [at, end];
-      if (goOn(same, end, then)) return true;
+      if (nextStep(same, end, then)) return true;
       same.groups[group] = previous;
       return false;
     });
@@ -87,35 +88,35 @@ export const backreference =
     if (taken === undefined) return false;
     const end = at + taken[1] - taken[0];
     const { text } = attempt;
-    return fold(text.slice(taken[0], taken[1])) === fold(text.slice(at, end)) && goOn(attempt, end, then);
+    return fold(text.slice(taken[0], taken[1])) === fold(text.slice(at, end)) && nextStep(attempt, end, then);
   };
 
-/** Its first way to match is its only one. */
+/** Only the first way in which the piece matches is tried. */
 export const atomic =
   (piece: Piece): Piece =>
   (attempt, at, then) => {
     const end = firstEnd(piece, attempt, at);
-    return end !== undefined && goOn(attempt, end, then);
+    return end !== undefined && nextStep(attempt, end, then);
   };
 
 export const lookAhead =
   (piece: Piece, wanted: boolean): Piece =>
   (attempt, at, then) =>
-    (firstEnd(piece, attempt, at) !== undefined) === wanted && goOn(attempt, at, then);
+    (firstEnd(piece, attempt, at) !== undefined) === wanted && nextStep(attempt, at, then);
 
 export const lookBehind =
   (piece: Piece, wanted: boolean): Piece =>
   (attempt, at, then) => {
     let found = false;
     for (let from = at; from >= 0 && !found; from--) {
-      found = goOn(attempt, from, (same, here) => piece(same, here, (_, end) => end === at));
+      found = nextStep(attempt, from, (same, here) => piece(same, here, (_, end) => end === at));
     }
-    return found === wanted && goOn(attempt, at, then);
+    return found === wanted && nextStep(attempt, at, then);
   };
 
 function firstEnd(piece: Piece, attempt: Attempt, at: number): number | undefined {
   let found: number | undefined;
-  goOn(attempt, at, (same, here) =>
+  nextStep(attempt, at, (same, here) =>
     piece(same, here, (_, end) => {
       found = end;
       return true;
@@ -124,50 +125,50 @@ function firstEnd(piece: Piece, attempt: Attempt, at: number): number | undefine
   return found;
 }
 
-/** How often; `Infinity` is without end. */
+/** How often a piece may match in a row; `Infinity` has no limit. */
 export interface Times {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   readonly greedy: boolean;
 }
 
-/** One character again and again: a loop, whatever the length. */
+/** Repeats a single character. A loop, so that a long text needs no deep recursion. */
 export const repeatCharacter =
-  (fits: Fits, { least, most, greedy }: Times): Piece =>
+  (fits: Fits, { min, max, greedy }: Times): Piece =>
   (attempt, at, then) => {
     const { text } = attempt;
-    const longest = Math.min(most, text.length - at);
+    const available = Math.min(max, text.length - at);
     let count = 0;
-    const limit = greedy ? longest : Math.min(least, longest);
+    const limit = greedy ? available : Math.min(min, available);
     while (count < limit && fits(text.charCodeAt(at + count))) count++;
-    if (count < least) return false;
+    if (count < min) return false;
     if (greedy) {
-      for (; count >= least; count--) if (goOn(attempt, at + count, then)) return true;
+      for (; count >= min; count--) if (nextStep(attempt, at + count, then)) return true;
       return false;
     }
     for (;;) {
-      if (goOn(attempt, at + count, then)) return true;
-      if (attempt.steps < 0 || count >= longest || !fits(text.charCodeAt(at + count))) return false;
+      if (nextStep(attempt, at + count, then)) return true;
+      if (attempt.steps < 0 || count >= available || !fits(text.charCodeAt(at + count))) return false;
       count++;
     }
   };
 
-export const repeat = (piece: Piece, { least, most, greedy }: Times): Piece => {
+export const repeat = (piece: Piece, { min, max, greedy }: Times): Piece => {
   return (attempt, at, then) => {
     const from =
       (count: number, before: number): Then =>
       (same, here) => {
-        // What took nothing would do so for ever.
+        // A piece that matched no character would match none again, without end.
         const again = (): boolean =>
-          count < most && (count < least || here !== before) && goOn(same, here, more(count, here));
-        const enough = (): boolean => count >= least && then(same, here);
-        if (here === before && count < least) return then(same, here);
+          count < max && (count < min || here !== before) && nextStep(same, here, more(count, here));
+        const enough = (): boolean => count >= min && then(same, here);
+        if (here === before && count < min) return then(same, here);
         return greedy ? again() || enough() : enough() || again();
       };
     const more =
       (count: number, here: number): Then =>
       (same) =>
         piece(same, here, from(count + 1, here));
-    return goOn(attempt, at, from(0, -1));
+    return nextStep(attempt, at, from(0, -1));
   };
 };

@@ -12,7 +12,7 @@ interface Flags {
   readonly x: boolean;
 }
 
-/** A piece. Single characters are collected, because they match faster together. */
+/** A piece, or a single character. Characters in a row are collected into one piece, which matches faster. */
 type Atom = { readonly piece: Piece } | { readonly fits: Fits };
 
 const controls: ReadonlyMap<string, number> = new Map([
@@ -58,7 +58,7 @@ export class Parser {
     return piece;
   }
 
-  /** Parses up to the end or a closing parenthesis, where flags set inside end. */
+  /** Parses up to the end or a closing parenthesis. Flags that are set inside end there. */
   #alternatives(): Piece {
     if (++this.#depth > 100) throw this.#fault('parentheses are too deeply nested');
     const flags = this.#flags;
@@ -127,16 +127,16 @@ export class Parser {
     return { piece: possessive ? atomic(piece) : piece };
   }
 
-  #times(): { least: number; most: number } | undefined {
-    if (this.#take('*')) return { least: 0, most: Infinity };
-    if (this.#take('+')) return { least: 1, most: Infinity };
-    if (this.#take('?')) return { least: 0, most: 1 };
+  #times(): { min: number; max: number } | undefined {
+    if (this.#take('*')) return { min: 0, max: Infinity };
+    if (this.#take('+')) return { min: 1, max: Infinity };
+    if (this.#take('?')) return { min: 0, max: 1 };
     const counted = this.#takeMatch(/\{(\d{1,5})(,?)(\d{0,5})\}/y);
     if (counted === undefined) return undefined;
-    const least = Number(counted[1]);
-    const most = counted[3] !== '' ? Number(counted[3]) : counted[2] === '' ? least : Infinity;
-    if (most < least) throw this.#fault('numbers out of order in {} quantifier', this.#at - 1);
-    return { least, most };
+    const min = Number(counted[1]);
+    const max = counted[3] !== '' ? Number(counted[3]) : counted[2] === '' ? min : Infinity;
+    if (max < min) throw this.#fault('numbers out of order in {} quantifier', this.#at - 1);
+    return { min, max };
   }
 
   #group(): Atom | undefined {

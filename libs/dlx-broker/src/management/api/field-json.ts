@@ -1,4 +1,4 @@
-import { deepestNesting, type Field, type FieldTable } from '../../message/index.js';
+import { maxNesting, type Field, type FieldTable } from '../../message/index.js';
 
 /** A JSON value that has no place in a field table; the message is RabbitMQ's reason (rule U1). */
 export class FieldJsonError extends Error {
@@ -22,7 +22,7 @@ export function tableOfJson(object: object): FieldTable {
 }
 
 function tableOf(object: object, depth: number, budget: Budget): FieldTable {
-  if (depth > deepestNesting) throw new FieldJsonError(`nested more than ${deepestNesting} levels deep`);
+  if (depth > maxNesting) throw new FieldJsonError(`nested more than ${maxNesting} levels deep`);
   const entries = object instanceof Map ? [...(object as Map<string, unknown>)] : Object.entries(object);
   take(budget, entries.length);
   return new Map(entries.map(([name, value]): [string, Field] => [name, fieldOf(value, depth, budget)]));
@@ -49,7 +49,7 @@ function fieldOf(value: unknown, depth: number, budget: Budget): Field {
       return numberOf(value);
     default:
       if (value === null || value === undefined) throw new FieldJsonError('null_not_allowed');
-      if (depth > deepestNesting) throw new FieldJsonError(`nested more than ${deepestNesting} levels deep`);
+      if (depth > maxNesting) throw new FieldJsonError(`nested more than ${maxNesting} levels deep`);
       if (Array.isArray(value)) return listOf(value, depth, budget);
       return { type: 'F', value: tableOf(value as object, depth + 1, budget) };
   }

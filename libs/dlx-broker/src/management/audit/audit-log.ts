@@ -1,4 +1,4 @@
-import { longestShortstr } from '../../message/index.js';
+import { maxShortstrBytes } from '../../message/index.js';
 import { cutText } from '../../host/index.js';
 import { Refusals } from './refusals.js';
 
@@ -48,7 +48,7 @@ export interface AuditSink {
 
 /** Cuts names to a length that no name of AMQP exceeds. */
 const cut = (names: AuditEntry['names']): AuditEntry['names'] =>
-  Object.fromEntries(Object.entries(names).map(([key, name]) => [key, cutText(name, longestShortstr)]));
+  Object.fromEntries(Object.entries(names).map(([key, name]) => [key, cutText(name, maxShortstrBytes)]));
 
 /** The number of entries that can be read. */
 const remembered = 10_000;

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../broker/index.js';
-import { type Address, isShortstr, longestShortstr } from '../../message/index.js';
+import { type Address, isShortstr, maxShortstrBytes } from '../../message/index.js';
 import { badRequest, type Problem } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
@@ -88,7 +88,7 @@ function filterOf(said: ReadonlyMap<string, unknown>, headers: readonly WantedHe
 /** The audit log and the list of redrives keep filters, so each part has a limit. */
 function checkHeader({ name, value = '' }: WantedHeader): void {
   if (name === '') throw badRequest('a header is asked for without its name');
-  if (!isShortstr(name)) throw badRequest(`the name of a wanted header is longer than ${longestShortstr} bytes`);
+  if (!isShortstr(name)) throw badRequest(`the name of a wanted header is longer than ${maxShortstrBytes} bytes`);
   if (value.length > longest) throw badRequest(`the value of a wanted header is longer than ${longest} characters`);
 }
 
@@ -196,7 +196,7 @@ export function addressIn(value: unknown): Address | undefined {
     throw badRequest("'to' should have the texts 'exchange' and 'routing_key'");
   }
   // The audit log keeps both names, also those of refused requests.
-  if (!isShortstr(exchange)) throw badRequest(`'to.exchange' is longer than ${longestShortstr} bytes`);
-  if (!isShortstr(routingKey)) throw badRequest(`'to.routing_key' is longer than ${longestShortstr} bytes`);
+  if (!isShortstr(exchange)) throw badRequest(`'to.exchange' is longer than ${maxShortstrBytes} bytes`);
+  if (!isShortstr(routingKey)) throw badRequest(`'to.routing_key' is longer than ${maxShortstrBytes} bytes`);
   return { exchange, routingKey };
 }

@@ -1,4 +1,4 @@
-import { isLost, type Message } from '../../message/index.js';
+import { isLost, type Message, noBody } from '../../message/index.js';
 
 /** The form of a payload: text if it is text (`auto`), or always base64. */
 export type PayloadEncoding = 'auto' | 'base64';
@@ -15,8 +15,6 @@ export interface Payload {
   readonly payload_truncated: boolean;
 }
 
-const nothing = new Uint8Array();
-
 /** The most bytes of a character in UTF-8. */
 const longestCharacter = 4;
 
@@ -26,7 +24,7 @@ export function payloadOf(message: Message, encoding: PayloadEncoding, truncate:
   const about = { payload_bytes: message.size, payload_truncated };
   let body: Uint8Array;
   try {
-    body = truncate === 0 ? nothing : message.body;
+    body = truncate === 0 ? noBody : message.body;
   } catch (error) {
     const payload_error = { kind: isLost(error) ? 'lost' : 'unreadable', reason: (error as Error).message } as const;
     return { payload: null, payload_encoding: 'base64', ...about, payload_truncated: true, payload_error };

@@ -1,4 +1,4 @@
-import { deepestNesting } from '../../message/index.js';
+import { maxNesting } from '../../message/index.js';
 import { LargeJsonError, nestingOf, parsedJson } from './json-parse.js';
 import type { JsonObject } from './json-object.js';
 import { badRequest } from './reply.js';
@@ -62,7 +62,7 @@ export function jsonObject(value: unknown, required: readonly string[]): JsonObj
  * @throws Problem 400
  */
 export function* checkNesting(json: string): Generator<void, void, void> {
-  const limit = 2 * deepestNesting;
+  const limit = 2 * maxNesting;
   if ((yield* nestingOf(json, limit)) > limit) throw badRequest(`nested more than ${limit} levels deep`);
 }
 

@@ -1,4 +1,4 @@
-import { deepestNesting } from '../../message/index.js';
+import { maxNesting } from '../../message/index.js';
 import { Problem } from '../http/reply.js';
 import type { Asker } from './asker.js';
 import { ask, getJson, refusal } from './get-json.js';
@@ -88,7 +88,7 @@ function rowsIn(body: unknown, server: RemoteServer, path: string): readonly Raw
 export const tooDeep = 'arguments are nested too deeply';
 
 const bounded = (row: RawRow): RawRow =>
-  isDeeper(row['arguments'], deepestNesting) ? { ...row, arguments: tooDeep } : row;
+  isDeeper(row['arguments'], maxNesting) ? { ...row, arguments: tooDeep } : row;
 
 const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === 'object' &&

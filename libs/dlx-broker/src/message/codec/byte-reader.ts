@@ -100,7 +100,7 @@ export class ByteReader {
     return this.text(this.long());
   }
 
-  /** A copy: what is read from lives no longer than a read of the socket. */
+  /** A copy, because the buffer of a socket is used again after the read. */
   longbytes(): Uint8Array {
     const length = this.long();
     const at = this.take(length);
@@ -112,7 +112,7 @@ export class ByteReader {
     return decodeText(this.bytes, at, at + length);
   }
 
-  /** Moves over that many bytes. @returns where they begin */
+  /** Skips bytes. @returns where they begin */
   take(length: number): number {
     const { at } = this;
     if (length > this.end - at) throw new Malformed('too short');

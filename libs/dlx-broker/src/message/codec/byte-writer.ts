@@ -1,4 +1,4 @@
-import { encodeText, longestShortstr } from './text.js';
+import { encodeText, maxShortstrBytes } from './text.js';
 
 /** Writes AMQP's basic types into a buffer that grows, big-endian. */
 export class ByteWriter {
@@ -56,13 +56,13 @@ export class ByteWriter {
     this.at = this.bytes.writeDoubleBE(value, this.at);
   }
 
-  /** What is too long is cut, and ends with dots, as RabbitMQ cuts its error texts. */
+  /** Writes a text of up to 255 bytes. A longer one is cut and ends with dots, as RabbitMQ cuts its error texts. */
   shortstr(text: string): void {
     const { length } = text;
     if (this.at + 1 + length > this.bytes.length) this.grow(1 + length);
     const { bytes } = this;
     const start = this.at;
-    if (length > longestShortstr) return this.#shorten(encodeText(text));
+    if (length > maxShortstrBytes) return this.#shorten(encodeText(text));
     for (let index = 0; index < length; index++) {
       const code = text.charCodeAt(index);
       if (code > 127) return this.#shorten(encodeText(text));
@@ -74,7 +74,7 @@ export class ByteWriter {
 
   longstr(text: string): void {
     const { length } = text;
-    // What fits whatever its characters are is written in place; only ASCII has as many bytes as characters.
+    // ASCII has as many bytes as characters and is written in place. Any other character ends this loop.
     if (this.at + 4 + length > this.bytes.length) this.grow(4 + length);
     const { bytes } = this;
     const start = this.at + 4;
@@ -123,7 +123,7 @@ export class ByteWriter {
     return offset;
   }
 
-  /** Makes room for so many bytes more. */
+  /** Makes room for this many more bytes. */
   protected grow(length: number): void {
     const bytes = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.at + length));
     this.bytes.copy(bytes, 0, 0, this.at);
@@ -131,12 +131,12 @@ export class ByteWriter {
   }
 
   #shorten(bytes: Buffer): void {
-    if (bytes.length <= longestShortstr) {
+    if (bytes.length <= maxShortstrBytes) {
       this.octet(bytes.length);
       return this.raw(bytes, 0, bytes.length);
     }
-    this.octet(longestShortstr);
-    this.raw(bytes, 0, longestShortstr - 3);
+    this.octet(maxShortstrBytes);
+    this.raw(bytes, 0, maxShortstrBytes - 3);
     this.raw(Buffer.from('...'), 0, 3);
   }
 }

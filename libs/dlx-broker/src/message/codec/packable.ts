@@ -1,17 +1,17 @@
 import type { Field, FieldTable } from '../field-table.js';
 
-/** A name of at most so many characters fits into a short string: each takes at most three bytes. */
-const longestName = 85;
+/** A name of up to 85 characters always fits into a short string: a character takes at most three bytes. */
+const maxNameLength = 85;
 
-/** It stands for a byte that is no UTF-8, and may come back as another one. */
+/** A lone surrogate stands for a byte that is not UTF-8 (see text.ts), and may be decoded as another character. */
 const loneSurrogate = /\p{Surrogate}/u;
 
 /**
- * Whether the wire can carry all of a table unchanged. A host in the same process can publish a table that it cannot.
+ * Whether the wire can carry all of a table unchanged. Only a host in the same process can publish another table.
  */
 export function isPackable(table: FieldTable): boolean {
   for (const [name, field] of table) {
-    if (name.length > longestName || loneSurrogate.test(name) || !canCarry(field)) return false;
+    if (name.length > maxNameLength || loneSurrogate.test(name) || !canCarry(field)) return false;
   }
   return true;
 }
@@ -48,8 +48,8 @@ function canCarry(field: Field): boolean {
   }
 }
 
-const isIn = (value: number, least: number, most: number): boolean =>
-  Number.isInteger(value) && value >= least && value <= most;
+const isIn = (value: number, min: number, max: number): boolean =>
+  Number.isInteger(value) && value >= min && value <= max;
 
 /** A safe integer is decoded as a number, any other integer as a bigint. */
 function isLong(value: number | bigint, isUnsigned: boolean): boolean {

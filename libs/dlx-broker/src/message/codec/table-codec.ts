@@ -1,5 +1,5 @@
 import { type Decimal, emptyTable, type Field, type FieldTable } from '../field-table.js';
-import { deepestNesting } from '../nesting.js';
+import { maxNesting } from '../nesting.js';
 import { type ByteReader, Malformed, UnknownFieldType } from './byte-reader.js';
 import type { ByteWriter } from './byte-writer.js';
 
@@ -8,7 +8,7 @@ import type { ByteWriter } from './byte-writer.js';
  * @throws Malformed, UnknownFieldType
  */
 export function readTable(from: ByteReader, depth = 1): FieldTable {
-  if (depth > deepestNesting) throw new Malformed('too deep');
+  if (depth > maxNesting) throw new Malformed('too deep');
   const length = from.long();
   if (length === 0) return emptyTable;
   const { at, end } = from;
@@ -27,7 +27,7 @@ export function readTableBody(from: ByteReader): FieldTable {
   return table;
 }
 
-/** Reads a part on its own: nothing in it may reach beyond. */
+/** Reads a part of the bytes; a value that reaches beyond the part is Malformed. */
 function within<T>(from: ByteReader, start: number, end: number, read: () => T): T {
   const after = from.at;
   from.at = start;
@@ -41,7 +41,7 @@ function within<T>(from: ByteReader, start: number, end: number, read: () => T):
 }
 
 function readArray(from: ByteReader, depth: number): readonly Field[] {
-  if (depth > deepestNesting) throw new Malformed('too deep');
+  if (depth > maxNesting) throw new Malformed('too deep');
   const length = from.long();
   const { at, end } = from;
   from.take(length);

@@ -1,4 +1,4 @@
-import { deepestNesting } from '../nesting.js';
+import { maxNesting } from '../nesting.js';
 import { type ByteReader, Malformed, UnknownFieldType } from './byte-reader.js';
 
 /** Bytes of a value by its letter, for the types of a fixed size. */
@@ -11,11 +11,11 @@ const [text, octets, list, table] = ['S', 'x', 'A', 'F'].map((letter) => letter.
 
 /**
  * Skips a field table with its length in front, and checks that all of it can be decoded.
- * @returns marks of the names at its top level, see {@link markOf}
+ * @returns the marks of the names at its top level, see {@link markOf}
  * @throws what reading it would throw: Malformed, UnknownFieldType
  */
 export function skipTable(from: ByteReader, depth = 1): number {
-  if (depth > deepestNesting) throw new Malformed('too deep');
+  if (depth > maxNesting) throw new Malformed('too deep');
   const outer = enter(from);
   const { bytes } = from;
   let marks = 0;
@@ -36,13 +36,13 @@ export function skipTable(from: ByteReader, depth = 1): number {
 export const markOf = (length: number, first: number): number => 1 << ((length * 7 + first) & 31);
 
 function skipArray(from: ByteReader, depth: number): void {
-  if (depth > deepestNesting) throw new Malformed('too deep');
+  if (depth > maxNesting) throw new Malformed('too deep');
   const outer = enter(from);
   while (from.at < from.end) skipField(from, depth);
   from.end = outer;
 }
 
-/** Goes into a part that has its length in front: nothing in it may reach beyond. @returns where the outer part ends */
+/** Limits the reader to a part that has its length in front. @returns where the outer part ends */
 function enter(from: ByteReader): number {
   const length = from.long();
   const { at, end } = from;

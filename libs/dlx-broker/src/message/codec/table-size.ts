@@ -5,8 +5,8 @@ import { textLength } from './text.js';
 /** A function that measures the bytes of a text. */
 type Measure = (text: string) => number;
 
-/** No character takes more bytes. */
-const mostBytes: Measure = (text) => text.length * 3;
+/** No UTF-16 code unit takes more than three bytes. */
+const upperBound: Measure = (text) => text.length * 3;
 
 /** The bytes of a field table on the wire, with its length in front. */
 export function tableSize(table: FieldTable, lengthOf: Measure = textLength): number {
@@ -16,9 +16,9 @@ export function tableSize(table: FieldTable, lengthOf: Measure = textLength): nu
   return size;
 }
 
-/** Whether {@link tableSize} is above a limit. Far below it no text is measured. */
+/** Whether {@link tableSize} is above a limit. A table far below it is decided by an upper bound, without measuring texts. */
 export const isLargerThan = (table: FieldTable, limit: number): boolean =>
-  tableSize(table, mostBytes) > limit && tableSize(table) > limit;
+  tableSize(table, upperBound) > limit && tableSize(table) > limit;
 
 /** The bytes of a value, with the letter of its type. */
 export function fieldSize(field: Field, lengthOf: Measure = textLength): number {

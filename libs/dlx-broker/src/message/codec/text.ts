@@ -1,13 +1,13 @@
 /*
- * Names and texts come as bytes that ought to be UTF-8. Those that are not must still come back as they were (a routing
- * key may be anything): each byte that fits nowhere becomes a lone surrogate, U+DC00 and the byte, and is turned back
- * on its way out.
+ * Names and texts come as bytes that should be UTF-8. Other bytes must be sent on unchanged, because a routing key may
+ * have any bytes: a byte that is no part of a character is decoded as a lone surrogate, U+DC00 plus the byte, and encoded
+ * as that byte again.
  */
 
 const replacement = '\ufffd';
 const firstEscape = 0xdc80;
 const lastEscape = 0xdcff;
-/** Not the second half of a pair. */
+/** A lone surrogate, which is not the second half of a pair. */
 const loneEscape = /[\udc80-\udcff]/u;
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -16,7 +16,7 @@ const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function decodeText(bytes: Buffer, start: number, end: number): string {
   if (start === end) return '';
   const text = bytes.toString('utf8', start, end);
-  return text.includes(replacement) ? decodeStrange(bytes.subarray(start, end), text) : text;
+  return text.includes(replacement) ? decodeInvalid(bytes.subarray(start, end), text) : text;
 }
 
 /** Whether a text decoded by {@link decodeText} came from proper UTF-8. */
@@ -34,25 +34,25 @@ export function encodeText(text: string): Buffer {
   return Buffer.concat(parts);
 }
 
-/** A short string of AMQP has at most so many bytes. */
-export const longestShortstr = 255;
+/** The most bytes of an AMQP short string. */
+export const maxShortstrBytes = 255;
 
 /** Bytes of a text on the wire. */
 export function textLength(text: string): number {
   const bytes = Buffer.byteLength(text);
-  // As many bytes as characters: ASCII.
+  // A text with as many bytes as characters is ASCII.
   return bytes === text.length || isUtf8(text) ? bytes : encodeText(text).length;
 }
 
 /** Whether a name, a key or a tag fits into a short string. */
 export const isShortstr = (text: string): boolean =>
   // A unit of UTF-16 takes at most three bytes.
-  text.length * 3 <= longestShortstr || textLength(text) <= longestShortstr;
+  text.length * 3 <= maxShortstrBytes || textLength(text) <= maxShortstrBytes;
 
-function decodeStrange(bytes: Buffer, lossy: string): string {
+function decodeInvalid(bytes: Buffer, lossy: string): string {
   try {
     strict.decode(bytes);
-    return lossy; // it really contains U+FFFD
+    return lossy; // the bytes contain a proper U+FFFD
   } catch {
     return escaped(bytes);
   }
@@ -69,7 +69,7 @@ function escaped(bytes: Buffer): string {
   return text;
 }
 
-/** Bytes of the character that begins here; 0 when none does. */
+/** Bytes of the character that begins here; 0 when no character does. */
 function sequenceLength(bytes: Buffer, at: number): number {
   const first = bytes[at] as number;
   if (first < 0x80) return 1;

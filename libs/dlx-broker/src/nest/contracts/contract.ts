@@ -1,5 +1,5 @@
 import { OwnTimers, SystemClock } from '../../host/index.js';
-import { isShortstr, longestShortstr } from '../../message/index.js';
+import { isShortstr, maxShortstrBytes } from '../../message/index.js';
 import {
   checkMethods,
   DlxConfigurationError,
@@ -124,7 +124,7 @@ function checkContract(kind: 'event' | 'request', pattern: unknown, options: obj
   if (typeof pattern !== 'string') throw refused(pattern, `${kind}()`, 'is no text; write a routing key');
   const name = `${kind}('${pattern}')`;
   if (pattern === '' || !isShortstr(pattern)) {
-    throw new DlxConfigurationError(`${name}: a routing key has 1 to ${longestShortstr} bytes`);
+    throw new DlxConfigurationError(`${name}: a routing key has 1 to ${maxShortstrBytes} bytes`);
   }
   if (pattern.split('.').some((word) => word === '*' || word === '#')) {
     const why = 'a contract is for one routing key, because every message that it fits has its payload';

@@ -1,5 +1,5 @@
 import { type Backend, type BackendState, serverOf } from '../../backend/index.js';
-import { delayIn, measuredLoop, shownText, withoutPasswords } from '../../host/index.js';
+import { loopDelayOf, measureLoop, shownText, withoutPasswords } from '../../host/index.js';
 import type { EventLog } from '../event-log.js';
 import { textOf } from '../failure-log.js';
 import type { Connected } from '../options.js';
@@ -31,7 +31,7 @@ export interface HealthParts {
 /** Answers health checks from what this process knows. It never publishes or declares. */
 export class Health {
   readonly #oldest: OldestLetter | undefined;
-  #delays: ReturnType<typeof measuredLoop> | undefined;
+  #delays: ReturnType<typeof measureLoop> | undefined;
   #known: { readonly at: number; readonly state: string; readonly answer: Promise<DlxHealth> } | undefined;
 
   constructor(private readonly parts: HealthParts) {
@@ -43,7 +43,7 @@ export class Health {
   /** Begins to measure the event loop, if it has a limit. */
   start(): void {
     if (this.parts.options.loopDelay === undefined || this.#delays !== undefined) return;
-    this.#delays = measuredLoop();
+    this.#delays = measureLoop();
   }
 
   close(): void {
@@ -122,7 +122,7 @@ export class Health {
     if (this.#delays === undefined) return undefined;
     const { max } = this.#delays;
     this.#delays.reset();
-    return Math.round(delayIn(max));
+    return Math.round(loopDelayOf(max));
   }
 }
 

@@ -1,11 +1,9 @@
 import { type Broker, type MessageOwner, inRestoreOrder } from '../../broker/index.js';
-import { type Message, messageOf } from '../../message/index.js';
+import { type Message, messageOf, noBody } from '../../message/index.js';
 import type { Integers } from './columns.js';
 import { type Entry, Flag } from './entry-table.js';
 import type { Recovered } from './recover.js';
 import { slotOf } from './slot.js';
-
-const nothing = new Uint8Array();
 
 /** Puts all entries back into their queues, in the order that the core defines (section L). */
 export class MessageRestorer {
@@ -96,7 +94,7 @@ export class MessageRestorer {
     const known = isShared ? this.#shared.get(number) : undefined;
     if (known !== undefined) return known;
     const { exchange, routingKey, own, notes } = replay.envelopes.get(number);
-    const message = messageOf(exchange, routingKey, own, nothing, notes);
+    const message = messageOf(exchange, routingKey, own, noBody, notes);
     message.slot = slotOf(number);
     inventory.bodies.pageOut(message, replay.sizes.get(number));
     if (isShared) this.#shared.set(number, message);

@@ -1,18 +1,18 @@
-/** Bytes of a large buffer: what leaves in one turn goes out in pieces of this size. */
+/** Bytes of a large buffer. More output of one turn is written in pieces of this size. */
 export const pooledSize = 65_536;
 
 /** Bytes of a small buffer, enough for what most connections send in a turn. */
 export const smallSize = 2_048;
 
-/** Large buffers kept for the next turn; more are left to the garbage collector. */
-const keptAtMost = 64;
+/** The most large buffers that are kept for the next turn; others are left to the garbage collector. */
+const maxLarge = 64;
 
-/** Small buffers kept: of many connections each may have one in the same turn. */
-const smallKeptAtMost = 2_048;
+/** The most small buffers that are kept: each of many connections may need one in the same turn. */
+const maxSmall = 2_048;
 
 /**
- * Output buffers, used again as soon as the socket is done with them: a fresh one for each write costs more in garbage
- * collection than everything else the listener does. A connection begins with a small one, because thousands of
+ * Output buffers, used again as soon as the socket has sent them: a new buffer for each write would cost more in garbage
+ * collection than all else that the listener does. A connection begins with a small one, because thousands of
  * connections may send a little in the same turn.
  */
 export class BufferPool {
@@ -29,7 +29,7 @@ export class BufferPool {
   giveBack(buffer: Buffer): void {
     const { length } = buffer;
     if (length === smallSize) {
-      if (this.#small.length < smallKeptAtMost) this.#small.push(buffer);
-    } else if (length === pooledSize && this.#large.length < keptAtMost) this.#large.push(buffer);
+      if (this.#small.length < maxSmall) this.#small.push(buffer);
+    } else if (length === pooledSize && this.#large.length < maxLarge) this.#large.push(buffer);
   }
 }

@@ -1,5 +1,6 @@
 import { headerPrefix } from '../properties/received.js';
-import { frameError, frameTypes, unexpectedFrame } from './reader.js';
+import { frameError, unexpectedFrame } from './errors.js';
+import { frameTypes } from './format.js';
 
 /**
  * Checks the type of a frame, and that its payload has the smallest length of that type. @throws WireError 501, or 505

@@ -75,13 +75,13 @@ describe('what is no frame ends the reading (rule T5)', () => {
 
   it('by its size, which for a content header may be another one', () => {
     const { reader, seen } = reading();
-    reader.largest = 100;
-    reader.largestHeader = 200;
+    reader.maxPayload = 100;
+    reader.maxHeader = 200;
     for (const piece of [frame(2, 1, 'x'.repeat(200)), frame(2, 1, 'y'.repeat(201)).subarray(0, 7)]) reader.push(piece);
     expect(() => reader.run()).toThrow('FRAME_ERROR - type 2, all octets = <<>>: {frame_too_large,201,100}');
     expect(seen).toEqual([[2, 1, 'x'.repeat(200)]]);
     const other = reading();
-    other.reader.largestHeader = 20_000;
+    other.reader.maxHeader = 20_000;
     other.reader.push(frame(3, 1, 'x'.repeat(20_000)).subarray(0, 7));
     expect(() => other.reader.run()).toThrow('{frame_too_large,20000,8184}');
   });
@@ -89,7 +89,7 @@ describe('what is no frame ends the reading (rule T5)', () => {
   it('by its size, before its payload has come', () => {
     for (const size of [1, 7]) {
       const { reader } = reading();
-      reader.largest = 100;
+      reader.maxPayload = 100;
       const head = frame(3, 1, 'x'.repeat(109)).subarray(0, 7);
       reader.push(head.subarray(0, size));
       reader.push(head.subarray(size));

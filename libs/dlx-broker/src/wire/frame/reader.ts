@@ -1,29 +1,24 @@
-import { WireError } from '../wire-error.js';
-import { firstFrameSize, frameOverhead } from './sizes.js';
-
-/** The types of frames. */
-export const frameTypes = { method: 1, header: 2, body: 3, heartbeat: 8 } as const;
-
-export const frameEnd = 0xce;
+import type { WireError } from '../wire-error.js';
+import { frameError } from './errors.js';
+import { firstFrameSize, frameEnd, frameOverhead, frameTypes } from './format.js';
 
 /** Type, channel and size in front of a payload. */
 const prefix = 7;
 
 /**
- * Bytes above the largest payload that are tolerated, as in RabbitMQ: some clients do not count the overhead in
- * frame-max.
+ * A payload may be larger by this many bytes, as in RabbitMQ: some clients do not count the overhead in frame-max.
  */
-const tolerated = frameOverhead;
+const tolerance = frameOverhead;
 
 /** Receives the frames of a reader. */
 export interface FrameSink {
   /**
-   * One whole frame; its payload lies in `bytes` from `start` to `end`, and only for the time of the call.
+   * One complete frame. Its payload lies in `bytes` from `start` to `end`, and only for the time of the call.
    * @returns false when it is not taken now: it is offered again at the next {@link FrameReader.run}
    */
   frame(type: number, channel: number, bytes: Buffer, start: number, end: number): boolean;
   /** The received part of a frame was dropped, see {@link FrameHolder}. Nothing more can be read. */
-  gaveUp?(): void;
+  partDropped?(): void;
 }
 
 /** A reader that holds a part of a frame. */
@@ -36,8 +31,8 @@ export interface FrameHolder {
 export interface HeldFrames {
   /** The holder has received a part of its frame. @param bytes by which its memory has grown, at least 0 */
   grew(holder: FrameHolder, bytes: number): void;
-  /** Its frame is whole, or given up. @param bytes that it held */
-  over(holder: FrameHolder, bytes: number): void;
+  /** The frame of the holder is complete or was dropped. @param bytes that the holder held */
+  released(holder: FrameHolder, bytes: number): void;
 }
 
 /**
@@ -45,11 +40,11 @@ export interface HeldFrames {
  * grows with the bytes received, not with the size announced.
  */
 export class FrameReader implements FrameHolder {
-  /** The largest payload allowed; much more is refused before anything is kept. */
-  largest = firstFrameSize - frameOverhead;
-  /** The largest payload of a content header, if it may be above that: RabbitMQ does not split headers for frame-max. */
-  largestHeader = 0;
-  /** The input was not a frame, so the start of the next frame is unknown. */
+  /** The largest payload. A frame that announces a larger one is refused before any of it is kept. */
+  maxPayload = firstFrameSize - frameOverhead;
+  /** The largest payload of a content header, if it is above `maxPayload`: RabbitMQ does not split headers for frame-max. */
+  maxHeader = 0;
+  /** True after bytes that are no frame: the start of the next frame is unknown. */
   isBroken = false;
   readonly #sink: FrameSink;
   /** Counts the parts of frames of all readers of the listener. */
@@ -67,12 +62,12 @@ export class FrameReader implements FrameHolder {
     this.#unfinished = unfinished;
   }
 
-  /** Bytes held for a frame that is not whole. */
+  /** Bytes held for a frame that is not complete. */
   get held(): number {
     return this.#partial?.length ?? 0;
   }
 
-  /** Whether bytes wait that {@link run} has not looked at. */
+  /** Whether {@link run} has bytes to read. */
   get hasMore(): boolean {
     return this.#chunks.length > 0;
   }
@@ -93,7 +88,7 @@ export class FrameReader implements FrameHolder {
     this.#isPaused = true;
   }
 
-  /** Passes all whole frames to the sink, until the sink refuses one. @throws WireError 501; nothing more can be read then */
+  /** Passes all complete frames to the sink, until the sink refuses one. @throws WireError 501; nothing more can be read then */
   run(): void {
     this.#isPaused = false;
     for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
@@ -103,7 +98,7 @@ export class FrameReader implements FrameHolder {
     }
   }
 
-  /** Forgets everything. */
+  /** Discards all received bytes. */
   clear(): void {
     this.#chunks = [];
     this.#at = 0;
@@ -113,10 +108,10 @@ export class FrameReader implements FrameHolder {
   drop(): void {
     this.isBroken = true;
     this.clear();
-    this.#sink.gaveUp?.();
+    this.#sink.partDropped?.();
   }
 
-  /** @returns whether all of the chunk has been dealt with */
+  /** @returns whether all of the chunk was read */
   #read(chunk: Buffer): boolean {
     const partial = this.#filled === 0 ? 'taken' : this.#complete(chunk);
     if (partial !== 'taken') return partial === 'incomplete';
@@ -125,7 +120,7 @@ export class FrameReader implements FrameHolder {
     while (length - at >= prefix) {
       if (this.#isPaused) return this.#stop(at);
       const size = chunk.readUInt32BE(at + 3);
-      if (size > this.largest + tolerated) this.#checkLarge(chunk, at, size);
+      if (size > this.maxPayload + tolerance) this.#checkLarge(chunk, at, size);
       const end = at + prefix + size;
       if (end >= length) break;
       if (chunk[end] !== frameEnd) throw this.#badEnd(chunk, at, end);
@@ -149,12 +144,12 @@ export class FrameReader implements FrameHolder {
     if (this.#filled < prefix) return 'incomplete';
     const partial = this.#partial as Buffer;
     const size = partial.readUInt32BE(3);
-    if (size > this.largest + tolerated) this.#checkLarge(partial, 0, size);
+    if (size > this.maxPayload + tolerance) this.#checkLarge(partial, 0, size);
     const whole = prefix + size + 1;
     this.#take(chunk, whole);
     if (this.#filled < whole) return 'incomplete';
-    // The frame is complete: if it waits now, it waits for this side and not for its client.
-    this.#unfinished?.over(this, this.held);
+    // A complete frame is not counted: if it waits, it waits for this side and not for the client.
+    this.#unfinished?.released(this, this.held);
     // `#take` may have replaced the buffer.
     const frame = this.#partial as Buffer;
     if (frame[whole - 1] !== frameEnd) throw this.#badEnd(frame, 0, whole - 1);
@@ -164,12 +159,12 @@ export class FrameReader implements FrameHolder {
   }
 
   #forget(): void {
-    if (this.#partial !== undefined) this.#unfinished?.over(this, this.#partial.length);
+    if (this.#partial !== undefined) this.#unfinished?.released(this, this.#partial.length);
     this.#filled = 0;
     this.#partial = undefined;
   }
 
-  /** Fills up to `wanted` bytes from where the chunk is. */
+  /** Copies bytes of the chunk until the partial frame has `wanted` bytes. */
   #take(chunk: Buffer, wanted: number): void {
     const end = Math.min(chunk.length, this.#at + wanted - this.#filled);
     if (end > this.#at) this.#keep(chunk, this.#at, end);
@@ -189,7 +184,7 @@ export class FrameReader implements FrameHolder {
     this.#unfinished?.grew(this, this.#partial.length - held);
   }
 
-  /** Twice what has come, so that many small pieces are not copied again and again, but no more than the frame. */
+  /** Twice the bytes received, so that many small pieces are not copied again and again, but no more than the frame. */
   #lengthFor(needed: number): number {
     const filled = this.#filled;
     if (filled < prefix) return needed;
@@ -204,33 +199,10 @@ export class FrameReader implements FrameHolder {
   }
 
   #checkLarge(bytes: Buffer, at: number, size: number): void {
-    if (bytes[at] === frameTypes.header && size <= this.largestHeader) return;
+    if (bytes[at] === frameTypes.header && size <= this.maxHeader) return;
     this.isBroken = true;
-    throw frameError(bytes[at] as number, empty, `{frame_too_large,${size},${this.largest}}`);
+    throw frameError(bytes[at] as number, empty, `{frame_too_large,${size},${this.maxPayload}}`);
   }
 }
 
 const empty = Buffer.alloc(0);
-
-/** A payload as error texts show it: its first bytes in decimal. */
-function snippet(payload: Buffer): string {
-  const which = payload.length <= 16 ? 'all' : 'first 16';
-  return `${which} octets = ${erlangTerm(payload.subarray(0, 16))}`;
-}
-
-/** Bytes in decimal, as RabbitMQ prints what it cannot decode. */
-export const erlangBinary = (bytes: Uint8Array): string => `<<${Array.from(bytes).join()}>>`;
-
-/** Bytes as RabbitMQ prints them: as text if all are printable, else in decimal. */
-function erlangTerm(bytes: Buffer): string {
-  const text = bytes.toString('latin1');
-  return /^[\x20-\x7e\xa0-\xff]+$/.test(text) ? `<<${JSON.stringify(text)}>>` : erlangBinary(bytes);
-}
-
-/** The error of bytes that are no frame. */
-export const frameError = (type: number, payload: Buffer, reason: string): WireError =>
-  new WireError('FRAME_ERROR', `type ${type}, ${snippet(payload)}: ${reason}`);
-
-/** The error of a frame whose type is not expected here. */
-export const unexpectedFrame = (type: number, payload: Buffer): WireError =>
-  new WireError('UNEXPECTED_FRAME', `type ${type}, ${snippet(payload)}`);

@@ -24,7 +24,7 @@ function writing() {
         return true;
       },
     });
-    reader.largest = 10_000_000;
+    reader.maxPayload = 10_000_000;
     reader.push(Buffer.concat(written));
     reader.run();
     return found;
@@ -52,7 +52,7 @@ describe('frames are gathered', () => {
     const bodies = [0, 1, 47, 48, 4_087, 4_088, 16_383, 16_384, 70_000, 200_000].map((size, index) =>
       Buffer.alloc(size, index + 1),
     );
-    writer.largest = 131_064;
+    writer.maxPayload = 131_064;
     for (const body of bodies) for (let copy = 0; copy < 5; copy++) writer.body(3, body);
     writer.flush();
     const sent = bodies.flatMap((body) => Array.from({ length: 5 }, () => body));

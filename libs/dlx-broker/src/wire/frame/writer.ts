@@ -1,37 +1,36 @@
 import { ByteWriter } from '../../message/index.js';
 import { type BufferPool, pooledSize, smallSize } from './buffer-pool.js';
-import { frameEnd, frameTypes } from './reader.js';
-import { frameOverhead, smallestFrameSize } from './sizes.js';
+import { frameEnd, frameOverhead, frameTypes, minFrameSize } from './format.js';
 
-/** Where finished bytes go. `done` is called when they may be overwritten. */
+/** Writes bytes, and calls `done` when they may be overwritten. */
 export type WriteBytes = (bytes: Uint8Array, done: (() => void) | undefined) => void;
 
-/** Output of up to so many bytes is copied when it is written, so that its pooled buffer is free at once. */
-const copiedAtMost = 8_192;
+/** Output of up to this many bytes is copied when it is written, so that its pooled buffer is free at once. */
+const maxCopied = 8_192;
 
-/** Bodies from this size on are handed to the socket as they are. */
-const passedOn = 16_384;
+/** Bodies from this size on are given to the socket without a copy, in bytes. */
+const minUncopied = 16_384;
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Gathers a connection's frames in a pooled buffer, a small one at first. A large buffer leaves when it is full, and any
+ * Gathers a connection's frames in a pooled buffer, a small one at first. A large buffer is written when it is full, and any
  * buffer when {@link flush} is called, once per turn of the event loop.
  */
 export class FrameWriter extends ByteWriter {
   /** The largest payload the peer takes. */
-  largest = smallestPayload;
+  maxPayload = minPayload;
   readonly #pool: BufferPool;
   readonly #write: WriteBytes;
-  /** Called when the first bytes of a turn are written. */
-  readonly #wanted: () => void;
+  /** Called for the first bytes of a turn: {@link flush} has to follow. */
+  readonly #requestFlush: () => void;
   #frame = 0;
 
-  constructor(pool: BufferPool, write: WriteBytes, wanted: () => void) {
+  constructor(pool: BufferPool, write: WriteBytes, requestFlush: () => void) {
     super(nothing);
     this.#pool = pool;
     this.#write = write;
-    this.#wanted = wanted;
+    this.#requestFlush = requestFlush;
   }
 
   /** Bytes gathered and not yet given to the socket. */
@@ -39,7 +38,7 @@ export class FrameWriter extends ByteWriter {
     return this.at;
   }
 
-  /** Appends bytes that are no frame. */
+  /** Appends bytes that are no frame, such as a protocol header. */
   plain(bytes: Uint8Array): void {
     this.#frame = this.at;
     this.raw(bytes, 0, bytes.length);
@@ -79,13 +78,13 @@ export class FrameWriter extends ByteWriter {
   /** A body in as many frames as the peer's frame-max asks for; none when it is empty (rule T6). */
   body(channel: number, body: Uint8Array): void {
     const { length } = body;
-    for (let from = 0; from < length; from += this.largest) {
-      const to = Math.min(length, from + this.largest);
+    for (let from = 0; from < length; from += this.maxPayload) {
+      const to = Math.min(length, from + this.maxPayload);
       this.begin(frameTypes.body, channel);
-      if (to - from < passedOn) {
+      if (to - from < minUncopied) {
         this.raw(body, from, to);
         this.end();
-      } else this.#passOn(body, from, to);
+      } else this.#writeUncopied(body, from, to);
     }
   }
 
@@ -109,7 +108,7 @@ export class FrameWriter extends ByteWriter {
    * are written, and this one moves to the front of a new buffer.
    */
   protected override grow(length: number): void {
-    if (this.at === 0) this.#wanted();
+    if (this.at === 0) this.#requestFlush();
     const old = this.bytes;
     const whole = old.length > smallSize ? this.#frame : 0;
     const moved = this.at - whole;
@@ -123,7 +122,7 @@ export class FrameWriter extends ByteWriter {
     else this.#pool.giveBack(old);
   }
 
-  /** Offsets count from the frame's begin, for the frame may move. */
+  /** Offsets count from the start of the frame, because the frame may move to another buffer. */
   protected override offset(): number {
     return this.at - this.#frame;
   }
@@ -133,7 +132,7 @@ export class FrameWriter extends ByteWriter {
   }
 
   /** Passes a part of the body to the socket without a copy, between the start of the frame and its end octet. */
-  #passOn(body: Uint8Array, from: number, to: number): void {
+  #writeUncopied(body: Uint8Array, from: number, to: number): void {
     this.bytes.writeUInt32BE(to - from, this.#frame + 3);
     this.flush();
     this.#write(body.subarray(from, to), undefined);
@@ -141,7 +140,7 @@ export class FrameWriter extends ByteWriter {
   }
 
   #give(bytes: Buffer, length: number): void {
-    if (length <= copiedAtMost) {
+    if (length <= maxCopied) {
       const copy = Buffer.allocUnsafe(length);
       bytes.copy(copy, 0, 0, length);
       this.#write(copy, undefined);
@@ -150,5 +149,5 @@ export class FrameWriter extends ByteWriter {
   }
 }
 
-/** Until frame-max is negotiated. */
-const smallestPayload = smallestFrameSize - frameOverhead;
+/** The largest payload until frame-max is negotiated. */
+const minPayload = minFrameSize - frameOverhead;

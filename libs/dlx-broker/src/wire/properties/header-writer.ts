@@ -8,12 +8,12 @@ import {
   writeSortedTable,
   writeTable,
 } from '../../message/index.js';
-import { ReceivedProperties, rememberedAtMost } from './received.js';
+import { ReceivedProperties, maxRemembered } from './received.js';
 import { writeProperties } from './write-properties.js';
 
-/** Writes content headers. Remembers the last headers of a dead letter: those of the next one are mostly the same. */
+/** Writes content headers. Remembers the headers of the last dead letter: those of the next one are often the same. */
 export class HeaderWriter {
-  // All that the remembered bytes depend on.
+  // The bytes of the last dead letter's headers, and all that they depend on.
   #notes: Notes | undefined;
   #own: FieldTable | undefined;
   #expiration: string | undefined;
@@ -48,7 +48,7 @@ export class HeaderWriter {
     }
     const bytes = this.#bytes as Uint8Array;
     to.raw(bytes, 0, bytes.length);
-    if (bytes.length > rememberedAtMost) this.#notes = this.#bytes = undefined;
+    if (bytes.length > maxRemembered) this.#notes = this.#bytes = undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { ByteReader, type FieldTable, Malformed, PackedTable, type Properties } 
 import { orInternalError } from '../field-table.js';
 import { WireError } from '../wire-error.js';
 
-/** No property has the other two flags. */
+/** The flags of the fourteen properties; the other two mean nothing. */
 const usedFlags = 0xfc;
 
 /**
@@ -49,7 +49,7 @@ export class ReceivedProperties implements Properties {
     from.finish();
   }
 
-  /** The bytes of these properties if they are as a client sent them. */
+  /** The bytes of properties that are as a client sent them; undefined for others. */
   static bytesOf(properties: Properties): Buffer | undefined {
     return #bytes in properties ? properties.#bytes : undefined;
   }
@@ -63,10 +63,10 @@ export class ReceivedProperties implements Properties {
   }
 }
 
-/** Longer ones are not remembered: a connection may have thousands of channels. In bytes. */
-export const rememberedAtMost = 4_096;
+/** The most bytes that are remembered of properties or headers: a connection may have thousands of channels. */
+export const maxRemembered = 4_096;
 
-/** Remembers the last properties: nearly all messages of a channel have the same. */
+/** Reads properties. Remembers the last ones: often all messages of a channel have the same. */
 export class PropertiesReader {
   #last: ReceivedProperties | undefined;
 
@@ -78,7 +78,7 @@ export class PropertiesReader {
     if (this.#last?.matches(bytes, start, end) === true) return this.#last;
     try {
       const properties = new ReceivedProperties(Buffer.from(bytes.subarray(start, end)));
-      if (end - start <= rememberedAtMost) this.#last = properties;
+      if (end - start <= maxRemembered) this.#last = properties;
       return properties;
     } catch (error) {
       if (!(error instanceof Malformed)) throw error;

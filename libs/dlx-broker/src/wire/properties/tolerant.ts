@@ -11,7 +11,7 @@ const headersFlag = 0x2000;
 export class UndecodableProperties extends ReceivedProperties {
   readonly #sent: Buffer;
 
-  /** @param sent all bytes @param readable those without the headers */
+  /** @param sent all bytes @param readable the bytes without the headers */
   constructor(sent: Buffer, readable: Buffer) {
     super(readable);
     this.#sent = sent;
@@ -23,13 +23,13 @@ export class UndecodableProperties extends ReceivedProperties {
   }
 }
 
-/** Reads properties whatever they are. @param bytes flags and values; the result owns and changes them */
+/** Reads properties, even if they cannot be decoded. @param bytes flags and values; the result owns and changes them */
 export function readTolerantly(bytes: Buffer): ReceivedProperties {
   const lowFlags = bytes[1];
   try {
     return new ReceivedProperties(bytes);
   } catch {
-    if (lowFlags !== undefined) bytes[1] = lowFlags; // reading clears those that mean nothing
+    if (lowFlags !== undefined) bytes[1] = lowFlags; // reading has cleared the flags that mean nothing
     return readWithoutHeaders(bytes);
   }
 }
@@ -42,7 +42,7 @@ function readWithoutHeaders(bytes: Buffer): UndecodableProperties {
   }
 }
 
-/** @throws Malformed when what stands before the headers, or their length, is wrong */
+/** @throws Malformed when a property before the headers, or the length of the headers, is wrong */
 function withoutHeaders(bytes: Buffer): Buffer {
   const from = new ByteReader(bytes);
   const flags = from.short();

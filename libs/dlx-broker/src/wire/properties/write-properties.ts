@@ -2,7 +2,7 @@ import type { ByteWriter, Properties } from '../../message/index.js';
 
 /**
  * Writes property flags and values.
- * @param expiration to be written instead of that of the properties
+ * @param expiration written instead of the expiration of the properties
  * @param writeHeaders writes the table of headers; undefined when there is none
  */
 export function writeProperties(

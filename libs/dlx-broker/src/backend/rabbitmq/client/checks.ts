@@ -1,4 +1,4 @@
-import { deepestNesting, type Field, type FieldTable, isShortstr, type Properties } from '../../../message/index.js';
+import { maxNesting, type Field, type FieldTable, isShortstr, type Properties } from '../../../message/index.js';
 import { PackedTable } from '../../../message/index.js';
 import { UnsendableError } from './errors.js';
 
@@ -56,7 +56,7 @@ function checkNumber(what: string, value: number | bigint | undefined, least: nu
 function sizeOf(table: FieldTable, depth: number): number {
   // A table that came from the wire is small enough.
   if (table instanceof PackedTable) return 4 + table.length;
-  if (depth > deepestNesting) throw new UnsendableError(`headers are nested more than ${deepestNesting} levels deep`);
+  if (depth > maxNesting) throw new UnsendableError(`headers are nested more than ${maxNesting} levels deep`);
   let size = 4;
   for (const [name, field] of table) {
     if (!isShortstr(name)) throw new UnsendableError(`header name '${name.slice(0, 40)}...' is longer than 255 bytes`);
@@ -103,7 +103,7 @@ function fieldSize(name: string, field: Field, depth: number): number {
 }
 
 function arraySize(name: string, items: readonly Field[], depth: number): number {
-  if (depth > deepestNesting) throw new UnsendableError(`headers are nested more than ${deepestNesting} levels deep`);
+  if (depth > maxNesting) throw new UnsendableError(`headers are nested more than ${maxNesting} levels deep`);
   let size = 4;
   for (const item of items) size += 1 + fieldSize(name, item, depth);
   return size;

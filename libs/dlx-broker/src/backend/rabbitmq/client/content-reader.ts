@@ -1,5 +1,12 @@
 import { basicClass } from '../../../message/index.js';
-import { bodySizeIn, frameTypes, headerPrefix, isMost, UnfinishedBody, WireError } from '../../../wire/index.js';
+import {
+  bodySizeIn,
+  frameTypes,
+  headerPrefix,
+  isMostOfBuffer,
+  UnfinishedBody,
+  WireError,
+} from '../../../wire/index.js';
 import type { IncomingMessage } from './received.js';
 
 /** Bytes of messages that are not complete, over all channels of a connection. */
@@ -101,5 +108,5 @@ export class ContentReader {
 
 /** A slice if it is most of the buffer; otherwise a copy, because a small slice would keep the whole buffer in memory. */
 function kept(bytes: Buffer, start: number, end: number): Buffer {
-  return isMost(bytes, end - start) ? bytes.subarray(start, end) : Buffer.from(bytes.subarray(start, end));
+  return isMostOfBuffer(bytes, end - start) ? bytes.subarray(start, end) : Buffer.from(bytes.subarray(start, end));
 }

@@ -40,7 +40,7 @@ export function writePublish(
   const { channel, exchange, routingKey, mandatory, replaced } = destination;
   checkName('exchange name', exchange);
   checkName('routing key', routingKey);
-  const header = encoded(properties, to.largest - headerPrefix);
+  const header = encoded(properties, to.maxPayload - headerPrefix);
   if (replaced !== undefined) methods.writeBasicReplace(to, channel, replaced);
   methods.writeBasicPublish(to, channel, exchange, routingKey, mandatory, false);
   to.begin(frameTypes.header, channel);

@@ -19,7 +19,7 @@ function framesOf(write: (to: FrameWriter) => void): Buffer {
     (bytes) => pieces.push(Buffer.from(bytes)),
     () => undefined,
   );
-  to.largest = 100_000;
+  to.maxPayload = 100_000;
   write(to);
   to.flush();
   return Buffer.concat(pieces);

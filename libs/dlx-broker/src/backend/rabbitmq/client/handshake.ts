@@ -1,7 +1,7 @@
 import { ByteWriter, isShortstr, longstr, methodIds, writeTable } from '../../../message/index.js';
 import {
   frameOverhead,
-  smallestFrameSize,
+  minFrameSize,
   type FrameWriter,
   type MethodReader,
   methods,
@@ -102,12 +102,12 @@ export class ClientHandshake {
     const agreed: Agreement = {
       server: this.#server as ServerDescription,
       channelMax: lower(channelMax, offered.channelMax) || mostChannels,
-      frameMax: Math.max(lower(frameMax, offered.frameMax) || defaults.frameMax, smallestFrameSize),
+      frameMax: Math.max(lower(frameMax, offered.frameMax) || defaults.frameMax, minFrameSize),
       heartbeat: heartbeat === 0 ? 0 : lower(heartbeat, offered.heartbeat),
     };
     this.#agreed = agreed;
     methods.writeConnectionTuneOk(this.to, 0, agreed.channelMax, agreed.frameMax, agreed.heartbeat);
-    this.to.largest = agreed.frameMax - frameOverhead;
+    this.to.maxPayload = agreed.frameMax - frameOverhead;
     methods.writeConnectionOpen(this.to, 0, virtualHost);
     this.#due = methodIds.connectionOpenOk;
   }

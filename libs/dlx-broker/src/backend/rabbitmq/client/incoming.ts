@@ -9,7 +9,7 @@ import {
 import type { ChannelCore } from './channel-core.js';
 
 /** RabbitMQ does not split content headers, whatever frame-max says. In bytes. */
-const largestHeader = 16_777_216;
+const maxHeader = 16_777_216;
 
 /** The receiver of frames and errors. */
 export interface IncomingHost {
@@ -37,13 +37,13 @@ export class Incoming implements FrameSink {
   /** @param frameMax bytes of a frame at most */
   constructor(frameMax: number, host: IncomingHost) {
     this.#host = host;
-    this.#reader.largestHeader = largestHeader;
+    this.#reader.maxHeader = maxHeader;
     this.limit(frameMax);
   }
 
   /** @param frameMax bytes of a frame at most, from now on */
   limit(frameMax: number): void {
-    this.#reader.largest = frameMax - frameOverhead;
+    this.#reader.maxPayload = frameMax - frameOverhead;
   }
 
   received(bytes: Buffer): void {

@@ -1,5 +1,5 @@
 import type { Queue } from '../../../broker/index.js';
-import { isShortstr, longestShortstr, textLength } from '../../../message/index.js';
+import { isShortstr, maxShortstrBytes, textLength } from '../../../message/index.js';
 import { booleanIn } from '../../http/body.js';
 import type { Columns } from '../columns.js';
 import { tableOfJson } from '../field-json.js';
@@ -31,7 +31,7 @@ const putOne: Handler = async (request, management) => {
   const { names, user } = request;
   const { vhost = '', name = '' } = names;
   if (!isShortstr(name)) {
-    throw badRequest(`queue should be less than ${longestShortstr} bytes, actually was ${textLength(name)}\n`);
+    throw badRequest(`queue should be less than ${maxShortstrBytes} bytes, actually was ${textLength(name)}\n`);
   }
   const existed = management.vhost(vhost).queues.has(name);
   const body = await request.body();

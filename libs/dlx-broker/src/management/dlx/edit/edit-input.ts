@@ -1,4 +1,4 @@
-import { type Address, type FieldTable, isShortstr, longestShortstr } from '../../../message/index.js';
+import { type Address, type FieldTable, isShortstr, maxShortstrBytes } from '../../../message/index.js';
 import { type PlainProperty, plainPropertyNames, type Properties } from '../../../message/index.js';
 import type { JsonObject } from '../../http/json-object.js';
 import { badRequest } from '../../http/reply.js';
@@ -84,6 +84,6 @@ function propertyOf(name: PlainProperty, value: unknown, at: string): unknown {
   const range = numbers[name];
   if (range !== undefined) return longOf(value, at, ...range);
   const text = textOf(value, `'${at}'`);
-  if (!isShortstr(text)) throw badRequest(`'${at}' is longer than ${longestShortstr} bytes`);
+  if (!isShortstr(text)) throw badRequest(`'${at}' is longer than ${maxShortstrBytes} bytes`);
   return text;
 }

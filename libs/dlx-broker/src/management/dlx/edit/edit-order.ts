@@ -1,4 +1,4 @@
-import { type Field, type FieldTable, isShortstr, longestShortstr } from '../../../message/index.js';
+import { type Field, type FieldTable, isShortstr, maxShortstrBytes } from '../../../message/index.js';
 import { isLockedHeader } from '../../../history/index.js';
 import { bytesOfBase64 } from '../../http/base64.js';
 import type { JsonObject } from '../../http/json-object.js';
@@ -98,7 +98,7 @@ function headersIn(json: unknown): ReadonlyMap<string, Field | undefined> {
   if (entries.size > most.headers) throw badRequest(`'edit.headers' has more than ${most.headers}`);
   const typed = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of entries) {
-    if (!isShortstr(name)) throw badRequest(`a name in 'edit.headers' is longer than ${longestShortstr} bytes`);
+    if (!isShortstr(name)) throw badRequest(`a name in 'edit.headers' is longer than ${maxShortstrBytes} bytes`);
     if (isLockedHeader(name)) throw lockedHeader(name);
     if (value !== null) typed[name] = typedOf(value, name);
   }

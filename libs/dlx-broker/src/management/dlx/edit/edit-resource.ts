@@ -1,5 +1,5 @@
 import type { Entry, Queue, Settled } from '../../../broker/index.js';
-import { isShortstr, longestShortstr } from '../../../message/index.js';
+import { isShortstr, maxShortstrBytes } from '../../../message/index.js';
 import { RedriveCounts } from '../../../redrive/index.js';
 import { inTurns } from '../../http/turns.js';
 import { badRequest, notAuthorised, notFound, ok, Problem } from '../../http/reply.js';
@@ -172,7 +172,7 @@ export function leftAlready(position: number, queue: Queue, isHeld: boolean): Pr
 export function openLotOfEdited(queue: Queue, dryRun: boolean, { user }: ApiRequest, management: Management): void {
   const name = lotOfEdited(queue);
   if (!isShortstr(name))
-    throw badRequest(`'keep_original': the name '${name}' is longer than ${longestShortstr} bytes`);
+    throw badRequest(`'keep_original': the name '${name}' is longer than ${maxShortstrBytes} bytes`);
   const vhost = management.vhost(queue.home.name);
   vhost.check(user, 'write', 'exchange', '');
   if (vhost.queues.has(name)) return;

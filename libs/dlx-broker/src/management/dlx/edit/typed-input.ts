@@ -1,5 +1,5 @@
-import { deepestNesting, type Field, type FieldTable, fieldTypeNames, isShortstr } from '../../../message/index.js';
-import { ByteWriter, longestShortstr, writeTable } from '../../../message/index.js';
+import { maxNesting, type Field, type FieldTable, fieldTypeNames, isShortstr } from '../../../message/index.js';
+import { ByteWriter, maxShortstrBytes, writeTable } from '../../../message/index.js';
 import { bytesOfBase64 } from '../../http/base64.js';
 import { badRequest, type Problem } from '../../http/reply.js';
 import { objectEntries, onlyKnown } from '../input.js';
@@ -34,7 +34,7 @@ export function headersOfTyped(json: unknown): FieldTable {
 function tableOf(json: unknown, at: string, depth: number, budget: Budget): FieldTable {
   const table = new Map<string, Field>();
   for (const [name, typed] of objectEntries(json, at)) {
-    if (!isShortstr(name)) throw badRequest(`a name in '${at}' is longer than ${longestShortstr} bytes`);
+    if (!isShortstr(name)) throw badRequest(`a name in '${at}' is longer than ${maxShortstrBytes} bytes`);
     table.set(textOf(name, `a name in '${at}'`), fieldOf(typed, `${at}.${name}`, depth, budget));
   }
   return table;
@@ -42,8 +42,7 @@ function tableOf(json: unknown, at: string, depth: number, budget: Budget): Fiel
 
 function fieldOf(typed: unknown, at: string, depth: number, budget: Budget): Field {
   if (--budget.left < 0) throw badRequest(`'headers' have more than ${mostValues} values, nested ones counted`);
-  if (depth > deepestNesting)
-    throw badRequest(`'${at.slice(0, 64)}' is nested more than ${deepestNesting} levels deep`);
+  if (depth > maxNesting) throw badRequest(`'${at.slice(0, 64)}' is nested more than ${maxNesting} levels deep`);
   const entries = objectEntries(typed, at);
   if (entries.has('length')) {
     throw badRequest(`'${at}' was cut on a page of messages: ask for the message itself, which is shown whole`);

@@ -1,5 +1,5 @@
 import { type Destination, Exchange, exchangeTypes, type Queue, type VirtualHost } from '../../../broker/index.js';
-import { Message, noProperties } from '../../../message/index.js';
+import { Message, noBody, noProperties } from '../../../message/index.js';
 import { KeyIndex } from './key-index.js';
 import { anyKey, isAny, type Keys, oneKey, overlaps } from './keys.js';
 import type { Wire, Wiring } from './wiring.js';
@@ -11,8 +11,6 @@ export type Certainty = 'always' | 'sometimes';
 export type Reached = ReadonlyMap<Queue, Certainty>;
 
 export const nowhere: Reached = new Map();
-
-const emptyBody = new Uint8Array();
 
 /** Finds where messages of an exchange go when only their keys are known, as the engine routes them (section G). */
 export class Reach {
@@ -87,7 +85,7 @@ export class Reach {
   /** By the engine's own router, which has an index. */
   #route(exchange: Exchange, key: string): Map<Destination, Certainty> {
     const found = new Set<Destination>();
-    exchange.router.route(new Message(exchange.name, key, noProperties, emptyBody), key, found);
+    exchange.router.route(new Message(exchange.name, key, noProperties, noBody), key, found);
     return new Map([...found].map((destination) => [destination, 'always']));
   }
 

@@ -6,13 +6,11 @@ import {
   type RedriveTo,
   type Settled,
 } from '../../../broker/index.js';
-import { type Address, Message } from '../../../message/index.js';
+import { type Address, Message, noBody } from '../../../message/index.js';
 import { originOf } from '../../../history/index.js';
 import type { Left, RedriveCounts } from '../../../redrive/index.js';
 import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
-
-const noBody = new Uint8Array();
 
 /** The name of the queue that gets messages as they were before an edit. */
 export const lotOfEdited = ({ name }: Queue): string => `${name}.edited`;

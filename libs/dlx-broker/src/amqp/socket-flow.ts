@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { Traffic as Counted } from '../broker/index.js';
+import type { Traffic } from '../broker/index.js';
 import type { ListenerContext } from './listener-context.js';
 import type { FrameWriter } from '../wire/index.js';
 
-/** What a connection does about a client that does not read. */
-export interface Pressure {
+/** What a connection does when a client does not read its output. */
+export interface Backpressure {
   /** Much output waits for the client: no more deliveries. */
   overfull(): void;
   /** Far too much output waits for the client: nothing more is read from it. */
@@ -13,20 +13,20 @@ export interface Pressure {
   relieved(): void;
 }
 
-/** Reading stops at so many times the bytes at which deliveries stop. */
-const flood = 16;
+/** Reading stops at this many times the bytes at which deliveries stop. */
+const floodFactor = 16;
 
-/** Timeouts of silence after which a client counts as dead. */
-const missed = 3;
+/** A client counts as dead after a silence of this many heartbeat timeouts. */
+const timeoutsUntilDead = 3;
 
 /**
- * Half the time between two ticks, in milliseconds: the tick closest to the time of a heartbeat sends it, perhaps a
- * little early.
+ * Half the time between two ticks, in milliseconds: the tick closest to the due time of a heartbeat sends it, even if it is
+ * early.
  */
-const halfALook = 250;
+const halfTick = 250;
 
 /** The socket of a connection: its output, flow control, heartbeats, and end. */
-export class Traffic {
+export class SocketFlow {
   isOverfull = false;
   /**
    * Far too much output waits, so nothing more is read. The limit is high: a client may send many requests before it
@@ -45,14 +45,14 @@ export class Traffic {
     readonly socket: Socket,
     readonly to: FrameWriter,
     readonly context: ListenerContext,
-    readonly pressure: Pressure,
+    readonly pressure: Backpressure,
   ) {
     this.#heardAt = this.#sentAt = context.now();
     socket.on('drain', () => this.#relieve());
   }
 
-  /** What has crossed the socket: bytes, and reads and writes of it. */
-  get counted(): Counted {
+  /** Bytes received and sent, and the number of reads and writes. */
+  get counted(): Traffic {
     const { bytesRead, bytesWritten, writableLength } = this.socket;
     return {
       recvOct: bytesRead,
@@ -98,7 +98,7 @@ export class Traffic {
     const waiting = this.to.pending + this.socket.writableLength;
     if (waiting <= unread) return;
     this.#stop();
-    if (waiting <= unread * flood || this.isFlooded) return;
+    if (waiting <= unread * floodFactor || this.isFlooded) return;
     this.isFlooded = true;
     this.pressure.flooded();
   }
@@ -110,12 +110,12 @@ export class Traffic {
   #stop(): void {
     if (this.isOverfull) return;
     this.isOverfull = true;
-    this.context.flusher.want(this);
+    this.context.flusher.schedule(this);
     this.pressure.overfull();
   }
 
   /**
-   * Sends a heartbeat when nothing else was sent for half the timeout; drops a client that was not heard for long.
+   * Sends a heartbeat when nothing else was sent for half the timeout; closes the socket of a client that has been silent too long.
    * @param heartbeat the timeout in seconds; 0 for none
    */
   tick(now: number, heartbeat: number): void {
@@ -124,12 +124,12 @@ export class Traffic {
       if (now - this.#sentAt >= this.context.limits.signOfLife) return this.to.heartbeat();
     }
     if (heartbeat === 0) return;
-    if (now - this.#heardAt >= missed * heartbeat * 1000) return void this.socket.destroy();
-    if (now - this.#sentAt < heartbeat * 500 - halfALook) return;
+    if (now - this.#heardAt >= timeoutsUntilDead * heartbeat * 1000) return void this.socket.destroy();
+    if (now - this.#sentAt < heartbeat * 500 - halfTick) return;
     this.to.heartbeat();
   }
 
-  /** Sends what is left and ends the socket. @param after milliseconds */
+  /** Sends the remaining output and ends the socket. @param after milliseconds to wait before the end */
   end(after: number): void {
     this.flush();
     if (after > 0) return this.#later(after, () => this.end(0));
@@ -138,7 +138,7 @@ export class Traffic {
     this.destroyAfter(this.context.limits.closing);
   }
 
-  /** Gives the client this long to end, in milliseconds. */
+  /** Destroys the socket after so many milliseconds. */
   destroyAfter(milliseconds: number): void {
     this.#later(milliseconds, () => this.socket.destroy());
   }

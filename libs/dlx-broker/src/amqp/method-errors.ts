@@ -4,12 +4,12 @@ import { erlangBinary, WireError } from '../wire/index.js';
 
 /** Arguments of a method that end too soon or too late; RabbitMQ shows their bytes. */
 const cannotDecode = (args: Buffer): AmqpError =>
-  new AmqpError('FRAME_ERROR', `cannot decode ${erlangBinary(args.subarray(0, longestSnippet))}`);
+  new AmqpError('FRAME_ERROR', `cannot decode ${erlangBinary(args.subarray(0, maxSnippet))}`);
 
-/** More would not fit into a reply text anyway. */
-const longestSnippet = 256;
+/** Bytes shown of the arguments: a reply text has room for no more. */
+const maxSnippet = 256;
 
-/** Bytes that break the protocol end the connection as an error of the core does. Any other error stays as it is. */
+/** Makes the AmqpError of a WireError. Any other error stays as it is. */
 export const toAmqpError = (error: unknown): unknown =>
   error instanceof WireError ? new AmqpError(error.reply, error.detail) : error;
 
@@ -17,7 +17,7 @@ export const toAmqpError = (error: unknown): unknown =>
  * Adds the method that was running when an error was thrown, unless RabbitMQ names no method for such errors.
  * @param id class and method in one number
  */
-export function blamed(failure: unknown, id: number): unknown {
+export function withMethod(failure: unknown, id: number): unknown {
   const error = toAmqpError(failure);
   if (!(error instanceof AmqpError) || error.reply === 'INTERNAL_ERROR') return error;
   if (error.reply === 'FRAME_ERROR' && !error.message.startsWith('FRAME_ERROR - cannot decode')) return error;
@@ -25,8 +25,8 @@ export function blamed(failure: unknown, id: number): unknown {
 }
 
 /**
- * The only failures of the handshake whose reason a client gets: a refused login, and a virtual host that cannot be
- * entered.
+ * Whether a client gets the reason of a failed handshake: only for a refused login, and for a virtual host that it may not
+ * enter.
  */
 export const isSentToClient = (error: unknown): boolean =>
   error instanceof AmqpError && (error.reply === 'ACCESS_REFUSED' || error.reply === 'NOT_ALLOWED');
@@ -36,11 +36,11 @@ export const textFor = ({ reply, message, method: [classId] }: AmqpError): strin
   reply === 'INTERNAL_ERROR' && classId === 0 ? 'INTERNAL_ERROR' : message;
 
 /**
- * The error of a method that could not be read or run; see {@link blamed}. @param args the bytes of its arguments,
+ * The error of a method that could not be read or run; see {@link withMethod}. @param args the bytes of its arguments,
  * shown when they cannot be decoded
  */
 export const undecoded = (error: unknown, id: number, args: Buffer): unknown =>
-  blamed(error instanceof Malformed ? cannotDecode(args) : error, id);
+  withMethod(error instanceof Malformed ? cannotDecode(args) : error, id);
 
 const known: ReadonlySet<number> = new Set(Object.values(methodIds));
 

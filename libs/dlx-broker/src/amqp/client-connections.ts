@@ -5,49 +5,49 @@ import { loginsOf, type PendingLogin, PendingLogins } from '../logins/index.js';
 import { BufferPool } from '../wire/index.js';
 import { ClientConnection } from './connection.js';
 import { Flusher } from './flusher.js';
-import { serverProperties } from './handshake.js';
+import { serverProperties } from './server-properties.js';
 import { defaultLimits } from './limits.js';
 import type { ListenOptions } from './listen-options.js';
 import type { ListenerContext } from './listener-context.js';
-import { Shortage } from './shortage.js';
-import type { Surroundings } from './surroundings.js';
+import { MemoryRelief } from './memory-relief.js';
+import type { Runtime } from './runtime.js';
 import { UnfinishedFrames } from './unfinished-frames.js';
 
-/** Milliseconds between looks at heartbeats, handshakes and alarms. */
+/** Milliseconds between checks of heartbeats, handshakes and alarms. */
 const interval = 500;
 
 /** Milliseconds that clients have to answer `connection.close` when the listener closes. */
 const closeTimeout = 2_000;
 
-/** The connections of a listener, from wherever their sockets come. */
-export class Reception {
-  readonly connections = new Set<ClientConnection>();
+/** The connections of a listener. Their sockets come from an acceptor, or from a simulation. */
+export class ClientConnections {
+  readonly all = new Set<ClientConnection>();
   readonly context: ListenerContext<ClientConnection>;
   /** Those that have logged in. */
   readonly #loggedIn = new Set<ClientConnection>();
   readonly #pendingLogins: PendingLogins;
-  readonly #shortage: Shortage;
+  readonly #memoryRelief: MemoryRelief;
   #cancelTick: () => void;
   #whenEmpty: (() => void) | undefined;
 
-  /** @param looked called twice a second */
+  /** @param onTick called twice a second */
   constructor(
     broker: Broker,
     options: Omit<ListenOptions, 'host' | 'port' | 'tls'>,
-    surroundings: Surroundings,
-    private readonly looked: () => void = () => undefined,
+    runtime: Runtime,
+    private readonly onTick: () => void = () => undefined,
   ) {
     const { limits, memory = processMemory(), alarms = [], log, notice } = options;
-    const { now } = surroundings;
+    const { now } = runtime;
     const limited = { ...defaultLimits, ...limits };
     this.context = {
-      ...surroundings,
+      ...runtime,
       broker,
       limits: limited,
       logins: loginsOf(broker.access, { ...options, now }),
       properties: serverProperties(broker, options.http),
       pool: new BufferPool(),
-      flusher: new Flusher(surroundings.later),
+      flusher: new Flusher(runtime.later),
       alarms: new Alarms([memoryAlarm(memory), ...alarms]),
       frames: new UnfinishedFrames(limited.unfinishedFrames),
       log: (error) => log?.(error),
@@ -55,7 +55,7 @@ export class Reception {
       forget: (connection) => this.#forget(connection),
     };
     const { pendingLoginsOfAddress: ofAddress, pendingLogins: all } = limited;
-    this.#shortage = new Shortage({
+    this.#memoryRelief = new MemoryRelief({
       alarms: this.context.alarms,
       memory,
       timeout: limited.unfinishedUnderAlarm,
@@ -75,14 +75,14 @@ export class Reception {
 
   /** A socket is ready for AMQP. @param since when the system accepted it */
   enter(socket: Socket, since: number, pendingLogin: PendingLogin): void {
-    this.connections.add(new ClientConnection(socket, this.context, { at: since, pendingLogin }));
+    this.all.add(new ClientConnection(socket, this.context, { at: since, pendingLogin }));
   }
 
-  /** Closes all connections (320). @returns when they are closed, or their time is over */
+  /** Closes all connections (320). @returns a promise that resolves when they are closed, or after a timeout */
   async close(reason: string): Promise<void> {
     const error = new AmqpError('CONNECTION_FORCED', reason);
-    for (const connection of this.connections) connection.force(error);
-    if (this.connections.size > 0) {
+    for (const connection of this.all) connection.force(error);
+    if (this.all.size > 0) {
       await new Promise<void>((resolve) => {
         const cancel = this.context.after(closeTimeout, resolve);
         this.#whenEmpty = () => {
@@ -92,7 +92,7 @@ export class Reception {
       });
     }
     this.#cancelTick();
-    for (const { socket } of this.connections) socket.destroy();
+    for (const { socket } of this.all) socket.destroy();
   }
 
   #entered(connection: ClientConnection): void {
@@ -103,19 +103,19 @@ export class Reception {
   #forget(connection: ClientConnection): void {
     connection.arrival.pendingLogin.remove();
     this.#loggedIn.delete(connection);
-    this.connections.delete(connection);
-    if (this.connections.size === 0) this.#whenEmpty?.();
+    this.all.delete(connection);
+    if (this.all.size === 0) this.#whenEmpty?.();
   }
 
   readonly #tick = (): void => {
     this.#cancelTick = this.context.after(interval, this.#tick);
     const { now, limits, alarms } = this.context;
     const time = now();
-    this.looked();
-    if (alarms.check()) for (const connection of this.connections) connection.unblock();
-    this.#shortage.check(time, this.#loggedIn);
-    for (const connection of this.connections) {
-      if (!connection.isShakingHands) connection.traffic.tick(time, connection.tuning.heartbeat);
+    this.onTick();
+    if (alarms.check()) for (const connection of this.all) connection.unblock();
+    this.#memoryRelief.check(time, this.#loggedIn);
+    for (const connection of this.all) {
+      if (!connection.isShakingHands) connection.flow.tick(time, connection.tuning.heartbeat);
       else if (time - connection.arrival.at >= limits.handshake) connection.socket.destroy();
     }
   };

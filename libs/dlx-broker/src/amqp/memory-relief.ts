@@ -2,8 +2,8 @@ import type { Alarms, MemoryUse } from '../alarms/index.js';
 import { AmqpError } from '../broker/index.js';
 import type { ClientConnection } from './connection.js';
 
-/** What a shortage is judged by. */
-export interface ShortageRules {
+/** What {@link MemoryRelief} needs. */
+export interface MemoryReliefRules {
   readonly alarms: Alarms;
   readonly memory: () => MemoryUse;
   /** Milliseconds; see `limits.unfinishedUnderAlarm`. */
@@ -21,12 +21,12 @@ export interface ShortageRules {
  * Ends a memory alarm that would never end by itself: one that lasts because of messages that are not complete or not
  * committed. Their publishers wait for the alarm, and it waits for them (decision 104).
  */
-export class Shortage {
-  readonly #rules: ShortageRules;
+export class MemoryRelief {
+  readonly #rules: MemoryReliefRules;
   /** When the alarm was raised, or when connections were checked last. */
   #since: number | undefined;
 
-  constructor(rules: ShortageRules) {
+  constructor(rules: MemoryReliefRules) {
     this.#rules = rules;
   }
 

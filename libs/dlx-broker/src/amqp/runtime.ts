@@ -1,8 +1,8 @@
 /** What a listener needs from its process. Simulations replace it. */
-export interface Surroundings {
+export interface Runtime {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
-  /** Calls back in a later turn of the event loop, when the input of this turn was handled. */
+  /** Calls back in a later turn of the event loop, after the input of this turn was handled. */
   later(act: () => void): void;
   /**
    * Calls back once after so many milliseconds. The timer does not keep the process alive.
@@ -12,7 +12,7 @@ export interface Surroundings {
 }
 
 /** The event loop and the timers of this process. */
-export const processSurroundings: Surroundings = {
+export const processRuntime: Runtime = {
   now: () => performance.now(),
   later: (act) => void setImmediate(act),
   after: (milliseconds, act) => {

@@ -8,16 +8,16 @@ import type { Tuning } from './handshake.js';
 import { tlsDetailsOf } from './tls-details.js';
 
 /** A connection, as its details know it. */
-interface Detailed {
+interface DetailedConnection {
   readonly client: Client;
   readonly socket: Socket;
   readonly tuning: Tuning;
-  readonly traffic: { readonly counted: Traffic };
+  readonly flow: { readonly counted: Traffic };
   readonly shownState: ClientState;
 }
 
 /** The details of an open connection for lists and the management API. Most of them are computed when they are read. */
-export class Details implements ClientDetails {
+export class ConnectionDetails implements ClientDetails {
   readonly protocol = 'AMQP 0-9-1';
   readonly name: string;
   readonly host: string;
@@ -26,7 +26,7 @@ export class Details implements ClientDetails {
   readonly peerPort: number;
   readonly connectedAt = Date.now();
 
-  constructor(readonly connection: Detailed) {
+  constructor(readonly connection: DetailedConnection) {
     const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = this.#socket;
     this.host = mapped(localAddress);
     this.port = localPort;
@@ -69,7 +69,7 @@ export class Details implements ClientDetails {
   }
 
   traffic(): Traffic {
-    return this.connection.traffic.counted;
+    return this.connection.flow.counted;
   }
 
   state(): ClientState {

@@ -1,5 +1,9 @@
+/** The types of frames. */
+export const frameTypes = { method: 1, header: 2, body: 3, heartbeat: 8 } as const;
+/** The octet at the end of each frame. */
+export const frameEnd = 0xce;
 /** The smallest frame-max of AMQP 0-9-1, in bytes. */
-export const smallestFrameSize = 4096;
+export const minFrameSize = 4096;
 
 /** The largest frame before frame-max is negotiated, in bytes: client properties may be long. */
 export const firstFrameSize = 8192;
