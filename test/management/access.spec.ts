@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
 import { conversation } from './access-conversation.js';
 import type { Turn } from './access-turns.js';
 import { Talk } from './talk.js';
@@ -17,7 +17,7 @@ describe.skipIf(rabbitmq === undefined)('what RabbitMQ answers, we answer:', () 
   let ours: Talk;
   beforeAll(async () => {
     broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
-    letIn(broker, [guestOf('/')]);
+    addUsers(broker, [guestOf('/')]);
     listener = await listenHttp({ broker, now: Date.now, patterns: policyPatterns }, { port: 0 });
     theirs = new Talk(rabbitmq ?? '');
     ours = new Talk(`http://guest:guest@127.0.0.1:${listener.port}`);

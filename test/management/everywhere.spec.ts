@@ -4,7 +4,7 @@ import { Payload } from '@nestjs/microservices';
 import { connect } from 'amqplib';
 import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { letIn } from '../../libs/dlx-broker/src/logins/index.js';
+import { addUsers } from '../../libs/dlx-broker/src/logins/index.js';
 import { Consume, DlxBroker, DlxBrokerModule, DlxClient, sharedBroker } from 'dlx-broker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lastValueFrom } from 'rxjs';
@@ -28,7 +28,7 @@ async function start() {
     { name: 'app', password: 'secret', tags: ['management'], permissions: { '/': everything } },
   ];
   const broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
-  letIn(broker, users);
+  addUsers(broker, users);
   @Module({
     imports: [
       DlxBrokerModule.forRoot({

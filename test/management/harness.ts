@@ -3,7 +3,7 @@ import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/d
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { listenHttp } from '../../libs/dlx-broker/src/management/index.js';
 import { Statistics } from '../../libs/dlx-broker/src/management/statistics/statistics.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
 import type { Ground } from './scene.js';
 
 /** A broker of our own in real time, with both of its ports open. */
@@ -23,7 +23,7 @@ export async function openHouse(): Promise<Harness> {
     patterns: policyPatterns,
     pace: turnPace,
   });
-  letIn(broker, [guestOf('/')]);
+  addUsers(broker, [guestOf('/')]);
   const amqp: Listener = await listen(broker, { port: 0 });
   const ports = () => [{ protocol: 'amqp', host: amqp.host, port: amqp.port }];
   const statistics = new Statistics(broker, Date.now);

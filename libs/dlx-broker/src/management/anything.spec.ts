@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { limitNames } from '../broker/index.js';
 import { apiHarness } from '../../../../test/harnesses/api-harness.js';
 import { listen } from '../../../../test/harnesses/listener.js';
-import { guestOf, letIn } from '../logins/index.js';
+import { guestOf, addUsers } from '../logins/index.js';
 import { methodNames } from './http/resource.js';
 import { resources } from './api/resources.js';
 
@@ -157,7 +157,7 @@ describe('whatever is asked, in whatever form, no fault of ours comes of it:', (
         clock.advance(3_600_000); // failed logins are forgotten
         broker.addVirtualHost('/'); // what went before may have taken it away
         for (const name of limitNames) broker.virtualHost('/').limits.delete(name);
-        letIn(broker, [guestOf('/')]);
+        addUsers(broker, [guestOf('/')]);
         const { channel } = listen(broker);
         channel.declareQueue('q');
         channel.connection.close();

@@ -137,7 +137,7 @@ describe('a pattern for the names of a list', () => {
     const { status, body } = await call('GET', `/queues?page=1&${evil}`);
     expect([status, (body as { reason: string }).reason]).toEqual([
       400,
-      "the pattern in 'name' takes more than 1600000 steps for 3000 names: say it in a simpler way",
+      "the pattern in 'name' takes more than 1600000 steps for 3000 names: write a simpler pattern",
     ]);
   });
 

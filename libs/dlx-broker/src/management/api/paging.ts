@@ -31,8 +31,8 @@ export function pageIn(query: URLSearchParams): Page | undefined {
   return { number, size: asked ?? defaultPageSize, name: name === '' ? undefined : name, useRegex };
 }
 
-const tooDear = (steps: number, count: number): Problem =>
-  badRequest(`the pattern in 'name' takes more than ${steps} steps for ${count} names: say it in a simpler way`);
+const tooExpensive = (steps: number, count: number): Problem =>
+  badRequest(`the pattern in 'name' takes more than ${steps} steps for ${count} names: write a simpler pattern`);
 
 const invalid = (): Problem => badRequest('Pagination parameters are invalid');
 
@@ -65,7 +65,7 @@ export function nameFilter(
     const most = stepLimit.all + stepLimit.each * count;
     return (text) => {
       const matched = matcher.matches(text, cost);
-      if (cost.steps > most) throw tooDear(most, count);
+      if (cost.steps > most) throw tooExpensive(most, count);
       return matched;
     };
   } catch {

@@ -1,5 +1,5 @@
 import { erlangJson, isUserLimit, type User, type UserLimits } from '../../broker/index.js';
-import { defaultHashing, hashPassword, keep, keptPassword } from '../../logins/index.js';
+import { defaultHashing, hashPassword, storedHash, parseStoredHash } from '../../logins/index.js';
 import { textIn } from '../http/body.js';
 import type { Row } from '../api/listing.js';
 import { badRequest } from '../http/reply.js';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../http/json-object.js';
 
 /** A user as the API and definitions show it. The password hash is in the format of RabbitMQ. */
 export function userToJson({ name, passwordHash, tags, limits = {} }: User): Row {
-  const { hash, algorithm } = keptPassword(passwordHash ?? '');
+  const { hash, algorithm } = parseStoredHash(passwordHash ?? '');
   return { name, password_hash: hash, hashing_algorithm: algorithm, tags, limits };
 }
 
@@ -30,7 +30,7 @@ export function userOfJson(json: JsonObject): {
   if (hash === undefined || hash === '') return { tags, limits, passwordHash: undefined };
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(hash) || hash.length % 4 !== 0) throw badRequest(['not_base64', hash]);
   const algorithm = textIn(json, 'hashing_algorithm') ?? defaultHashing;
-  return { tags, limits, passwordHash: keep({ hash, algorithm }) };
+  return { tags, limits, passwordHash: storedHash({ hash, algorithm }) };
 }
 
 function limitsIn(value: unknown): UserLimits | undefined {

@@ -9,7 +9,7 @@ import type { DeadLetterGraph } from './graph/dead-letter-graph.js';
 import { GroupsOfLetters } from './groups-of-letters.js';
 import { filterInQuery, filterNames, numberIn, onlyKnown } from './input.js';
 import { scanned } from './messages.js';
-import { Unread } from './payload.js';
+import { UnreadableBodies } from './payload.js';
 import { deadLetterSign } from './queues/queue-row.js';
 import { scan } from './scan.js';
 import { seenVhosts } from './seen-vhosts.js';
@@ -50,7 +50,7 @@ const groupAll: Handler = async (request, management) => {
   const { dlx } = management;
   const names = query.getAll('queue');
   if (names.length > mostNames) throw badRequest(`more than ${mostNames} queues are named`);
-  const unread = new Unread();
+  const unread = new UnreadableBodies();
   const matches = matcherOf(filterInQuery(withQueueOfDeath(query)), unread);
   const most = numberIn(query, 'scan', scanned.most, 1, scanned.most);
   const places: Place[] = [];

@@ -6,7 +6,7 @@ import type { ApiRequest, Handler } from '../http/resource.js';
 import { type MessageFilter, matcherOf } from './filter.js';
 import { filterInQuery, filterParameters, filterToJson, idsInQuery, numberIn, onlyKnown, wordIn } from './input.js';
 import { entryNamed } from './named-message.js';
-import { Unread } from './payload.js';
+import { UnreadableBodies } from './payload.js';
 import { aboutQueue, readableQueue } from './readable-queue.js';
 import { scan } from './scan.js';
 
@@ -30,7 +30,9 @@ export const discardAll: Handler = async (request, management) => {
   const filter = filterInQuery(query);
   const isFiltered = matcherOf(filter) !== undefined;
   if (ids === undefined && !isFiltered) {
-    throw badRequest('say which messages: a filter or ids. All of them go by DELETE /api/queues/vhost/name/contents');
+    throw badRequest(
+      'name the messages by a filter or by ids; DELETE /api/queues/vhost/name/contents deletes all of them',
+    );
   }
   if (ids !== undefined && isFiltered) throw badRequest("'ids' and a filter exclude each other");
   if (ids !== undefined && query.has('limit')) throw badRequest("'ids' and 'limit' exclude each other");
@@ -105,7 +107,7 @@ async function discardMatching(
     if (!dryRun && vhost.discard(queue, entry)) counts.discarded++;
     return counts.matched < limit;
   };
-  const unread = new Unread();
+  const unread = new UnreadableBodies();
   const matches = matcherOf(filter, unread);
   const work = scan({ queue, matches, most: Infinity, now: () => management.now(), found });
   const { scanned } = await run(work, { request, management });

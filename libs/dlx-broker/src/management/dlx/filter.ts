@@ -1,6 +1,6 @@
 import { type Field, fromField, type Message } from '../../message/index.js';
 import { fingerprintIn, recordedAddressOf, workQueueOf } from '../../history/index.js';
-import { bodyOf, Unread } from './payload.js';
+import { bodyOf, UnreadableBodies } from './payload.js';
 import { diedIn, failedOf, reasonOf, timeOf } from './letter-facts.js';
 
 /**
@@ -44,28 +44,28 @@ type Test = (message: Message, now: number) => boolean;
 export type Matches = Test;
 
 /** One row for each part of a filter; the slow ones are last. */
-const tests: readonly ((filter: MessageFilter, unread: Unread) => Test | undefined)[] = [
+const tests: readonly ((filter: MessageFilter, unread: UnreadableBodies) => Test | undefined)[] = [
   ({ headers }) => headers && ((message) => headers.every((wanted) => hasHeader(message, wanted))),
-  ({ error }) => whenSaid(error, (wanted) => (message) => failedOf(message, wanted)),
-  ({ reason }) => whenSaid(reason, (wanted) => (message) => (reasonOf(message) ?? '') === wanted),
-  ({ queue }) => whenSaid(queue, (wanted) => (message) => (diedIn(message) ?? '') === wanted),
-  ({ firstQueue }) => whenSaid(firstQueue, (wanted) => (message) => (workQueueOf(message) ?? '') === wanted),
-  ({ exchange }) => whenSaid(exchange, (wanted) => (message) => recordedAddressOf(message).exchange === wanted),
-  ({ routingKey }) => whenSaid(routingKey, (wanted) => (message) => recordedAddressOf(message).routingKey === wanted),
-  ({ fingerprint }) => whenSaid(fingerprint, (wanted) => (message) => (fingerprintIn(message) ?? '') === wanted),
-  ({ olderThan }) => whenSaid(olderThan, (age) => (message, now) => ageOf(message, now, -Infinity) > age),
-  ({ youngerThan }) => whenSaid(youngerThan, (age) => (message, now) => ageOf(message, now, Infinity) < age),
-  ({ text }, unread) => whenSaid(text, (wanted) => containsText(wanted, unread)),
+  ({ error }) => ifGiven(error, (wanted) => (message) => failedOf(message, wanted)),
+  ({ reason }) => ifGiven(reason, (wanted) => (message) => (reasonOf(message) ?? '') === wanted),
+  ({ queue }) => ifGiven(queue, (wanted) => (message) => (diedIn(message) ?? '') === wanted),
+  ({ firstQueue }) => ifGiven(firstQueue, (wanted) => (message) => (workQueueOf(message) ?? '') === wanted),
+  ({ exchange }) => ifGiven(exchange, (wanted) => (message) => recordedAddressOf(message).exchange === wanted),
+  ({ routingKey }) => ifGiven(routingKey, (wanted) => (message) => recordedAddressOf(message).routingKey === wanted),
+  ({ fingerprint }) => ifGiven(fingerprint, (wanted) => (message) => (fingerprintIn(message) ?? '') === wanted),
+  ({ olderThan }) => ifGiven(olderThan, (age) => (message, now) => ageOf(message, now, -Infinity) > age),
+  ({ youngerThan }) => ifGiven(youngerThan, (age) => (message, now) => ageOf(message, now, Infinity) < age),
+  ({ text }, unread) => ifGiven(text, (wanted) => containsText(wanted, unread)),
 ];
 
 /** The test of a filter; undefined if it selects every message. @param unread counts bodies that could not be read */
-export function matcherOf(filter: MessageFilter, unread = new Unread()): Matches | undefined {
+export function matcherOf(filter: MessageFilter, unread = new UnreadableBodies()): Matches | undefined {
   const asked = tests.map((test) => test(filter, unread)).filter((test) => test !== undefined);
   if (asked.length === 0) return undefined;
   return (message, now) => asked.every((test) => test(message, now));
 }
 
-const whenSaid = <T>(wanted: T | undefined, test: (wanted: T) => Test): Test | undefined =>
+const ifGiven = <T>(wanted: T | undefined, test: (wanted: T) => Test): Test | undefined =>
   wanted === undefined ? undefined : test(wanted);
 
 function hasHeader(message: Message, { name, value }: WantedHeader): boolean {
@@ -86,7 +86,7 @@ function ageOf(message: Message, now: number, unknown: number): number {
   return time === undefined ? unknown : now - time;
 }
 
-function containsText(wanted: string, unread: Unread): Test {
+function containsText(wanted: string, unread: UnreadableBodies): Test {
   const bytes = Buffer.from(wanted);
   return (message) => {
     const body = bodyOf(message, unread);

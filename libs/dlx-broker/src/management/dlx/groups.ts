@@ -4,7 +4,7 @@ import { fingerprintIn, recordedAddressOf, workQueueOf } from '../../history/ind
 import { ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
 import { matcherOf } from './filter.js';
-import { Unread } from './payload.js';
+import { UnreadableBodies } from './payload.js';
 import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
 import { diedIn, errorOf, reasonOf } from './letter-facts.js';
 import { addTo, groupOf, groupToJson, type LetterGroup, mostGroups } from './letter-group.js';
@@ -45,7 +45,7 @@ const group: Handler = async (request, management) => {
     else others++;
     return true;
   };
-  const unread = new Unread();
+  const unread = new UnreadableBodies();
   const work = scan({
     queue,
     matches: matcherOf(filterInQuery(query), unread),

@@ -41,17 +41,17 @@ export function onlyKnown(names: Iterable<string>, known: readonly string[], wha
  * @throws Problem 400
  */
 export function filterInQuery(query: URLSearchParams): MessageFilter {
-  const said = new Map<string, unknown>();
+  const given = new Map<string, unknown>();
   for (const name of Object.keys(filterNames)) {
     const values = query.getAll(name);
-    if (values.length > 1) throw badRequest(`parameter '${name}' is said more than once`);
-    if (values.length === 1) said.set(name, values[0]);
+    if (values.length > 1) throw badRequest(`parameter '${name}' is given more than once`);
+    if (values.length === 1) given.set(name, values[0]);
   }
   const headers = query.getAll('header').map((text): WantedHeader => {
     const sign = text.indexOf('=');
     return sign < 0 ? { name: text, value: undefined } : { name: text.slice(0, sign), value: text.slice(sign + 1) };
   });
-  return filterOf(said, headers);
+  return filterOf(given, headers);
 }
 
 /**
@@ -70,10 +70,10 @@ export function filterInJson(value: unknown): MessageFilter {
   return filterOf(entries, wanted);
 }
 
-function filterOf(said: ReadonlyMap<string, unknown>, headers: readonly WantedHeader[]): MessageFilter {
+function filterOf(given: ReadonlyMap<string, unknown>, headers: readonly WantedHeader[]): MessageFilter {
   const filter: Record<string, unknown> = {};
   for (const [name, key] of Object.entries(filterNames)) {
-    const value = said.get(name);
+    const value = given.get(name);
     if (value === undefined || value === null) continue;
     if (typeof value !== 'string') throw badRequest(`'${name}' should be a text`);
     if (value.length > longest) throw badRequest(`'${name}' is longer than ${longest} characters`);
@@ -152,7 +152,7 @@ const mostIdsInQuery = 1_000;
  */
 export function idsInQuery(query: URLSearchParams): readonly number[] | undefined {
   const [text, ...more] = query.getAll('ids');
-  if (more.length > 0) throw badRequest("parameter 'ids' is said more than once");
+  if (more.length > 0) throw badRequest("parameter 'ids' is given more than once");
   if (text === undefined) return undefined;
   const ids = text.split(',');
   if (ids.length > mostIdsInQuery) throw badRequest(`'ids' has more than ${mostIdsInQuery}`);

@@ -22,8 +22,8 @@ export function errorOf(message: Message): LetterError | undefined {
   const { headers } = message.own;
   const name = textAt(headers, errorHeaders.class);
   if (name === undefined) return undefined;
-  const said = textAt(headers, errorHeaders.message);
-  return { class: name, message: said, kind: errorKind(name, said) };
+  const text = textAt(headers, errorHeaders.message);
+  return { class: name, message: text, kind: errorKind(name, text) };
 }
 
 /** The reason of the latest death of a message; undefined if it never died. */

@@ -264,7 +264,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     ['?cursor=1', "'cursor' should be the cursor of the page before: '1'"],
     ['?encoding=utf7', "'encoding' should be one of auto, base64: 'utf7'"],
     ['?older_than=5', "'older_than' should be a duration such as 90s, 15m, 2h or 7d: '5'"],
-    ['?reason=a&reason=b', "parameter 'reason' is said more than once"],
+    ['?reason=a&reason=b', "parameter 'reason' is given more than once"],
     ['?header==x', 'a header is asked for without its name'],
     ['?text=', "'text' is empty"],
     [`?text=${'x'.repeat(1_025)}`, "'text' is longer than 1024 characters"],
@@ -325,7 +325,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       });
       expect(await remove('?text=poison')).toMatchObject({ matched: 0, scanned: 400 });
       expect(await remove('')).toMatchObject({
-        reason: 'say which messages: a filter or ids. All of them go by DELETE /api/queues/vhost/name/contents',
+        reason: 'name the messages by a filter or by ids; DELETE /api/queues/vhost/name/contents deletes all of them',
       });
     });
 
@@ -393,7 +393,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       ['?ids=-1', "'-1' is no id of a message"],
       ['?ids=1.5', "'1.5' is no id of a message"],
       ['?ids=1,2&reason=rejected', "'ids' and a filter exclude each other"],
-      ['?ids=1&ids=2', "parameter 'ids' is said more than once"],
+      ['?ids=1&ids=2', "parameter 'ids' is given more than once"],
       [`?ids=${Array.from({ length: 1_001 }, (_, id) => id).join(',')}`, "'ids' has more than 1000"],
       ['?id=1', "unknown parameter 'id'"],
     ])('refuses %s', async (query, reason) => {

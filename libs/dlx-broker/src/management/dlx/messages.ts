@@ -6,7 +6,7 @@ import { matcherOf } from './filter.js';
 import { cursorIn, filterInQuery, filterParameters, numberIn, onlyKnown, wordIn } from './input.js';
 import { messageToJson, type Shown } from './message-json.js';
 import { entryNamed } from './named-message.js';
-import { Unread } from './payload.js';
+import { UnreadableBodies } from './payload.js';
 import { aboutQueue, readableQueue } from './readable-queue.js';
 import { cursorText, scan } from './scan.js';
 import { inTurns } from '../http/turns.js';
@@ -35,7 +35,7 @@ const browse: Handler = async (request, management) => {
   if (limit * shown.truncate > mostBytes) throw badRequest(`page_size times truncate is over ${mostBytes} bytes`);
   const items = new JsonSink(Infinity);
   let count = 0;
-  const unread = new Unread();
+  const unread = new UnreadableBodies();
   const work = scan({
     queue,
     matches: matcherOf(filterInQuery(query), unread),

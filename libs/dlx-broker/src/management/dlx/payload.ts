@@ -36,7 +36,7 @@ export function payloadOf(message: Message, encoding: PayloadEncoding, truncate:
 }
 
 /** Counts messages whose bodies could not be read, so that a search could not test them. */
-export class Unread {
+export class UnreadableBodies {
   count = 0;
   /** Why the last of these bodies could not be read. */
   reason = '';
@@ -48,7 +48,7 @@ export class Unread {
 }
 
 /** The body of a message; undefined if it cannot be read back from disk, which is counted. */
-export function bodyOf(message: Message, unread: Unread): Uint8Array | undefined {
+export function bodyOf(message: Message, unread: UnreadableBodies): Uint8Array | undefined {
   try {
     return message.body;
   } catch (error) {

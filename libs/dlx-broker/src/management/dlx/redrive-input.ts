@@ -28,7 +28,8 @@ export function redriveIn(body: JsonObject, user: User, find: FindQueue): Redriv
   const to = addressIn(body['to']);
   const { rate, limit, circuit, isDry } = paceIn(body);
   const keepsHistory = booleanAt(body, 'keep_history');
-  if (keepsHistory && to === undefined) throw badRequest("'keep_history' puts messages aside: say with 'to' where");
+  if (keepsHistory && to === undefined)
+    throw badRequest("'keep_history' moves messages aside: name their target in 'to'");
   return {
     ...first,
     user,

@@ -356,7 +356,7 @@ describe('/api/dlx/redrives', () => {
     [{ circuit: true }, "'circuit' should be an object"],
     [{ circuit: { percent: 101 } }, "'percent' should be a whole number from 0 to 100: 101"],
     [{ dry_run: 'perhaps' }, `'dry_run' should be true or false: "perhaps"`],
-    [{ keep_history: true }, "'keep_history' puts messages aside: say with 'to' where"],
+    [{ keep_history: true }, "'keep_history' moves messages aside: name their target in 'to'"],
     [{ speed: 1 }, /^unknown key 'speed'; known are vhost, queue, /],
   ])('refuses %j by its name', async (body, reason) => {
     const complete = Object.keys(body).length === 0 ? body : { vhost: '/', queue: 'dead', ...body };

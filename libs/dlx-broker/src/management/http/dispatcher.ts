@@ -114,7 +114,7 @@ export class Dispatcher {
     const answer = await handler(request, this.#management);
     if (isChange(method)) {
       await new Promise<void>((resolve) => this.#host.broker.whenPoliciesApply(resolve));
-      await this.#kept(sequence);
+      await this.#stored(sequence);
     }
     return answer instanceof Response ? answer : this.answer(c, answer);
   }
@@ -127,7 +127,7 @@ export class Dispatcher {
   }
 
   /** Waits until the journal has stored the changes of a request. */
-  #kept(since: number): Promise<void> {
+  #stored(since: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const lost = (failure: Error): void => reject(new Problem(500, 'internal_error', failure.message));
       this.#host.broker.onStored(since, (failure) => (failure === undefined ? resolve() : lost(failure)));

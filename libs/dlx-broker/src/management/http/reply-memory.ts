@@ -29,7 +29,7 @@ interface Waiting {
 
 interface Share {
   making: number;
-  /** Unread bytes. */
+  /** UnreadableBodies bytes. */
   bytes: number;
   readonly waiting: Set<Waiting>;
 }

@@ -1,6 +1,6 @@
 import { shownText } from '../../host/index.js';
 import { Problem } from '../http/reply.js';
-import type { Asker } from './asker.js';
+import type { Caller } from './caller.js';
 import type { RemoteServer } from './remote-server.js';
 import { foreignServer, unreachable } from './unreachable.js';
 
@@ -21,7 +21,7 @@ export interface ReadAnswer {
 const accept = 'application/json, */*;q=0.1';
 
 /** Headers of a request in the name of a user. A server that lets some users in locally only has to know the client. */
-export const headersFor = ({ authorization, isLocal, peer }: Pick<Asker, 'authorization' | 'isLocal' | 'peer'>) => ({
+export const headersFor = ({ authorization, isLocal, peer }: Pick<Caller, 'authorization' | 'isLocal' | 'peer'>) => ({
   ...(authorization !== '' && { authorization }),
   accept,
   'x-requested-with': 'dlx-console',
@@ -35,7 +35,7 @@ export const headersFor = ({ authorization, isLocal, peer }: Pick<Asker, 'author
  */
 export async function ask(
   server: RemoteServer,
-  asker: Pick<Asker, 'authorization' | 'isLocal' | 'peer'>,
+  caller: Pick<Caller, 'authorization' | 'isLocal' | 'peer'>,
   path: readonly string[],
   query: Readonly<Record<string, string>> = {},
 ): Promise<ReadAnswer> {
@@ -44,7 +44,7 @@ export async function ask(
   let status: number;
   let text: string;
   try {
-    const answer = await server.send({ method: 'GET', path: target + search, headers: headersFor(asker), within });
+    const answer = await server.send({ method: 'GET', path: target + search, headers: headersFor(caller), within });
     ({ status } = answer);
     text = await textOf(answer.body);
   } catch (error) {

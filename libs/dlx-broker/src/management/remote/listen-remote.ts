@@ -52,9 +52,9 @@ export class RemoteListener {
 
   /** Asks the server whether it has a management API. @returns why the console cannot show it; undefined if it can */
   async trouble(): Promise<string | undefined> {
-    const stranger = { authorization: '', isLocal: true, peer: '' };
+    const anonymous = { authorization: '', isLocal: true, peer: '' };
     try {
-      const { status } = await ask(this.#remote.server, stranger, ['whoami']);
+      const { status } = await ask(this.#remote.server, anonymous, ['whoami']);
       if (status === 401 || status === 200) return undefined;
       return `${this.#remote.server.base} answers ${status} to GET /api/whoami: it is no management API`;
     } catch (error) {

@@ -1,6 +1,6 @@
 import { maxNesting } from '../../message/index.js';
 import { Problem } from '../http/reply.js';
-import type { Asker } from './asker.js';
+import type { Caller } from './caller.js';
 import { ask, getJson, refusal } from './get-json.js';
 import type { RemoteServer } from './remote-server.js';
 import { foreignServer } from './unreachable.js';
@@ -31,38 +31,43 @@ export interface Lists {
 }
 
 /** Loads all lists in the name of a user. @throws Problem */
-export async function loadLists(server: RemoteServer, asker: Asker): Promise<Lists> {
+export async function loadLists(server: RemoteServer, caller: Caller): Promise<Lists> {
   const all = (path: string, query?: Readonly<Record<string, string>>): Promise<readonly RawRow[]> =>
-    getJson(server, asker, [path], query).then((body) => rowsIn(body, server, path));
+    getJson(server, caller, [path], query).then((body) => rowsIn(body, server, path));
   const [overview, vhosts, bindings, policies, operatorPolicies, exchanges] = await Promise.all([
-    getJson(server, asker, ['overview'], { columns: 'rabbitmq_version' }),
+    getJson(server, caller, ['overview'], { columns: 'rabbitmq_version' }),
     all('vhosts', { columns: 'name' }),
     all('bindings', { columns: 'source,vhost,destination,destination_type,routing_key,arguments' }),
     all('policies'),
-    policiesOfOperator(server, asker),
-    pagesOf(server, asker, 'exchanges', exchangeColumns),
+    policiesOfOperator(server, caller),
+    pagesOf(server, caller, 'exchanges', exchangeColumns),
   ]);
   // Last, so that each binding of the other lists can have its queue, unless the queue was deleted meanwhile.
-  const queues = await pagesOf(server, asker, 'queues', queueColumns);
+  const queues = await pagesOf(server, caller, 'queues', queueColumns);
   const { rabbitmq_version: version } = overview as { readonly rabbitmq_version?: unknown };
   if (typeof version !== 'string') throw foreignServer(server.base, 'GET /api/overview');
   return { version, vhosts, bindings, policies, operatorPolicies, exchanges, queues };
 }
 
 /** Policies of the operator. A server may refuse them to some users: then none are known. */
-async function policiesOfOperator(server: RemoteServer, asker: Asker): Promise<readonly RawRow[]> {
+async function policiesOfOperator(server: RemoteServer, caller: Caller): Promise<readonly RawRow[]> {
   const path = 'operator-policies';
-  const { status, body } = await ask(server, asker, [path]);
+  const { status, body } = await ask(server, caller, [path]);
   if (status === 401 || status === 403 || status === 404) return [];
   if (status !== 200) throw refusal([path], status, body);
   return rowsIn(body, server, path);
 }
 
-async function pagesOf(server: RemoteServer, asker: Asker, path: string, columns: string): Promise<readonly RawRow[]> {
+async function pagesOf(
+  server: RemoteServer,
+  caller: Caller,
+  path: string,
+  columns: string,
+): Promise<readonly RawRow[]> {
   const rows: RawRow[] = [];
   for (let page = 1, count = 1; page <= count; page++) {
     const query = { page: String(page), page_size: String(pages.size), columns };
-    const { status, body } = await ask(server, asker, [path], query);
+    const { status, body } = await ask(server, caller, [path], query);
     if (status === 400 && page > 1) break; // the list has become shorter meanwhile
     if (status !== 200) throw refusal([path], status, body);
     const { items, page_count } = (body ?? {}) as { readonly items?: unknown; readonly page_count?: unknown };

@@ -56,7 +56,10 @@ export const liveColumns: Columns<LiveQueue> = {
   dead_letter_proven: ({ isDeadLetterQueue }) => (isDeadLetterQueue ? true : null),
 };
 
-/** A policy that the mirror has not. One that it has was taken from the queue meanwhile: the rows of a server are some seconds old. */
+/**
+ * The name of a policy that the mirror does not have; null otherwise. If the mirror has the policy, it no longer applies to the
+ * queue: the rows of a server are some seconds old.
+ */
 function unknownPolicy({ home }: Queue, kind: 'user' | 'operator', name: string): string | null {
   const known = (home as VirtualHost).policies[kind].get(name);
   return name === '' || known !== undefined ? null : name;
@@ -68,7 +71,7 @@ function stateOf({ row }: LiveQueue): string {
   return state === 'running' && textAt(row, 'idle_since') !== '' ? 'idle' : state;
 }
 
-/** The server counts from the first message on: no statistics are a rate of 0, unless statistics are off. */
+/** The server has statistics of a queue after its first message. Before, the rate is 0, unless statistics are off. */
 function rateAt(row: RawRow, name: string): number | null {
   const stats = row['message_stats'];
   if (typeof stats !== 'object' || stats === null) return numberAt(row, 'messages_ready') === null ? null : 0;

@@ -71,7 +71,7 @@ describe('the mirror of a server', () => {
         return { status: 200, headers: new Headers(), body: new Response(answer).body! };
       },
     };
-    const asker = {
+    const caller = {
       user: { name: 'ada', tags: [], passwordHash: undefined },
       password: '',
       authorization: '',
@@ -79,7 +79,7 @@ describe('the mirror of a server', () => {
       peer: '',
       isLocal: true,
     };
-    const { broker, unknown } = mirrored(await loadLists(server, asker));
+    const { broker, unknown } = mirrored(await loadLists(server, caller));
     const { queues } = broker.virtualHosts.get('/')!;
     expect([...queues.keys()]).toEqual(['deep', 'orders']);
     expect(queues.get('orders')!.settings.maxLength).toBe(5);

@@ -9,7 +9,7 @@ import {
 } from '../../broker/index.js';
 import { emptyTable, type FieldTable } from '../../message/index.js';
 import { tableOfJson } from '../api/field-json.js';
-import { keyOf } from './asker.js';
+import { keyOf } from './caller.js';
 import { type Declarable, declareIn } from './declare-in.js';
 import { type Lists, type RawRow, tooDeep } from './lists.js';
 
@@ -17,8 +17,8 @@ import { type Lists, type RawRow, tooDeep } from './lists.js';
 export type Declared = Omit<Lists, 'queues'> & { readonly queues: readonly RawRow[] };
 
 /**
- * A broker in memory with the topology and the policies of a server, and without messages: the engine itself says which settings
- * the queues have, and which way dead letters go. Its clock stands still, so nothing expires in it.
+ * A broker in memory with the topology and the policies of a server, and without messages: the engine computes the settings of
+ * the queues, and where dead letters go. Its clock stands still, so nothing expires in it.
  */
 export interface Mirror {
   /** Equal for equal topologies. */
@@ -35,7 +35,7 @@ const stillClock: Clock = { now: () => 0, wakeAt: () => undefined };
 /** The objects that are declared in one step. */
 const inOneGo = 100;
 
-/** The parts of a row that make the topology; numbers that change all the time are none. */
+/** The parts of a row that make the topology, without the numbers that change all the time. */
 const topologyColumns = ['vhost', 'name', 'type', 'durable', 'auto_delete', 'exclusive', 'arguments'] as const;
 
 /** A key that two lists of the same topology have in common. */

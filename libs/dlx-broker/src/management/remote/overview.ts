@@ -13,9 +13,9 @@ const mostNamed = 5;
 /**
  * The state of dead letters at a glance. RabbitMQ counts no deaths of a queue, so their rates are null.
  */
-const show: RemoteHandler = async ({ asker, query }, { redrives, snapshots }) => {
+const show: RemoteHandler = async ({ caller, query }, { redrives, snapshots }) => {
   onlyKnown(query.keys(), ['vhost'], 'parameter');
-  const snapshot = await snapshots.of(asker);
+  const snapshot = await snapshots.of(caller);
   const names = new Set(vhostsIn(snapshot, query).map(({ name }) => name));
   const queues = snapshot.queues.filter(({ queue }) => names.has(queue.home.name));
   const dead = queues.filter(({ isDeadLetterQueue }) => isDeadLetterQueue);

@@ -17,9 +17,9 @@ import { vhostsIn } from './remote.js';
 import type { RemoteHandler, RemoteResource } from './resource.js';
 
 /** A page of the queues that the user sees. */
-const list: RemoteHandler = async ({ asker, query, signal }, { snapshots, turns, host }) => {
+const list: RemoteHandler = async ({ caller, query, signal }, { snapshots, turns, host }) => {
   const wanted = queueListIn(query, liveColumns);
-  const snapshot = await snapshots.of(asker);
+  const snapshot = await snapshots.of(caller);
   const vhosts = vhostsIn(snapshot, query);
   const all = query.has('vhost')
     ? snapshot.queues.filter(({ queue }) => queue.home.name === vhosts[0]?.name)
@@ -34,14 +34,14 @@ const list: RemoteHandler = async ({ asker, query, signal }, { snapshots, turns,
 };
 
 /** One queue: its row, its settings and their sources, where its dead letters go, and where those in it come from. */
-const show: RemoteHandler = async ({ asker, names, query, signal }, { snapshots, turns, server }) => {
+const show: RemoteHandler = async ({ caller, names, query, signal }, { snapshots, turns, server }) => {
   onlyKnown(query.keys(), [], 'parameter');
   const { vhost = '', name = '' } = names;
-  const snapshot = await snapshots.of(asker);
+  const snapshot = await snapshots.of(caller);
   const graph = snapshot.graphs.get(vhost);
   const known = snapshot.queues.find(({ row }) => placeOf(row['vhost'], row['name']) === placeOf(vhost, name));
   const path = ['queues', vhost, name];
-  const { status, body } = await ask(server, asker, path);
+  const { status, body } = await ask(server, caller, path);
   if (status !== 200) throw refusal(path, status, body);
   if (known === undefined || graph === undefined) throw notFound(); // declared a moment ago
   const { queue } = known;

@@ -1,5 +1,5 @@
 import { Problem } from '../http/reply.js';
-import type { Asker } from './asker.js';
+import type { Caller } from './caller.js';
 import { headersFor } from './get-json.js';
 import type { RemoteServer } from './remote-server.js';
 import { unreachable } from './unreachable.js';
@@ -27,9 +27,9 @@ const passedBack = ['content-type', 'content-length', 'cache-control'];
  * could lead to another server.
  * @throws Problem 502 or 504 when the server does not answer
  */
-export async function relay(server: RemoteServer, asker: Asker, passed: Passed): Promise<Response> {
+export async function relay(server: RemoteServer, caller: Caller, passed: Passed): Promise<Response> {
   const { method, parts, search, body, headers: given, signal } = passed;
-  const headers: Record<string, string> = { ...headersFor(asker) };
+  const headers: Record<string, string> = { ...headersFor(caller) };
   for (const name of passedOn) {
     const value = given.get(name);
     if (value !== null) headers[name] = value;

@@ -11,7 +11,7 @@ import { inTurns } from '../http/turns.js';
 import type { ConsoleFiles } from '../console/console-files.js';
 import { answerConsole } from '../console/console-pages.js';
 import { defaultReplyLimit } from '../management.js';
-import type { Asker } from './asker.js';
+import type { Caller } from './caller.js';
 import type { Remote } from './remote.js';
 import { relay } from './relay.js';
 import { relayOf } from './relayed.js';
@@ -35,26 +35,26 @@ export type RemoteApiOptions = Omit<ApiOptions, 'resources'>;
  */
 export function createRemoteApi(remote: Remote, options: RemoteApiOptions, files?: ConsoleFiles): Api {
   const app: Api = new Hono({ getPath: pathOf });
-  const desk = new Desk(remote, options);
+  const dispatcher = new RemoteDispatcher(remote, options);
   protect(app, options.hosts ?? []);
-  app.all('/api/*', (c) => desk.enter(c));
-  for (const path of ['/metrics', '/metrics/*']) app.all(path, (c) => desk.answer(c, metricsElsewhere().answer));
+  app.all('/api/*', (c) => dispatcher.enter(c));
+  for (const path of ['/metrics', '/metrics/*']) app.all(path, (c) => dispatcher.answer(c, metricsElsewhere().answer));
   if (files !== undefined && options.console !== false) {
     for (const path of ['/', '/console/*']) app.all(path, (c) => answerConsole(files, c.req.raw, c.req.path));
   }
-  app.notFound((c) => desk.answer(c, notFound().answer));
-  app.onError((error, c) => desk.refuse(c, error));
+  app.notFound((c) => dispatcher.answer(c, notFound().answer));
+  app.onError((error, c) => dispatcher.refuse(c, error));
   return app;
 }
 
-interface Visitor {
-  readonly asker: Asker;
+interface CallerContext {
+  readonly caller: Caller;
   readonly share: BodyShare;
   readonly notes: Record<string, unknown>;
 }
 
 /** Checks what comes before the answer to a request, and sends it to its handler or to the server. */
-class Desk {
+class RemoteDispatcher {
   readonly #bodies: BodyMemory;
   readonly #bodyLimit: number;
   readonly #replyLimit: number;
@@ -74,46 +74,46 @@ class Desk {
     if (!knownMethods.includes(method)) return this.answer(c, { status: 501 });
     // A closed socket has no address. It must not count as one of this machine.
     const peer = c.env?.incoming?.socket.remoteAddress ?? 'unknown';
-    const asker = await this.remote.askers.of(raw.headers, peer, raw.signal);
-    const { name } = asker.user;
+    const caller = await this.remote.callers.of(raw.headers, peer, raw.signal);
+    const { name } = caller.user;
     c.env?.visit?.entered(name);
     const leave = this.#open.begin(name);
     const share = this.#bodies.share(name);
     try {
-      return await this.#handle(c, { asker, share, notes: {} });
+      return await this.#handle(c, { caller, share, notes: {} });
     } finally {
       share.end();
       leave();
     }
   }
 
-  async #handle(c: ApiContext, visitor: Visitor): Promise<Response> {
+  async #handle(c: ApiContext, context: CallerContext): Promise<Response> {
     const { method, path } = c.req;
-    const kind = await this.remote.kind(visitor.asker);
+    const kind = await this.remote.kind(context.caller);
     const resource = kind === 'RabbitMQ' ? resourceAt(path) : undefined;
     if (resource !== undefined) {
       const allow = methodsOf(resource);
       if (!allow.includes(method)) return this.#notAllowed(c, allow);
-      return this.#audited(c, visitor, resource.path, () => this.#own(c, visitor, resource));
+      return this.#audited(c, context, resource.path, () => this.#own(c, context, resource));
     }
     if (kind === 'dlx-broker' && path === '/api/dlx/capabilities')
-      return this.answer(c, ok(await this.remote.capabilities(visitor.asker)));
+      return this.answer(c, ok(await this.remote.capabilities(context.caller)));
     const parts = partsIn(path);
     const passed = relayOf(parts, kind);
     if (passed === undefined) throw parts[0] === 'dlx' ? impossible() : notFound();
     const allow = ['HEAD', ...passed.methods];
     if (!allow.includes(method)) return this.#notAllowed(c, allow);
-    return this.#audited(c, visitor, passed.path, () => this.#relayed(c, visitor, parts));
+    return this.#audited(c, context, passed.path, () => this.#relayed(c, context, parts));
   }
 
-  async #own(c: ApiContext, { asker, share, notes }: Visitor, resource: RemoteResource): Promise<Response> {
+  async #own(c: ApiContext, { caller, share, notes }: CallerContext, resource: RemoteResource): Promise<Response> {
     const { method, raw, url } = c.req;
     const visit = c.env?.visit;
     const handler = resource[method === 'HEAD' ? 'GET' : (method as 'GET')] as RemoteHandler;
     const text = async (): Promise<string> =>
       Buffer.from(await readBody(raw, this.#bodyLimit, (bytes) => share.keep(bytes))).toString();
     const request = {
-      asker,
+      caller,
       names: namesIn(`/api${resource.path}`, c.req.path),
       query: new URL(url).searchParams,
       signal: raw.signal,
@@ -123,32 +123,32 @@ class Desk {
     };
     if (visit === undefined || isChange(method)) return this.answer(c, await handler(request, this.remote));
     const answer = await handler(request, this.remote);
-    const made = await visit.turn(asker.user.name, raw.signal);
+    const made = await visit.turn(caller.user.name, raw.signal);
     try {
       const response = await this.answer(c, answer);
-      visit.made(asker.user.name, Number(response.headers.get('content-length') ?? 0));
+      visit.made(caller.user.name, Number(response.headers.get('content-length') ?? 0));
       return response;
     } finally {
       made();
     }
   }
 
-  async #relayed(c: ApiContext, { asker, share }: Visitor, parts: readonly string[]): Promise<Response> {
+  async #relayed(c: ApiContext, { caller, share }: CallerContext, parts: readonly string[]): Promise<Response> {
     const { method, raw } = c.req;
     const body = isChange(method) ? await readBody(raw, this.#bodyLimit, (bytes) => share.keep(bytes)) : undefined;
     const { search } = new URL(raw.url);
     const { headers, signal } = raw;
-    return relay(this.remote.server, asker, { method, parts, search, body, headers, signal });
+    return relay(this.remote.server, caller, { method, parts, search, body, headers, signal });
   }
 
   /** Records a request that changes something, whether it was allowed or not. */
-  async #audited(c: ApiContext, visitor: Visitor, path: string, act: () => Promise<Response>): Promise<Response> {
+  async #audited(c: ApiContext, context: CallerContext, path: string, act: () => Promise<Response>): Promise<Response> {
     const { method } = c.req;
     if (!isChange(method)) return act();
-    const { asker, notes } = visitor;
+    const { caller, notes } = context;
     const record = (status: number): void => {
       const names = namesIn(`/api${path}`, c.req.path);
-      const entry = { user: asker.user.name, from: asker.peer, action: `${method} /api${path}`, names, status };
+      const entry = { user: caller.user.name, from: caller.peer, action: `${method} /api${path}`, names, status };
       this.remote.audit.record(Object.keys(notes).length === 0 ? entry : { ...entry, details: notes });
     };
     try {
@@ -159,7 +159,7 @@ class Desk {
       record(problemOf(error)?.status ?? 500);
       throw error;
     } finally {
-      this.remote.snapshots.forget(asker);
+      this.remote.snapshots.forget(caller);
     }
   }
 

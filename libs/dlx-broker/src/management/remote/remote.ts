@@ -3,8 +3,8 @@ import type { VirtualHost } from '../../broker/index.js';
 import { SharedTurns } from '../http/turns.js';
 import { notFound } from '../http/reply.js';
 import type { Capabilities } from '../dlx/capabilities.js';
-import type { Asker } from './asker.js';
-import { Askers } from './askers.js';
+import type { Caller } from './caller.js';
+import { Callers } from './callers.js';
 import type { RemoteHost } from './host.js';
 import { ask, refusal } from './get-json.js';
 import type { ServerKind } from './relayed.js';
@@ -20,11 +20,11 @@ export class Remote {
   readonly snapshots: Snapshots;
   readonly audit: AuditLog;
   readonly redrives: RemoteRedrives;
-  readonly askers: Askers;
+  readonly callers: Callers;
   #kind: { readonly is: ServerKind; readonly until: number } | undefined;
 
   constructor(readonly host: RemoteHost) {
-    this.askers = new Askers(host.server, host.clock);
+    this.callers = new Callers(host.server, host.clock);
     this.snapshots = new Snapshots(host, this.turns);
     this.audit = new AuditLog(() => host.clock.now(), host.audit);
     this.redrives = new RemoteRedrives(
@@ -39,11 +39,11 @@ export class Remote {
   }
 
   /** What the server is: a dlx-broker has paths of its own. @throws Problem when it does not answer */
-  async kind(asker: Asker): Promise<ServerKind> {
+  async kind(caller: Caller): Promise<ServerKind> {
     const now = this.host.clock.now();
     if (this.#kind !== undefined && this.#kind.until > now) return this.#kind.is;
     const path = ['dlx', 'capabilities'];
-    const { status, body } = await ask(this.server, asker, path);
+    const { status, body } = await ask(this.server, caller, path);
     // A server that is busy, or refuses this user, does not say what it is; and all users would be shown the wrong kind.
     if (status !== 200 && status !== 404) throw refusal(path, status, body);
     const can = (body ?? {}) as Partial<Capabilities>;
@@ -53,9 +53,9 @@ export class Remote {
   }
 
   /** What a dlx-broker says that this user can do, with its address. Users differ, so nothing is remembered. */
-  async capabilities(asker: Asker): Promise<Partial<Capabilities>> {
+  async capabilities(caller: Caller): Promise<Partial<Capabilities>> {
     const path = ['dlx', 'capabilities'];
-    const { status, body } = await ask(this.server, asker, path);
+    const { status, body } = await ask(this.server, caller, path);
     if (status !== 200) throw refusal(path, status, body);
     return { ...(body as Partial<Capabilities>), server: this.server.base };
   }
@@ -73,7 +73,7 @@ export class Remote {
 
   /** Forgets passwords, stops redrives, and waits until the audit log is written. */
   async close(): Promise<void> {
-    this.askers.close();
+    this.callers.close();
     await this.redrives.close();
     await this.host.audit?.close();
   }

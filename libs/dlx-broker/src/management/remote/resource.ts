@@ -1,11 +1,11 @@
 import type { JsonObject } from '../http/json-object.js';
 import type { Answer } from '../http/reply.js';
-import type { Asker } from './asker.js';
+import type { Caller } from './caller.js';
 import type { Remote } from './remote.js';
 
 /** A request about a server that has no paths of dlx-broker itself. */
 export interface RemoteRequest {
-  readonly asker: Asker;
+  readonly caller: Caller;
   /** The decoded placeholders of the path. */
   readonly names: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

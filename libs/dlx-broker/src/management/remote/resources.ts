@@ -8,8 +8,8 @@ import { redrives } from './redrives/redrives-resource.js';
 import type { RemoteHandler, RemoteResource } from './resource.js';
 import { topology } from './topology.js';
 
-const showCapabilities: RemoteHandler = async ({ asker }, { snapshots, server }) => {
-  const { version } = await snapshots.of(asker);
+const showCapabilities: RemoteHandler = async ({ caller }, { snapshots, server }) => {
+  const { version } = await snapshots.of(caller);
   const rabbitmq: Capabilities = {
     product: 'RabbitMQ',
     version,
@@ -25,8 +25,8 @@ const showCapabilities: RemoteHandler = async ({ asker }, { snapshots, server })
 };
 
 /** The audit log of this application: changes that its console made. */
-const showAudit: RemoteHandler = ({ asker, query }, { audit }) => {
-  if (!isOf('monitor', asker.user)) throw notAuthorised('Not monitor user');
+const showAudit: RemoteHandler = ({ caller, query }, { audit }) => {
+  if (!isOf('monitor', caller.user)) throw notAuthorised('Not monitor user');
   return auditPage(query, audit);
 };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { remoteHarness } from '../../../../../test/harnesses/remote-harness.js';
 import { silentOutbox } from '../../broker/index.js';
 import type { Problem } from '../http/reply.js';
-import { Askers } from './askers.js';
+import { Callers } from './callers.js';
 import type { RemoteMover, RemoteOrder } from './redrives/remote-redrive.js';
 
 const failing =
@@ -140,21 +140,21 @@ describe('the console of an application refuses', () => {
     expect((await call('GET', '/whoami', { headers: { 'x-forwarded-for': '10.1.2.3' } })).status).toBe(401);
     await server.call('PUT', '/users/clerk', { body: { password: 'clerk', tags: 'management' } });
     expect((await call('GET', '/whoami', { as: 'clerk:clerk' })).status).toBe(200);
-    expect(remote.askers.count).toBe(2);
+    expect(remote.callers.count).toBe(2);
     server.clock.advance(4_000);
-    expect(remote.askers.count).toBe(1);
+    expect(remote.callers.count).toBe(1);
     server.clock.advance(6_000);
-    expect(remote.askers.count).toBe(0);
+    expect(remote.callers.count).toBe(0);
   });
 
   it('one client that has gone, and not another one of the same user', async () => {
     const harness = remoteHarness();
-    const askers = new Askers(harness.remote.server, harness.server.clock);
+    const callers = new Callers(harness.remote.server, harness.server.clock);
     for (let guess = 0; guess < 5; guess++)
-      await askers.of(login(`${guess}`), '127.0.0.1', new AbortController().signal).catch(() => undefined);
+      await callers.of(login(`${guess}`), '127.0.0.1', new AbortController().signal).catch(() => undefined);
     const gone = new AbortController();
-    const first = askers.of(login('guest'), '127.0.0.1', gone.signal).catch((error: Problem) => error.answer.status);
-    const second = askers.of(login('guest'), '127.0.0.1', new AbortController().signal);
+    const first = callers.of(login('guest'), '127.0.0.1', gone.signal).catch((error: Problem) => error.answer.status);
+    const second = callers.of(login('guest'), '127.0.0.1', new AbortController().signal);
     gone.abort();
     expect(await first).toBe(400);
     await new Promise((resolve) => setImmediate(resolve));

@@ -2,7 +2,7 @@ import type { Queue } from '../../broker/index.js';
 import { inTurns, type Turns } from '../http/turns.js';
 import type { DeadLetterGraph } from '../dlx/graph/dead-letter-graph.js';
 import { DeadLetterGraphs } from '../dlx/graph/dead-letter-graphs.js';
-import type { Asker } from './asker.js';
+import type { Caller } from './caller.js';
 import type { RemoteHost } from './host.js';
 import { loadLists } from './lists.js';
 import { type Mirror, mirrored, mirrorOf, placeOf, topologyKey } from './mirror.js';
@@ -48,13 +48,13 @@ export class Snapshots {
   }
 
   /** @throws Problem when the server does not answer, or refuses the user */
-  of(asker: Asker): Promise<Snapshot> {
+  of(caller: Caller): Promise<Snapshot> {
     const { clock } = this.host;
-    const known = this.#kept.get(asker.key);
+    const known = this.#kept.get(caller.key);
     if (known !== undefined && known.until > clock.now()) return known.snapshot;
-    const kept: Kept = { until: Infinity, snapshot: this.#load(asker) };
-    this.#kept.delete(asker.key);
-    this.#kept.set(asker.key, kept);
+    const kept: Kept = { until: Infinity, snapshot: this.#load(caller) };
+    this.#kept.delete(caller.key);
+    this.#kept.set(caller.key, kept);
     if (this.#kept.size > most.snapshots) this.#kept.delete(this.#kept.keys().next().value as string);
     kept.snapshot.then(
       () => (kept.until = clock.now() + fresh),
@@ -64,12 +64,12 @@ export class Snapshots {
   }
 
   /** Forgets what a user saw, after a change by this user. */
-  forget({ key }: Asker): void {
+  forget({ key }: Caller): void {
     this.#kept.delete(key);
   }
 
-  async #load(asker: Asker): Promise<Snapshot> {
-    const lists = await loadLists(this.host.server, asker);
+  async #load(caller: Caller): Promise<Snapshot> {
+    const lists = await loadLists(this.host.server, caller);
     const mirror = await this.#mirrorOf(lists);
     const graphs = new Map<string, DeadLetterGraph>();
     for (const [name, vhost] of mirror.broker.virtualHosts) {

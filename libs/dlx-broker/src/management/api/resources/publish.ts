@@ -17,8 +17,8 @@ const publish: Handler = async ({ names, user, body }, management) => {
   if (typeof key !== 'string') throw badRequest(['not_string', 'routing_key']);
   const payload = payloadOf(json);
   const properties = propertiesOfJson(json['properties']);
-  const { promise, settled } = safety();
-  const outcome = asked(() =>
+  const { promise, settled } = awaitedConfirm();
+  const outcome = attempted(() =>
     management.as(user, vhost, (channel) =>
       channel.publishNow(exchangeIn(names['name']), key, properties, payload, settled),
     ),
@@ -40,7 +40,7 @@ function payloadOf({ payload, payload_encoding: encoding }: JsonObject): Uint8Ar
 }
 
 /** Publishes. An error that closes the channel is a 400; an error that prevents its opening is not. */
-function asked(publish: () => ReturnType<Management['as']>): Outcome {
+function attempted(publish: () => ReturnType<Management['as']>): Outcome {
   try {
     return publish() as Outcome;
   } catch (error) {
@@ -50,7 +50,7 @@ function asked(publish: () => ReturnType<Management['as']>): Outcome {
 }
 
 /** A promise of the confirm: true for an ack, false for a nack. */
-function safety(): { readonly promise: Promise<boolean>; readonly settled: Settled } {
+function awaitedConfirm(): { readonly promise: Promise<boolean>; readonly settled: Settled } {
   let settled: Settled = () => {};
   const promise = new Promise<boolean>((done) => (settled = (failure) => done(failure === undefined)));
   return { promise, settled };

@@ -25,13 +25,13 @@ interface AckMode {
 /** Gets messages (rule U2). A long reply is made in turns: other clients get and publish meanwhile, as on RabbitMQ. */
 const get: Handler = async (request, management) => {
   const json = await request.body('ackmode', 'count', 'encoding');
-  const how = askedFor(json);
+  const how = getRequestIn(json);
   const mode = ackModes.get(json['ackmode']);
   if (mode === undefined) throw badRequest(['unsupported_ackmode', json['ackmode']]);
-  return ok(await closing(() => fetched(request, management, how, mode)));
+  return ok(await withStatusOf(() => fetched(request, management, how, mode)));
 };
 
-interface Asked {
+interface GetRequest {
   /** The most messages; negative: no limit. */
   readonly count: number;
   readonly encoding: 'auto' | 'base64';
@@ -40,7 +40,7 @@ interface Asked {
 }
 
 /** @throws Problem 400 */
-function askedFor(json: JsonObject): Asked {
+function getRequestIn(json: JsonObject): GetRequest {
   const { encoding } = json;
   const count = integerIn(json, 'count') ?? 0;
   if (encoding !== 'auto' && encoding !== 'base64') {
@@ -53,7 +53,7 @@ function askedFor(json: JsonObject): Asked {
 async function fetched(
   { names, user, signal }: ApiRequest,
   management: Management,
-  how: Asked,
+  how: GetRequest,
   mode: AckMode,
 ): Promise<WrittenJson> {
   const { vhost = '', name = '' } = names;
@@ -71,7 +71,7 @@ async function fetched(
 function* taken(
   channel: Channel,
   name: string,
-  how: Asked,
+  how: GetRequest,
   { noAck, requeue }: AckMode,
   limit: number,
 ): Generator<void, WrittenJson, void> {
@@ -122,12 +122,12 @@ const envelope = 512;
  * True if the next message fits into the reply. Base64 is the longest form of a body, except for text of control
  * characters.
  */
-function hasRoom(queue: Queue | undefined, { truncate }: Asked, room: number): boolean {
+function hasRoom(queue: Queue | undefined, { truncate }: GetRequest, room: number): boolean {
   const size = queue?.head?.size;
   return size === undefined || envelope + (Math.min(size, truncate) * 4) / 3 <= room;
 }
 
-function shown({ message, body, redelivered, messageCount }: Got, { encoding, truncate }: Asked): object {
+function shown({ message, body, redelivered, messageCount }: Got, { encoding, truncate }: GetRequest): object {
   const { exchange, routingKey, properties } = message;
   const part = Buffer.from(body.subarray(0, truncate));
   const isText = encoding === 'auto' && isUtf8(part);
@@ -146,7 +146,7 @@ function shown({ message, body, redelivered, messageCount }: Got, { encoding, tr
 /**
  * An error closes the channel. As RabbitMQ, it answers 400 with the code of the error, unless HTTP has a status for it.
  */
-async function closing<T>(act: () => Promise<T>): Promise<T> {
+async function withStatusOf<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

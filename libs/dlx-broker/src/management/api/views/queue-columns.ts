@@ -88,7 +88,8 @@ const sizes: Columns<Queue> = {
   messages_ram: (queue) => countOf(queue),
 };
 
-const isQuorum = ({ declared }: Queue): boolean => declared.type === 'quorum'; // rule D8: retained messages are in memory as well
+const isQuorum = ({ declared }: Queue): boolean => declared.type === 'quorum';
+/** Rule D8: dead letters that have not reached their targets are in memory as well. */
 const bytesRetainedBy = ({ deadLettering }: Queue): number => deadLettering.retained?.bytes ?? 0;
 const bytesOf = (queue: Queue): number => queue.bytes + queue.bytesUnacked + bytesRetainedBy(queue);
 const countOf = ({ length, unacked, retained, delayed }: Queue): number => length + unacked + retained + delayed;
@@ -121,7 +122,7 @@ function ofType(type: string, columns: Columns<Queue>): Columns<Queue> {
   return Object.fromEntries(Object.entries(columns).map(([name, read]) => [name, only(read)]));
 }
 
-const tagOf = (taker: unknown): string | null => (taker as { readonly tag?: string } | undefined)?.tag ?? null;
+const tagOf = (consumer: unknown): string | null => (consumer as { readonly tag?: string } | undefined)?.tag ?? null;
 
 /**
  * The share of the time in which consumers could take a message at once. Only the present is known, so it is 0 or 1.

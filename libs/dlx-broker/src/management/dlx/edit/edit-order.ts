@@ -86,7 +86,7 @@ function checkPatch(value: unknown, names: { left: number }, depth: number): voi
   for (const [name, each] of Object.entries(value)) {
     if (--names.left < 0) throw badRequest(`'edit.merge_patch' has more than ${most.names} names and elements`);
     if (name === '__proto__' && each !== null) {
-      throw badRequest("'edit.merge_patch' sets '__proto__', by which programs that merge objects are attacked");
+      throw badRequest("'edit.merge_patch' sets '__proto__', which attacks programs that merge objects");
     }
     checkPatch(each, names, depth + 1);
   }

@@ -9,7 +9,7 @@ import { checkMemory } from '../../statistics/memory-check.js';
 import { onlyKnown } from '../input.js';
 import { positionNamed } from '../named-message.js';
 import { readableQueue } from '../readable-queue.js';
-import { lotOfEdited, Mover } from '../redrives/mover.js';
+import { originalsQueueName, Mover } from '../redrives/mover.js';
 import { type BodySums, checkBodies } from './bodies.js';
 import { type Edit, editIn } from './edit-input.js';
 import { editedMessage } from './edited-message.js';
@@ -41,7 +41,7 @@ const edit: Handler = async (request, management) => {
   if (!dryRun) checkMemory(management.host);
   checkTarget(request, management, given);
   // A full disk would hold up the answer until the declaration is stored. It is refused without the declaration, as without `keep_original`.
-  if (keepsOriginal && !isFull(queue)) openLotOfEdited(queue, dryRun, request, management);
+  if (keepsOriginal && !isFull(queue)) declareOriginalsQueue(queue, dryRun, request, management);
   const { message } = await entryAt(position, queue, request, management);
   const sums = await search(request, management, checkBodies(message, given));
   const entry = await entryAt(position, queue, request, management);
@@ -81,7 +81,7 @@ async function replace(entry: Entry, { request, management, queue, given, sums }
     dryRun,
     keepsOriginal: given.keepsOriginal,
   };
-  const { promise: stored, settled } = storing();
+  const { promise: stored, settled } = awaitedCommit();
   new Mover(order, task, counts, settled).move(entry, management.now(), edited);
   const [left] = counts.leftAt;
   if (left?.why === 'forbidden') throw notAuthorised('Access refused.');
@@ -169,8 +169,13 @@ export function leftAlready(position: number, queue: Queue, isHeld: boolean): Pr
  * @throws Problem 400 if its name would be too long
  * @throws AmqpError 403 without the right to declare it, or to write to it
  */
-export function openLotOfEdited(queue: Queue, dryRun: boolean, { user }: ApiRequest, management: Management): void {
-  const name = lotOfEdited(queue);
+export function declareOriginalsQueue(
+  queue: Queue,
+  dryRun: boolean,
+  { user }: ApiRequest,
+  management: Management,
+): void {
+  const name = originalsQueueName(queue);
   if (!isShortstr(name))
     throw badRequest(`'keep_original': the name '${name}' is longer than ${maxShortstrBytes} bytes`);
   const vhost = management.vhost(queue.home.name);
@@ -184,7 +189,7 @@ const search = <T>({ user, signal }: ApiRequest, { dlx }: Management, work: Iter
   dlx.searches.run(user.name, () => inTurns(work, dlx.turns, signal));
 
 /** A promise of the end of a commit: undefined, or the error with which the journal failed. */
-function storing(): { readonly promise: Promise<Error | undefined>; readonly settled: Settled } {
+function awaitedCommit(): { readonly promise: Promise<Error | undefined>; readonly settled: Settled } {
   let settled: Settled = () => {};
   const promise = new Promise<Error | undefined>((done) => (settled = done));
   return { promise, settled };

@@ -4,7 +4,7 @@ import type { ApiRequest } from '../../http/resource.js';
 import type { Management } from '../../management.js';
 
 /**
- * Every road to an edit asks here first. The rights of a redrive come on top.
+ * Refuses edits that are not allowed. Every edit calls this first, besides the checks of a redrive.
  * @throws Problem 403 if edits are off at this port, 401 for a user without the tag
  */
 export function checkEdits({ user }: ApiRequest, { edits }: Management): void {

@@ -7,7 +7,7 @@ import { filterToJson } from '../input.js';
 import { groupsOf, type RedriveGroup, type RedriveOrder } from '../redrives/redrive-order.js';
 import { checkBodies } from './bodies.js';
 import { type EditOrder, editOrderIn } from './edit-order.js';
-import { entryAt, openLotOfEdited } from './edit-resource.js';
+import { entryAt, declareOriginalsQueue } from './edit-resource.js';
 import { checkEdits } from './edit-rights.js';
 import { RedriveEdit } from './redrive-edit.js';
 
@@ -29,7 +29,7 @@ export async function editedOrder(
   if (!order.dryRun) checkMemory(management.host);
   if (given.keepsOriginal) {
     for (const queue of new Set(groupsOf(order).map((group) => group.queue)))
-      openLotOfEdited(queue, order.dryRun, request, management);
+      declareOriginalsQueue(queue, order.dryRun, request, management);
   }
   const edit = new RedriveEdit(given, request.user, order.dryRun, await checkedOne(order, given, request, management));
   return { ...order, edit, keepsOriginal: given.keepsOriginal };
@@ -42,7 +42,7 @@ export const isOfOne = ({ edit, ids, groups }: RedriveOrder): boolean =>
 /** A forgotten filter would edit every message, and a body belongs to one message. @throws Problem 400 */
 function checkSelection(order: RedriveOrder, { body }: EditOrder): void {
   const isChosen = ({ ids, filter }: RedriveGroup): boolean => ids !== undefined || filterToJson(filter) !== null;
-  if (!groupsOf(order).every(isChosen)) throw badRequest("say which messages are edited: by 'ids' or by a 'filter'");
+  if (!groupsOf(order).every(isChosen)) throw badRequest("name the messages to edit, by 'ids' or by a 'filter'");
   if (body !== undefined && (order.groups !== undefined || new Set(order.ids).size !== 1)) {
     throw badRequest("'edit.payload' is the body of one message: name it in 'ids'; 'edit.merge_patch' changes several");
   }

@@ -166,7 +166,7 @@ describe('a redrive with a merge patch', () => {
       rooms.call('POST', '/dlx/redrives', { body: { edit: { merge_patch: { a: 2 } }, ...more } });
     expect(await ask({ groups: [...groups, { vhost: '/', queue: 'work' }] })).toMatchObject({
       status: 400,
-      body: { reason: "say which messages are edited: by 'ids' or by a 'filter'" },
+      body: { reason: "name the messages to edit, by 'ids' or by a 'filter'" },
     });
     expect((await ask({ groups, rate: 0 })).status).toBe(201);
     rooms.clock.advance('1s');
@@ -318,8 +318,8 @@ describe('bad input is refused with its name', () => {
   const deep = (levels: number): object => (levels === 0 ? { a: 1 } : { a: deep(levels - 1) });
 
   it.each<[string, object, string]>([
-    ['no id and no filter', { edit: patch }, "say which messages are edited: by 'ids' or by a 'filter'"],
-    ['an empty filter', { filter: {}, edit: patch }, "say which messages are edited: by 'ids' or by a 'filter'"],
+    ['no id and no filter', { edit: patch }, "name the messages to edit, by 'ids' or by a 'filter'"],
+    ['an empty filter', { filter: {}, edit: patch }, "name the messages to edit, by 'ids' or by a 'filter'"],
     ['a body without an id', { filter: { text: 'x' }, edit: { payload: 'x' } }, 'name it in'],
     ['a body for two ids', { ids: ['1', '2'], edit: { payload: 'x' } }, "'edit.payload' is the body of one message"],
     ['a body and a patch', { ids: ['1'], edit: { payload: 'x', ...patch } }, 'exclude each other'],

@@ -2,7 +2,7 @@ import { overflowPolicies, type Queue, queueArguments } from '../../../broker/in
 import type { DeathReason } from '../../../message/index.js';
 import { type Keys, oneKey } from './keys.js';
 import { type Certainty, nowhere, type Reach, type Reached } from './reach.js';
-import { keysInto } from './wiring.js';
+import { keysInto } from './binding-index.js';
 
 /** The dead-letter exchange of one queue, and the queues behind it. */
 export interface DeadLetterEdge {
@@ -26,13 +26,13 @@ export interface DeadLetterEdge {
 export function* deadLetterEdgeOf(queue: Queue, reach: Reach): Generator<void, DeadLetterEdge | undefined, void> {
   const { deadLetterExchange: exchange, deadLetterRoutingKey: routingKey, messageTtl } = queue.settings;
   if (exchange === undefined) return undefined;
-  const keys = routingKey === undefined ? keysInto(queue, reach.wiring) : [oneKey(routingKey)];
+  const keys = routingKey === undefined ? keysInto(queue, reach.bindingIndex) : [oneKey(routingKey)];
   return {
     queue,
     exchange,
     routingKey,
     by: queue.declared.arguments.get('x-dead-letter-exchange')?.type === 'S' ? 'argument' : 'policy',
-    exchangeExists: reach.wiring.vhost.exchanges.has(exchange),
+    exchangeExists: reach.bindingIndex.vhost.exchanges.has(exchange),
     reaches: yield* reachedWith(keys, exchange, reach),
     automatic: automaticDeaths(queue),
     delay: messageTtl,

@@ -4,7 +4,7 @@ import { type DeadLetterEdge, deadLetterEdgeOf } from './dead-letter-edges.js';
 import { type DeadLetterEdges, type Loop, loopsIn, targetsOf } from './loops.js';
 import { Reach } from './reach.js';
 import { strongComponents } from './strong-components.js';
-import { Wiring } from './wiring.js';
+import { BindingIndex } from './binding-index.js';
 
 /** The ways of dead letters in a virtual host, as they were when the graph was made. */
 export interface DeadLetterGraph {
@@ -24,7 +24,7 @@ export interface DeadLetterGraph {
 /** Yields wherever it may pause. */
 export function* deadLetterGraphOf(vhost: VirtualHost): Generator<void, DeadLetterGraph, void> {
   const all = [...vhost.queues.values()];
-  const edges = yield* edgesOf(all, yield* Wiring.of(vhost));
+  const edges = yield* edgesOf(all, yield* BindingIndex.of(vhost));
   const components = yield* strongComponents(edges.keys(), (queue) => targetsOf(queue, edges));
   const loops = yield* loopsIn(edges, components);
   const { targets, returns } = yield* reachedBy(edges, components);
@@ -33,8 +33,8 @@ export function* deadLetterGraphOf(vhost: VirtualHost): Generator<void, DeadLett
 }
 
 /** The dead-letter edges of some queues. Yields after each. */
-export function* edgesOf(queues: readonly Queue[], wiring: Wiring): Generator<void, DeadLetterEdges, void> {
-  const reach = new Reach(wiring);
+export function* edgesOf(queues: readonly Queue[], bindingIndex: BindingIndex): Generator<void, DeadLetterEdges, void> {
+  const reach = new Reach(bindingIndex);
   const edges = new Map<Queue, DeadLetterEdge>();
   for (const queue of queues) {
     const edge = yield* deadLetterEdgeOf(queue, reach);

@@ -2,7 +2,7 @@ import { type Destination, Exchange, exchangeTypes, type Queue, type VirtualHost
 import { Message, noBody, noProperties } from '../../../message/index.js';
 import { KeyIndex } from './key-index.js';
 import { anyKey, isAny, type Keys, oneKey, overlaps } from './keys.js';
-import type { Wire, Wiring } from './wiring.js';
+import type { IndexedBinding, BindingIndex } from './binding-index.js';
 
 /** Whether every message with certain keys gets somewhere, or whether that depends on its key or its headers. */
 export type Certainty = 'always' | 'sometimes';
@@ -20,8 +20,8 @@ export class Reach {
   /** Whether a fanout exchange is bound to queues only. */
   readonly #fanouts = new Map<Exchange, boolean>();
 
-  constructor(readonly wiring: Wiring) {
-    this.#vhost = wiring.vhost;
+  constructor(readonly bindingIndex: BindingIndex) {
+    this.#vhost = bindingIndex.vhost;
   }
 
   /** Undefined when there is no such exchange. Yields wherever it may pause. */
@@ -39,8 +39,8 @@ export class Reach {
     if (exchangeTypes.get(exchange.routingType)?.keys !== 'any') return false;
     let isPlain = this.#fanouts.get(exchange);
     if (isPlain === undefined) {
-      const wires = this.wiring.from(exchange);
-      isPlain = wires.length > 0 && wires.every(({ destination }) => !(destination instanceof Exchange));
+      const indexed = this.bindingIndex.from(exchange);
+      isPlain = indexed.length > 0 && indexed.every(({ destination }) => !(destination instanceof Exchange));
       this.#fanouts.set(exchange, isPlain);
     }
     return isPlain;
@@ -74,12 +74,12 @@ export class Reach {
   }
 
   *#destinations(exchange: Exchange, keys: Keys): Generator<void, Map<Destination, Certainty>, void> {
-    if (ignoresKeys(exchange)) return yield* collect([this.wiring.from(exchange)], () => 'sometimes');
+    if (ignoresKeys(exchange)) return yield* collect([this.bindingIndex.from(exchange)], () => 'sometimes');
     if (exchangeTypes.get(exchange.routingType)?.keys === 'any' || !keys.isPattern)
       return this.#route(exchange, keys.text);
     if (exchange.name === '') return yield* this.#queuesNamed(keys);
-    const wires = yield* this.wiring.candidates(exchange, keys);
-    return yield* collect(wires, (wire) => matchOf(keys, wire.keys));
+    const indexed = yield* this.bindingIndex.candidates(exchange, keys);
+    return yield* collect(indexed, (binding) => matchOf(keys, binding.keys));
   }
 
   /** By the engine's own router, which has an index. */
@@ -117,16 +117,16 @@ const ignoresKeys = ({ routingType }: Exchange): boolean => exchangeTypes.get(ro
 
 /** Yields after each binding. @param match which messages pass a binding; undefined: none */
 function* collect(
-  lists: readonly (readonly Wire[])[],
-  match: (wire: Wire) => Certainty | undefined,
+  lists: readonly (readonly IndexedBinding[])[],
+  match: (binding: IndexedBinding) => Certainty | undefined,
 ): Generator<void, Map<Destination, Certainty>, void> {
   const found = new Map<Destination, Certainty>();
-  for (const wires of lists) {
-    for (const wire of wires) {
+  for (const indexed of lists) {
+    for (const binding of indexed) {
       yield;
-      if (found.get(wire.destination) === 'always') continue;
-      const certainty = match(wire);
-      if (certainty !== undefined) found.set(wire.destination, certainty);
+      if (found.get(binding.destination) === 'always') continue;
+      const certainty = match(binding);
+      if (certainty !== undefined) found.set(binding.destination, certainty);
     }
   }
   return found;

@@ -4,23 +4,23 @@ import { typedTable } from '../typed-field.js';
 import type { DeadLetterEdge } from './dead-letter-edges.js';
 import type { Loop } from './loops.js';
 import type { TopologyPart } from './topology-part.js';
-import type { Wire } from './wiring.js';
+import type { IndexedBinding } from './binding-index.js';
 
 /**
  * A topology as JSON. Every row has its virtual host, because those of several are shown together. A row is made when it is
  * written, and shows the state of that moment.
  */
-export function topologyToJson(part: TopologyPart, instead: Instead = {}): TopologyJson {
+export function topologyToJson(part: TopologyPart, overrides: ColumnOverrides = {}): TopologyJson {
   const { vhost, exchanges, queues, bindings, edges, loops, dangling } = part.topology;
   return {
     complete: part.complete,
     total_queues: part.queues,
     exchanges: new Rows(exchanges, (exchange) => ({
       ...exchangeToJson(vhost, exchange),
-      ...instead.ofExchange?.(exchange),
+      ...overrides.ofExchange?.(exchange),
     })),
-    queues: new Rows(queues, (queue) => ({ ...queueToJson(vhost, queue), ...instead.ofQueue?.(queue) })),
-    bindings: new Rows(bindings, (wire) => bindingToJson(vhost, wire)),
+    queues: new Rows(queues, (queue) => ({ ...queueToJson(vhost, queue), ...overrides.ofQueue?.(queue) })),
+    bindings: new Rows(bindings, (binding) => bindingToJson(vhost, binding)),
     dead_letter_edges: new Rows(edges, (edge) => edgeToJson(vhost, edge)),
     loops: new Rows(loops, (loop) => loopToJson(vhost, loop)),
     dangling: new Rows(dangling, ({ kind, of, exchange }) => ({ vhost, kind, of, exchange })),
@@ -40,8 +40,8 @@ export interface TopologyJson {
   readonly dangling: Iterable<unknown>;
 }
 
-/** Columns of rows that are known better than by the objects of a topology. */
-export interface Instead {
+/** Columns with other values than those of the objects of a topology: the mirror of a server has no messages. */
+export interface ColumnOverrides {
   ofExchange?(exchange: Exchange): object;
   ofQueue?(queue: Queue): object;
 }
@@ -70,7 +70,10 @@ const queueToJson = (vhost: string, queue: Queue): Record<string, unknown> => ({
   dead_letters_in: queue.counters.deadLettersIn,
 });
 
-const bindingToJson = (vhost: string, { exchange, destination, bindingKey, arguments: args }: Wire): unknown => ({
+const bindingToJson = (
+  vhost: string,
+  { exchange, destination, bindingKey, arguments: args }: IndexedBinding,
+): unknown => ({
   vhost,
   source: exchange.name,
   destination: destination.name,

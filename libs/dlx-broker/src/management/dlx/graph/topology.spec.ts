@@ -6,7 +6,7 @@ import { harness } from '../../../testing/index.js';
 import { keysOf, oneKey, overlaps } from './keys.js';
 import { Reach } from './reach.js';
 import { type Topology, topologyOf } from './topology.js';
-import { Wiring } from './wiring.js';
+import { BindingIndex } from './binding-index.js';
 
 describe('the topology', () => {
   let vhost: VirtualHost;
@@ -216,7 +216,7 @@ describe('the topology', () => {
           else made.bindExchange(`x${to - 4}`, from, bindingKey);
         }
         const host = broker.virtualHost('/');
-        const reached = whole(new Reach(whole(Wiring.of(host)).value).from('x0', oneKey(asked))).value!;
+        const reached = whole(new Reach(whole(BindingIndex.of(host)).value).from('x0', oneKey(asked))).value!;
         const routed = host.wouldRoute('x0', asked, new Message('', '', noProperties, new Uint8Array()));
         expect([...reached.keys()].map((each) => each.name).sort()).toEqual([...routed].sort());
         expect([...reached.values()].every((certain) => certain)).toBe(true);

@@ -3,14 +3,14 @@ import type { DeadLetterEdge } from './dead-letter-edges.js';
 import { edgesOf } from './dead-letter-graph.js';
 import { type Loop, loopsIn, targetsOf } from './loops.js';
 import { strongComponents } from './strong-components.js';
-import { type Wire, Wiring } from './wiring.js';
+import { type IndexedBinding, BindingIndex } from './binding-index.js';
 
 /** The exchanges and queues of a virtual host, and the ways of dead letters between them. */
 export interface Topology {
   readonly vhost: string;
   readonly exchanges: readonly Exchange[];
   readonly queues: readonly Queue[];
-  readonly bindings: readonly Wire[];
+  readonly bindings: readonly IndexedBinding[];
   readonly edges: readonly DeadLetterEdge[];
   readonly loops: readonly Loop[];
   /** References to exchanges that do not exist. */
@@ -29,11 +29,11 @@ export interface Dangling {
 export function* topologyOf(vhost: VirtualHost): Generator<void, Topology, void> {
   const exchanges = [...vhost.exchanges.values()];
   const queues = [...vhost.queues.values()];
-  const wiring = yield* Wiring.of(vhost);
-  const edges = yield* edgesOf(queues, wiring);
+  const bindingIndex = yield* BindingIndex.of(vhost);
+  const edges = yield* edgesOf(queues, bindingIndex);
   const components = yield* strongComponents(edges.keys(), (queue) => targetsOf(queue, edges));
   const loops = yield* loopsIn(edges, components);
-  const bindings = exchanges.flatMap((exchange) => wiring.from(exchange));
+  const bindings = exchanges.flatMap((exchange) => bindingIndex.from(exchange));
   return { vhost: vhost.name, exchanges, queues, bindings, edges: [...edges.values()], loops, dangling: dangling() };
 
   function dangling(): readonly Dangling[] {

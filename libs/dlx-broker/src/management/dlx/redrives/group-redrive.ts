@@ -1,7 +1,7 @@
 import type { Entry, Settled } from '../../../broker/index.js';
 import type { RedriveCounts } from '../../../redrive/index.js';
 import { type Matches, matcherOf, type MessageFilter } from '../filter.js';
-import type { Unread } from '../payload.js';
+import type { UnreadableBodies } from '../payload.js';
 import { Mover } from './mover.js';
 import type { RedriveGroup, RedriveOrder } from './redrive-order.js';
 import { Filtered, Picked } from './selection.js';
@@ -11,7 +11,7 @@ export interface GroupParts {
   readonly order: RedriveOrder;
   readonly task: string;
   readonly settled: Settled;
-  readonly unread: Unread;
+  readonly unread: UnreadableBodies;
   readonly now: () => number;
 }
 
@@ -54,7 +54,7 @@ export class GroupRedrive {
 function takenBy(
   group: RedriveGroup,
   earlier: readonly RedriveGroup[],
-  unread: Unread,
+  unread: UnreadableBodies,
   now: () => number,
 ): ((entry: Entry) => boolean) | undefined {
   const positions = new Set<number>();

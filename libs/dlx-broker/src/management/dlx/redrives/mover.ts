@@ -13,10 +13,10 @@ import { redriven } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
 
 /** The name of the queue that gets messages as they were before an edit. */
-export const lotOfEdited = ({ name }: Queue): string => `${name}.edited`;
+export const originalsQueueName = ({ name }: Queue): string => `${name}.edited`;
 
 /** The most destinations whose dead letters are counted. */
-const mostAfterlives = 50;
+const mostDeadLettering = 50;
 
 /** Moves single messages to their address, and counts the results. */
 export class Mover {
@@ -65,10 +65,10 @@ export class Mover {
   }
 
   /** The queues that get the dead letters of these queues. Each is computed once. */
-  *afterlives(message: Message, queues: readonly string[]): Iterable<Queue> {
+  *deadLetterQueuesOf(message: Message, queues: readonly string[]): Iterable<Queue> {
     const { vhost } = this.order;
     for (const name of queues) {
-      if (this.#known.has(name) || this.#known.size >= mostAfterlives) continue;
+      if (this.#known.has(name) || this.#known.size >= mostDeadLettering) continue;
       this.#known.add(name);
       const { deadLetterExchange: exchange, deadLetterRoutingKey } = vhost.queues.get(name)?.settings ?? {};
       if (exchange === undefined || !vhost.exchanges.has(exchange)) continue;
@@ -81,7 +81,7 @@ export class Mover {
   #kept(message: Message, now: number): RedriveTo['keep'] {
     const { by, queue } = this.order;
     const headers = redriven(message, { from: queue.name, by, task: this.task, keepsHistory: true }, now);
-    return { queue: lotOfEdited(queue), headers };
+    return { queue: originalsQueueName(queue), headers };
   }
 
   #try(

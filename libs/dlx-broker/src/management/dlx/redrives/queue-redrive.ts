@@ -1,10 +1,10 @@
 import { Batches, Pacing, Redrive, RedriveCounts, WindowBreaker } from '../../../redrive/index.js';
 import type { Clock, Entry, Queue, VirtualHost } from '../../../broker/index.js';
 import type { EditRow } from '../edit/redrive-edit.js';
-import { Unread } from '../payload.js';
+import { UnreadableBodies } from '../payload.js';
 import { GroupRedrive } from './group-redrive.js';
 import { groupsOf, type RedriveOrder } from './redrive-order.js';
-import { isWaitingRoom, ReturnWatch } from './return-watch.js';
+import { isWaitQueue, ReturnWatch } from './return-watch.js';
 import { Picked } from './selection.js';
 
 /** The parts that a redrive gets from its host. */
@@ -28,7 +28,7 @@ const shortestTick = 10;
  * After a delay of the host, the messages of this many milliseconds follow together; the rest of the delay is not made
  * up for.
  */
-const keptTime = 100;
+const burstTime = 100;
 
 /** The most messages examined and moved in one turn of the event loop, and its most milliseconds. */
 const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
@@ -43,10 +43,10 @@ export class QueueRedrive extends Redrive {
   /** The number of the present group. */
   #at = 0;
   /** The number of moved messages that the journal has not stored yet. */
-  #unsafe = 0;
+  #unstored = 0;
   /** True while the redrive waits for the journal only. */
   #isWaiting = false;
-  readonly #unread = new Unread();
+  readonly #unread = new UnreadableBodies();
   readonly #watch: ReturnWatch;
   readonly #parts: RedriveParts;
 
@@ -60,7 +60,7 @@ export class QueueRedrive extends Redrive {
     const breaker = dryRun ? undefined : order.circuit;
     super({
       clock,
-      pacing: new Pacing(dryRun ? Infinity : rate, clock.now(), keptTime),
+      pacing: new Pacing(dryRun ? Infinity : rate, clock.now(), burstTime),
       counts: new RedriveCounts(),
       breaker: breaker && new WindowBreaker(breaker),
       batches: breaker && Batches.for(rate, breaker.atLeast),
@@ -69,7 +69,7 @@ export class QueueRedrive extends Redrive {
     this.#parts = parts;
     const groups = groupsOf(order);
     const common = { order, task: id, settled: this.#settled, unread: this.#unread, now: () => clock.now() };
-    // All begin here: what arrives later, or comes back from an earlier group, is in none of them.
+    // All groups begin now, so messages that arrive later, or come back from an earlier group, are in none of them.
     this.groups = groups.map((group, index) => {
       const counts = groups.length === 1 ? this.counts : new RedriveCounts();
       return new GroupRedrive(group, common, groups.slice(0, index), counts);
@@ -176,14 +176,14 @@ export class QueueRedrive extends Redrive {
   }
 
   #one(entry: Entry, now: number): void {
-    if (!this.order.dryRun) this.#unsafe++;
+    if (!this.order.dryRun) this.#unstored++;
     const { mover } = this.#group;
     const queues = this.#counted(() => mover.move(entry, now));
     if (this.order.dryRun) return;
-    if (queues === undefined) return void this.#unsafe--;
+    if (queues === undefined) return void this.#unstored--;
     this.redriven(now);
     if (this.rules.breaker === undefined) return;
-    for (const dead of mover.afterlives(entry.message, queues)) if (!isWaitingRoom(dead)) this.#watch.add(dead);
+    for (const dead of mover.deadLetterQueuesOf(entry.message, queues)) if (!isWaitQueue(dead)) this.#watch.add(dead);
   }
 
   /** Adds to the counts of the redrive what a step added to those of its group. */
@@ -208,14 +208,14 @@ export class QueueRedrive extends Redrive {
   }
 
   readonly #settled = (failure?: Error): void => {
-    this.#unsafe--;
+    this.#unstored--;
     if (failure !== undefined) return void this.end('failed', failure.message);
     if (this.#isWaiting && this.state === 'running') this.#finish();
   };
 
   /** Completes the redrive when the journal has stored every moved message. */
   #finish(): void {
-    this.#isWaiting = this.#unsafe > 0;
+    this.#isWaiting = this.#unstored > 0;
     if (!this.#isWaiting) this.end('completed', this.#left);
   }
 

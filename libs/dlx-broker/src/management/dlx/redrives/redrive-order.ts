@@ -35,7 +35,7 @@ export interface RedriveOrder extends RedriveGroup {
   readonly circuit?: BreakerSettings;
   /** Keeps deaths, attempts and errors on the message: it is put aside, and not tried again. */
   readonly keepsHistory?: boolean;
-  /** The message as it was goes to {@link lotOfEdited}, in the same commit. */
+  /** The message as it was goes to {@link originalsQueueName}, in the same commit. */
   readonly keepsOriginal?: boolean;
   /** What is changed in each message; one that cannot be changed stays. */
   readonly edit?: RedriveEdit;

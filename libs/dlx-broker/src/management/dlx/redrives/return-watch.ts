@@ -35,5 +35,5 @@ export class ReturnWatch {
 }
 
 /** True for a queue whose messages expire into another queue: a message there is being retried and has not come back. */
-export const isWaitingRoom = ({ settings }: Queue): boolean =>
+export const isWaitQueue = ({ settings }: Queue): boolean =>
   settings.messageTtl !== undefined && settings.deadLetterExchange !== undefined;

@@ -37,7 +37,7 @@ const start: RemoteHandler = async (request, remote) => {
 
 async function orderIn(
   body: JsonObject,
-  { asker }: RemoteRequest,
+  { caller }: RemoteRequest,
   { snapshots, server }: Remote,
 ): Promise<{ order: RemoteOrder & Password; isDry: boolean; foreseen: Foreseen }> {
   for (const key of Object.keys(body)) {
@@ -49,10 +49,10 @@ async function orderIn(
   }
   const { vhost, queue } = body;
   if (typeof vhost !== 'string' || typeof queue !== 'string') throw badRequest("'vhost' and 'queue' should be texts");
-  const snapshot = await snapshots.of(asker);
+  const snapshot = await snapshots.of(caller);
   const known = snapshot.queues.find(({ row }) => placeOf(row['vhost'], row['name']) === placeOf(vhost, queue));
   if (known === undefined) throw notFound();
-  const row = (await getJson(server, asker, ['queues', vhost, queue])) as RawRow;
+  const row = (await getJson(server, caller, ['queues', vhost, queue])) as RawRow;
   const ready = numberAt(row, 'messages_ready') ?? 0;
   const { limit, rate, circuit, isDry } = paceIn(body);
   const to = addressIn(body['to']);
@@ -65,8 +65,8 @@ async function orderIn(
     isWhole: limit === undefined,
     rate,
     circuit,
-    user: asker.user.name,
-    password: asker.password,
+    user: caller.user.name,
+    password: caller.password,
   };
   return { order, isDry, foreseen: { ready, deliveryLimit: known.queue.settings.deliveryLimit } };
 }
@@ -156,8 +156,8 @@ const reasonOf = (error: unknown): string | null =>
   error instanceof Error ? shownText(withoutPasswords(error.message), 1_000) : error === undefined ? null : 'it failed';
 
 /** The redrives of the virtual hosts that the user sees. */
-const list: RemoteHandler = async ({ asker }, { redrives, snapshots }) => {
-  const { graphs } = await snapshots.of(asker);
+const list: RemoteHandler = async ({ caller }, { redrives, snapshots }) => {
+  const { graphs } = await snapshots.of(caller);
   return ok(
     redrives
       .list()
@@ -171,7 +171,7 @@ const show: RemoteHandler = async (request, remote) => ok(taskToJson(await taskN
 const stop: RemoteHandler = async (request, remote) => {
   const task = await ownTask(request, remote);
   if (task.endedAt !== undefined) throw isNot(task, 'stopped');
-  task.reason = `stopped by ${request.asker.user.name}`;
+  task.reason = `stopped by ${request.caller.user.name}`;
   task.mover.stop();
   return noContent;
 };
@@ -196,9 +196,9 @@ const isNot = ({ id, mover }: RemoteTask, done: string): Problem =>
   conflict(`redrive '${id}' is ${mover.counts.state} and cannot be ${done}`);
 
 /** @throws Problem 404, also if the user does not see its virtual host */
-async function taskNamed({ asker, names }: RemoteRequest, { redrives, snapshots }: Remote): Promise<RemoteTask> {
+async function taskNamed({ caller, names }: RemoteRequest, { redrives, snapshots }: Remote): Promise<RemoteTask> {
   const task = redrives.get(names['id'] ?? '');
-  if (task === undefined || !(await snapshots.of(asker)).graphs.has(task.order.vhost)) throw notFound();
+  if (task === undefined || !(await snapshots.of(caller)).graphs.has(task.order.vhost)) throw notFound();
   return task;
 }
 
@@ -206,7 +206,7 @@ async function taskNamed({ asker, names }: RemoteRequest, { redrives, snapshots 
 async function ownTask(request: RemoteRequest, remote: Remote): Promise<RemoteTask> {
   const task = await taskNamed(request, remote);
   request.note({ vhost: task.order.vhost, queue: task.order.queue });
-  const { user } = request.asker;
+  const { user } = request.caller;
   if (task.order.user === user.name || isOf('administrator', user)) return task;
   throw notAuthorised(`redrive '${task.id}' was started by another user`);
 }

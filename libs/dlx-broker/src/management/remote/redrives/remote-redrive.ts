@@ -9,7 +9,7 @@ export interface RemoteOrder {
   readonly to: Address | undefined;
   /** The most messages that are moved. */
   readonly limit: number;
-  /** The user did not say a limit: it is the length of the queue. */
+  /** True if the user gave no limit. Then `limit` is the length of the queue. */
   readonly isWhole: boolean;
   /** Messages a second; Infinity for as many as possible. */
   readonly rate: number;

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { User } from '../../broker/index.js';
 
 /** A user of the console, whom the server has accepted. */
-export interface Asker {
+export interface Caller {
   readonly user: User;
   readonly password: string;
   /** The header with which each request of this user is sent to the server. */
   readonly authorization: string;
-  /** Tells two askers apart, and shows nothing of a password. */
+  /** Tells two callers apart, and shows nothing of a password. */
   readonly key: string;
   /** The address of the client, for a server that lets some users in from its own machine only. */
   readonly peer: string;

@@ -3,12 +3,12 @@ import { after } from '../../host/index.js';
 import { isLoopback, LoginThrottle } from '../../logins/index.js';
 import { clientGone, notAuthorised } from '../http/reply.js';
 import { isForwarded, loginFailed, passwordIn, tooManyLogins } from '../http/login.js';
-import { type Asker, keyOf } from './asker.js';
+import { type Caller, keyOf } from './caller.js';
 import { ask, refusal } from './get-json.js';
 import type { RemoteServer } from './remote-server.js';
 import { foreignServer } from './unreachable.js';
 
-/** How long the server's word about a password counts, in milliseconds. */
+/** How long the server is not asked again about a password that it accepted, in milliseconds. */
 const trusted = 10_000;
 
 /** The most users whose passwords are remembered. */
@@ -16,16 +16,16 @@ const remembered = 256;
 
 interface Known {
   readonly until: number;
-  readonly asker: Promise<Asker>;
+  readonly caller: Promise<Caller>;
   /** Of the request that asks the server. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The users of the console. The server decides who they are: it is asked with the password that the user has typed. Failed
- * logins of an address are slowed down, because the server sees all of them come from this machine.
+ * The users of the console. The server checks each login: a request with the password of the user goes to it. Failed logins of an
+ * address are slowed down, because the server sees all of them come from this machine.
  */
-export class Askers {
+export class Callers {
   readonly #throttle = new LoginThrottle(() => performance.now());
   /** The oldest first. All count for the same time. */
   readonly #known = new Map<string, Known>();
@@ -41,22 +41,25 @@ export class Askers {
    * @param peer the address of the client
    * @throws Problem 401, 429 when too many failed logins wait, 502 when the server does not answer
    */
-  async of(headers: Headers, peer: string, signal: AbortSignal): Promise<Asker> {
+  async of(headers: Headers, peer: string, signal: AbortSignal): Promise<Caller> {
     const { user, password } = passwordIn(headers);
     const isLocal = isLoopback(peer) && !isForwarded(headers);
     const key = keyOf(user, password, isLocal, isLocal ? '' : peer);
     const now = this.clock.now();
     const known = this.#known.get(key);
     if (known !== undefined && known.until > now) return this.#shared(known, headers, peer, signal);
-    const asker = this.#checked({ user, password, peer, isLocal, key }, headers, signal);
-    this.#remember(key, { until: now + trusted, asker, signal });
-    return asker;
+    const caller = this.#checked({ user, password, peer, isLocal, key }, headers, signal);
+    this.#remember(key, { until: now + trusted, caller, signal });
+    return caller;
   }
 
-  /** The user of another request with the same password. If that one has gone before the answer, this one asks itself. */
-  async #shared(known: Known, headers: Headers, peer: string, signal: AbortSignal): Promise<Asker> {
+  /**
+   * Waits for the answer to another request with the same password. If the client of that request has gone, this request asks the
+   * server.
+   */
+  async #shared(known: Known, headers: Headers, peer: string, signal: AbortSignal): Promise<Caller> {
     try {
-      return await known.asker;
+      return await known.caller;
     } catch (error) {
       if (!known.signal.aborted || signal.aborted) throw error;
       return this.of(headers, peer, signal);
@@ -67,8 +70,8 @@ export class Askers {
     this.#known.delete(key);
     this.#known.set(key, known);
     this.#sweep ??= after(this.clock, trusted, () => this.#forget());
-    // A refused password is asked for again: the server may have changed its mind.
-    known.asker.catch(() => {
+    // A refused password is not remembered, because the server may accept it later.
+    known.caller.catch(() => {
       if (this.#known.get(key) === known) this.#known.delete(key);
     });
     if (this.#known.size > remembered) this.#known.delete(this.#known.keys().next().value as string);
@@ -99,9 +102,9 @@ export class Askers {
     return this.#known.size;
   }
 
-  async #checked(claim: Claim, headers: Headers, signal: AbortSignal): Promise<Asker> {
-    const { user, password, peer, isLocal, key } = claim;
-    // The server would take the client for one on this machine.
+  async #checked(login: UncheckedLogin, headers: Headers, signal: AbortSignal): Promise<Caller> {
+    const { user, password, peer, isLocal, key } = login;
+    // The server sees a connection from this machine, and would let the client in.
     if (!isLocal && user === 'guest' && this.#isServerHere()) throw notAuthorised('User can only log in via localhost');
     const guess = { address: peer, user, kept: undefined };
     const { wait } = this.#throttle.turn(guess);
@@ -146,7 +149,7 @@ export class Askers {
   }
 }
 
-interface Claim {
+interface UncheckedLogin {
   readonly user: string;
   readonly password: string;
   readonly peer: string;

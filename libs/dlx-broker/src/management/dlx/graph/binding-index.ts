@@ -4,7 +4,7 @@ import { KeyIndex } from './key-index.js';
 import { anyKey, isAny, type Keys, keysOf, oneKey } from './keys.js';
 
 /** A binding, with its source exchange. */
-export interface Wire {
+export interface IndexedBinding {
   readonly exchange: Exchange;
   readonly destination: Destination;
   readonly bindingKey: string;
@@ -14,48 +14,48 @@ export interface Wire {
 }
 
 /** An index of all bindings of a virtual host, by source and by destination, as they were when it was made. */
-export class Wiring {
-  readonly #from = new Map<Exchange, readonly Wire[]>();
-  readonly #into = new Map<Destination, Wire[]>();
+export class BindingIndex {
+  readonly #from = new Map<Exchange, readonly IndexedBinding[]>();
+  readonly #into = new Map<Destination, IndexedBinding[]>();
   /** Made when it is needed: few exchanges are asked for patterns. */
-  readonly #indexes = new Map<Exchange, KeyIndex<Wire>>();
+  readonly #indexes = new Map<Exchange, KeyIndex<IndexedBinding>>();
 
   private constructor(readonly vhost: VirtualHost) {}
 
   /** Indexes all bindings; yields after each. */
-  static *of(vhost: VirtualHost): Generator<void, Wiring, void> {
-    const wiring = new Wiring(vhost);
+  static *of(vhost: VirtualHost): Generator<void, BindingIndex, void> {
+    const bindingIndex = new BindingIndex(vhost);
     const found = [...vhost.exchanges.values()].map((exchange) => ({ exchange, bindings: exchange.bindings() }));
     for (const { exchange, bindings } of found) {
-      const wires: Wire[] = [];
-      wiring.#from.set(exchange, wires);
+      const indexed: IndexedBinding[] = [];
+      bindingIndex.#from.set(exchange, indexed);
       for (const { destination, bindingKey, arguments: args } of bindings) {
         const keys = keysOf(exchange.routingType, bindingKey);
-        wiring.#add({ exchange, destination, bindingKey, arguments: args, keys }, wires);
+        bindingIndex.#add({ exchange, destination, bindingKey, arguments: args, keys }, indexed);
         yield;
       }
     }
-    return wiring;
+    return bindingIndex;
   }
 
-  #add(wire: Wire, from: Wire[]): void {
-    from.push(wire);
-    const into = this.#into.get(wire.destination);
-    if (into === undefined) this.#into.set(wire.destination, [wire]);
-    else into.push(wire);
+  #add(binding: IndexedBinding, from: IndexedBinding[]): void {
+    from.push(binding);
+    const into = this.#into.get(binding.destination);
+    if (into === undefined) this.#into.set(binding.destination, [binding]);
+    else into.push(binding);
   }
 
-  from(exchange: Exchange): readonly Wire[] {
+  from(exchange: Exchange): readonly IndexedBinding[] {
     return this.#from.get(exchange) ?? [];
   }
 
   /** Lists with all bindings of an exchange that some of the keys may pass. Yields after each binding that is indexed. */
-  *candidates(exchange: Exchange, keys: Keys): Generator<void, readonly (readonly Wire[])[], void> {
+  *candidates(exchange: Exchange, keys: Keys): Generator<void, readonly (readonly IndexedBinding[])[], void> {
     let index = this.#indexes.get(exchange);
     if (index === undefined) {
-      index = new KeyIndex<Wire>();
-      for (const wire of this.from(exchange)) {
-        index.add(wire, wire.keys);
+      index = new KeyIndex<IndexedBinding>();
+      for (const binding of this.from(exchange)) {
+        index.add(binding, binding.keys);
         yield;
       }
       this.#indexes.set(exchange, index);
@@ -63,15 +63,15 @@ export class Wiring {
     return index.candidates(keys);
   }
 
-  into(destination: Destination): readonly Wire[] {
+  into(destination: Destination): readonly IndexedBinding[] {
     return this.#into.get(destination) ?? [];
   }
 }
 
 /** The routing keys with which messages reach a queue: those of its bindings, and its name for the default exchange. */
-export function keysInto(queue: Queue, wiring: Wiring): readonly Keys[] {
+export function keysInto(queue: Queue, bindingIndex: BindingIndex): readonly Keys[] {
   const keys = new Map<string, Keys>([[`=${queue.name}`, oneKey(queue.name)]]);
-  for (const { keys: key } of wiring.into(queue)) {
+  for (const { keys: key } of bindingIndex.into(queue)) {
     if (isAny(key)) return [anyKey];
     keys.set(`${key.isPattern ? '~' : '='}${key.text}`, key);
   }
