@@ -49,7 +49,7 @@ describe('a start is refused', () => {
       [Circuit('bnak')],
       /@Circuit on Payments\.pay: the option 'circuits' has no 'bnak'; did you mean 'bank'\?/,
     ],
-    ['two circuits', [Circuit('bank'), Circuit({})], /@Circuit on Payments\.pay: it stands there 2 times/],
+    ['two circuits', [Circuit('bank'), Circuit({})], /@Circuit on Payments\.pay: it is there 2 times; write it once/],
     ['nonsense', [Circuit({ share: 2 })], /@Circuit on Payments\.pay: share: 2 is no share/],
     ['something that is no circuit', [Circuit(5 as never)], /@Circuit on Payments\.pay: 5 is not an object of options/],
     [

@@ -308,7 +308,7 @@ describe.skipIf(!isEmbedded)('bad use is refused', () => {
       [On(orderCreated), Consume({ routingKey: 'order.#' })],
       "@On on Worker.work has the routing key 'order.created'; leave routingKey of @Consume out",
     ],
-    ['two contracts', [On(orderCreated), On(event('b'))], '@On on Worker.work: it stands there 2 times'],
+    ['two contracts', [On(orderCreated), On(event('b'))], '@On on Worker.work: it is there 2 times; write it once'],
     ['an event and a request', [On(orderCreated), Answer(orderPrice as never)], 'Worker.work: @On and @Answer'],
     ['no contract', [On('order.created' as never)], "contract of @On on Worker.work: 'order.created' is no contract"],
     ['a request for @On', [On(orderPrice as never)], 'contract of @On on Worker.work'],

@@ -6,7 +6,7 @@ import {
   createApi,
   type ManagementHost,
 } from '../../libs/dlx-broker/src/management/index.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 
@@ -59,7 +59,7 @@ export function apiHarness(options: HarnessOptions = {}): ApiHarness {
     ...(rabbitmq && { rabbitmq }),
     ...(journal && { journal }),
   });
-  letIn(broker, [guestOf('/')]);
+  addUsers(broker, [guestOf('/')]);
   const host: ManagementHost = { broker, now: () => clock.now(), patterns, ...more, ...makeHost?.(broker) };
   const api = createApi(host, apiOptions);
   const call = async (method: string, path: string, options: ApiCall = {}): Promise<Read> => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
 import { Listeners } from '../../libs/dlx-broker/src/listeners.js';
 import { until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';
@@ -86,7 +86,7 @@ describe('one measure of memory', () => {
 
   it('holds without a port for AMQP, too', async () => {
     const broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
-    letIn(broker, [guestOf('/')]);
+    addUsers(broker, [guestOf('/')]);
     const ways = new Listeners(broker, undefined, { http: { port: 0 }, memoryLimit: 2 });
     await ways.open();
     ends.push(async () => {

@@ -4,7 +4,7 @@ import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
 import { runCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
 import { exportBroker } from '../../libs/dlx-broker/src/management/definitions/export.js';
-import { guestOf, letIn } from '../../libs/dlx-broker/src/logins/index.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
 import { everything, put, remove, type Turn } from '../management/access-turns.js';
 import { Talk } from '../management/talk.js';
 import { furniture, named, type Road, rights, table, type Tag, tags } from './roads.js';
@@ -36,7 +36,7 @@ describe('who may do what does not depend on the road', () => {
   const say = async (turn: Turn): Promise<void> => void (await Promise.all([ours.say(turn), theirs?.say(turn)]));
   beforeAll(async () => {
     broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
-    letIn(broker, [guestOf('/')]);
+    addUsers(broker, [guestOf('/')]);
     listener = await listenHttp({ broker, now: Date.now, patterns: policyPatterns }, { port: 0 });
     ours = new Talk(`http://guest:guest@127.0.0.1:${listener.port}`);
     theirs = rabbitmq === undefined ? undefined : new Talk(rabbitmq);

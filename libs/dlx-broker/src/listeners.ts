@@ -17,15 +17,15 @@ export interface ListenersOptions extends Reporter {
   /** A port for the management API: by default 15672 on loopback; 0 is any free port. */
   readonly http?: HttpOptions | undefined;
   /**
-   * A port for Prometheus, without a login: by default 15692 on loopback; 0 is any free port. It turns on the measures that cost
-   * time, such as the delay of the event loop.
+   * A port for Prometheus, without a login: by default 15692 on loopback; 0 is any free port. It starts the measurements that
+   * cost time, such as the delay of the event loop.
    */
   readonly metrics?: MetricsOptions | undefined;
   /** The file of the audit log, which has every change that operators make over HTTP. */
   readonly audit?: string | undefined;
   /**
-   * How much memory there may be in use before publishers wait: up to 1 a share of what the process may have (the
-   * container's limit, else the machine's memory), above it bytes; default 0.4.
+   * The memory in use above which publishers wait. Up to 1: a share of the memory of the container, or of the machine without a
+   * container limit. Above 1: bytes. Default 0.4.
    */
   readonly memoryLimit?: MemoryLimit | undefined;
   /** Makes the error to throw when a part cannot be opened. By default its own error is thrown. */
@@ -85,15 +85,15 @@ export class Listeners {
     return this.amqp?.raised ?? [];
   }
 
-  /** Brings definitions into the broker: JSON as `export_definitions` writes it. @throws Problem saying what is wrong */
+  /** Imports definitions: JSON as `export_definitions` writes it. @throws Problem that says what is wrong */
   async load(definitions: string): Promise<void> {
     const { loadDefinitions } = await management();
     loadDefinitions(this.#host, definitions);
   }
 
   /**
-   * Opens what was asked for: the port for AMQP last, for its clients get the port of the other one (rule T9).
-   * @throws what the system says of a port, or an AuditFileError; or what `refused` makes of it; then no port is open
+   * Opens the ports of the options. The port for AMQP is the last, because its clients get the port of the HTTP API (rule T9).
+   * @throws the error of a port, an AuditFileError, or the error that `refused` makes of it; then no port is open
    */
   async open(): Promise<void> {
     const { amqp, http, metrics } = this.options;
@@ -108,13 +108,13 @@ export class Listeners {
     }
   }
 
-  /** Accepts no client any more, and closes all connections (320). */
+  /** Closes the ports and all connections (320). */
   async close(): Promise<void> {
     await Promise.all([this.http?.close(), this.amqp?.close(), this.metrics?.close()]);
     (await this.#meter)?.stop();
   }
 
-  /** What the metrics of this broker are read from. */
+  /** The meter of this broker. */
   #meterOf(): Promise<Meter> {
     return (this.#meter ??= this.#makeMeter());
   }
@@ -135,7 +135,7 @@ export class Listeners {
     );
   }
 
-  /** Measures what costs time to measure from now on. Idempotent. */
+  /** Starts the measurements that cost time, such as the delay of the event loop. Idempotent. */
   async measure(): Promise<Meter> {
     const meter = await this.#meterOf();
     meter.start();
@@ -185,7 +185,7 @@ export class Listeners {
   }
 }
 
-/** Who does not ask for it need not wait until it is read from disk; the same holds for `amqp/`. */
+/** This room and `metrics/` are loaded when they are first used, because reading them from disk delays the start. So is `amqp/`. */
 const management = () => import('./management/index.js');
 const metrics = () => import('./metrics/index.js');
 

@@ -4,38 +4,38 @@ import { Broker, type Clock, type ProfileName } from './broker/index.js';
 import { stallLine, stallOverLine } from './storage-faults.js';
 import type { Data, DataOptions } from './store/index.js';
 
-/** The global parameter by which tools tell one broker from another: made once, and kept as long as the data. */
+/** The global parameter by which tools distinguish brokers. It is made once, and stays as long as the data directory. */
 const clusterId = 'internal_cluster_id';
 
-/** What a broker of this process's own is to be like. */
+/** Options of a broker in this process. */
 export interface OpenBrokerOptions {
   /** The version of RabbitMQ to behave like; default 3.10. */
   readonly rabbitmq?: ProfileName | undefined;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. Default 30 minutes. */
   readonly consumerTimeout?: number | undefined;
-  /** What tells the time; that of this machine by default. */
+  /** Default: the clock of this machine. */
   readonly clock?: Clock | undefined;
-  /** Keeps durable queues in a directory; without it nothing outlives the process. */
+  /** The data directory. Default: none, and nothing survives the end of the process. */
   readonly data?: (DataOptions & { readonly directory: string }) | undefined;
 }
 
 /** Receivers of log lines and faults. */
 export interface Reporter {
-  /** Hears what an operator may want to know: of refused logins, of what was found in the data directory, of its disk. */
+  /** Gets lines for the operator: refused logins, what the data directory has, changes of its disk space. */
   readonly notice?: ((text: string) => void) | undefined;
-  /** Hears of faults of our own, of disks that fail, and of what is damaged in the data directory. */
+  /** Gets internal errors, failures of the disk, and damage in the data directory. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
 
-/** A broker in real time, and what it keeps. */
+/** An open broker, and its data directory. */
 export interface OpenedBroker {
   readonly broker: Broker;
   readonly data: Data | undefined;
-  /** Keeps what is to be kept, and ends. */
+  /** Closes the broker, and completes the writes to the data directory. */
   close(): Promise<void>;
 }
 
-/** Makes a broker, with all that its data directory knows. @throws StoreError when the directory cannot be had */
+/** Makes a broker, and restores it from its data directory. @throws StoreError if the directory cannot be used */
 export async function openBroker(options: OpenBrokerOptions, reporter: Reporter): Promise<OpenedBroker> {
   const { rabbitmq, consumerTimeout, clock = new SystemClock(), data: kept } = options;
   const data = kept && (await openDirectory(kept, clock, reporter));
@@ -70,7 +70,7 @@ async function openDirectory(
   { notice, log }: Reporter,
 ): Promise<Data> {
   const { openData } = await import('./store/index.js');
-  let spaceChanged = (_isLow: boolean): void => {}; // until it is open
+  let spaceChanged = (_isLow: boolean): void => {}; // replaced when the directory is open
   const data = await openData(directory, {
     ...options,
     now: () => clock.now(),
@@ -83,7 +83,7 @@ async function openDirectory(
   return data;
 }
 
-/** What RabbitMQ writes into its log, and what it means here. */
+/** RabbitMQ's log line about disk space, with the effect on publishers. */
 function spaceLine({ journal, directory, diskFreeLimit }: Data, isLow: boolean): string {
   const [state, so] = isLow
     ? ['insufficient', 'persistent messages are refused until there is more']
@@ -92,7 +92,7 @@ function spaceLine({ journal, directory, diskFreeLimit }: Data, isLow: boolean):
   return `Free disk space is ${state} for ${directory}: ${so}. Free bytes: ${free}. Limit: ${diskFreeLimit}`;
 }
 
-/** Nothing that is damaged is passed over in silence. */
+/** Restores the broker, and logs any damage. */
 async function restore({ journal, directory, isNew }: Data, broker: Broker, { notice, log }: Reporter): Promise<void> {
   const { damageLines, StoreError } = await import('./store/index.js');
   broker.stalls.changed = (stalled, isOver) => {

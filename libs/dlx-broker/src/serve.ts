@@ -4,19 +4,19 @@ import type { HttpListener, HttpOptions } from './management/index.js';
 import type { MetricsListener, MetricsOptions } from './metrics/index.js';
 import { type Reporter, openBroker } from './open-broker.js';
 import type { DataOptions } from './store/index.js';
-import { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './logins/index.js';
+import { guestOf, addUsers, refuseUnknownVhosts, type ServedUser } from './logins/index.js';
 import { Listeners } from './listeners.js';
 
 /** Options of `serve`; each has a default. */
 export interface ServeOptions extends Reporter {
   readonly amqp?: { readonly host: string; readonly port: number };
-  /** Makes AMQP clients speak TLS; the management API has the same in `http`. */
+  /** TLS for AMQP clients. The management API has an option of its own in `http`. */
   readonly tls?: TlsOptions;
   /** Opens the management API, by default on loopback at 15672; without it there is none. */
   readonly http?: HttpOptions;
   /** Opens a port for Prometheus, by default 15692 on loopback; without it there is none. */
   readonly metrics?: MetricsOptions;
-  /** A file to which everything that operators did over HTTP is appended. */
+  /** The file of the audit log: every change that operators make over HTTP is appended. */
   readonly audit?: string;
   /** Definitions to import at the start: JSON as `export_definitions` writes it. */
   readonly definitions?: string;
@@ -29,14 +29,14 @@ export interface ServeOptions extends Reporter {
   /** Virtual hosts besides `/`. */
   readonly virtualHosts?: readonly string[];
   /**
-   * Default: `guest` with the password `guest`, who may do everything, but only from this machine; where users were
-   * kept, those and no others.
+   * Default: the users in the data directory; without any, `guest` with the password `guest`, who may do everything, but only
+   * from this machine.
    */
   readonly users?: readonly ServedUser[];
   readonly limits?: Partial<Limits>;
   /**
-   * How much memory there may be in use before publishers wait: up to 1 a share of what the process may have (the
-   * container's limit, else the machine's memory), above it bytes; default 0.4.
+   * The memory in use above which publishers wait. Up to 1: a share of the memory of the container, or of the machine without a
+   * container limit. Above 1: bytes. Default 0.4.
    */
   readonly memoryLimit?: number;
 }
@@ -53,7 +53,7 @@ export interface Served {
 
 /**
  * Starts a stand-alone broker and opens its ports.
- * @throws what the system says when a port cannot be had, what is wrong with the definitions, the users or the data directory
+ * @throws an error if a port cannot be opened, or if the definitions, the users or the data directory are invalid
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const {
@@ -80,7 +80,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   try {
     for (const name of virtualHosts) broker.addVirtualHost(name);
     if (definitions === undefined) refuseUnknownVhosts(broker, users ?? []);
-    if (users !== undefined || broker.access.users().length === 0) letIn(broker, users ?? [guestOf('/')]);
+    if (users !== undefined || broker.access.users().length === 0) addUsers(broker, users ?? [guestOf('/')]);
     if (definitions !== undefined) {
       await listeners.load(definitions);
       refuseUnknownVhosts(broker, users ?? []);

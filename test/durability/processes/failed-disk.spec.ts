@@ -8,7 +8,7 @@ import { listen } from '../../../libs/dlx-broker/src/amqp/index.js';
 import { policyPatterns, randomNames, SystemClock } from '../../../libs/dlx-broker/src/host/index.js';
 import { Broker } from '../../../libs/dlx-broker/src/broker/index.js';
 import { DiskJournal } from '../../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { guestOf, letIn } from '../../../libs/dlx-broker/src/logins/index.js';
+import { guestOf, addUsers } from '../../../libs/dlx-broker/src/logins/index.js';
 import type { WireChannel } from '../../contract/wire/channel.js';
 import { WireConnection } from '../../contract/wire/connection.js';
 import { Random } from '../../fuzz/random.js';
@@ -31,7 +31,7 @@ async function harness(disk = new FakeDisk()) {
   const journal = await DiskJournal.open(disk, { failed: (error) => failures.push(error) });
   const broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns, journal });
   journal.restore(broker);
-  letIn(broker, [guestOf('/')]);
+  addUsers(broker, [guestOf('/')]);
   ends.push(() => broker.close());
   return { disk, journal, broker, failures };
 }

@@ -47,8 +47,8 @@ const redriveName = 'Redrive';
 const none: ErrorHistory = { errors: [], omitted: 0 };
 
 /**
- * Reads the errors in the headers of a message. They prove nothing, as other headers do not: a publisher may have written them. A value
- * that is no history is none, and an entry that is none is left out.
+ * Reads the errors in the headers of a message. A publisher may have written them, so they prove nothing. A value that is no
+ * history counts as an empty one. An invalid entry is left out.
  */
 export function readHistory(headers: FieldTable | undefined): ErrorHistory {
   const field = headers?.get(historyHeaders.errors);

@@ -4,8 +4,8 @@ import { notedErrorOf } from './attempts.js';
 import { addEntry, entryTexts, readHistory, writeHistory } from './error-entries.js';
 
 /**
- * The header `dlx-errors` with the error that `dlx-error-class` names, if the history lacks it: a consumer in another language, or an
- * older version, wrote the error. Empty if there is nothing to add.
+ * The header `dlx-errors` with the error that `dlx-error-class` names, if the history lacks it: a consumer in another language,
+ * or an older version, wrote the error. Undefined if there is nothing to add.
  * @param attempt the number of the failed attempt
  * @param at milliseconds since 1970
  * @param limit entries at most; 0 adds none

@@ -10,7 +10,10 @@ export interface TraceContext {
   readonly baggage?: string;
 }
 
-/** The most characters of each field that are read and written: W3C asks for 512 and 8192; the parent has 55 today. */
+/**
+ * The most characters of each field that are read and written: W3C requires at least 512 for `tracestate` and 8192 for `baggage`;
+ * a `traceparent` has 55 today.
+ */
 const longest = { traceparent: 256, tracestate: 512, baggage: 8192 } as const;
 
 /** The most characters of a header that a propagator of the application reads or writes. */

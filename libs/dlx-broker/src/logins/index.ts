@@ -1,7 +1,14 @@
 export { type Authenticate, isLoopback, type Login, usersOf } from './authenticate.js';
-export { defaultHashing, type HashedPassword, hashPassword, keep, keptPassword, verifyPassword } from './password.js';
-export { guestOf, letIn, refuseUnknownVhosts, type ServedUser } from './served-user.js';
+export {
+  defaultHashing,
+  type HashedPassword,
+  hashPassword,
+  storedHash,
+  parseStoredHash,
+  verifyPassword,
+} from './password.js';
+export { guestOf, addUsers, refuseUnknownVhosts, type ServedUser } from './served-user.js';
 export { LoginThrottle, networkOf } from './login-throttle.js';
 export { type PendingLogin, PendingLogins } from './pending-logins.js';
 export { endsOf } from './socket-ends.js';
-export { type Claim, type LoginAttempt, type Logins, loginsOf } from './logins.js';
+export { type Credentials, type LoginAttempt, type Logins, loginsOf } from './logins.js';

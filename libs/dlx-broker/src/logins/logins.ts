@@ -3,8 +3,8 @@ import { type Authenticate, usersOf } from './authenticate.js';
 import { LoginLog } from './login-log.js';
 import { type Guess, LoginThrottle } from './login-throttle.js';
 
-/** The user that a client says it is. */
-export interface Claim {
+/** The user and the password that a client sends, and where it comes from. */
+export interface Credentials {
   readonly user: string;
   readonly password: string;
   /** `PLAIN`, `AMQPLAIN`, `HTTP`. */
@@ -14,7 +14,7 @@ export interface Claim {
   readonly isLocal: boolean;
 }
 
-/** What a login is checked with. */
+/** The parts that check a login. */
 export interface LoginParts {
   readonly authenticate: Authenticate;
   readonly throttle: LoginThrottle;
@@ -52,8 +52,8 @@ export class Logins {
     this.#parts = parts;
   }
 
-  attempt(claim: Claim): LoginAttempt {
-    return new LoginAttempt(this.#parts, claim);
+  attempt(credentials: Credentials): LoginAttempt {
+    return new LoginAttempt(this.#parts, credentials);
   }
 }
 
@@ -64,12 +64,12 @@ export class LoginAttempt {
   /** Too many attempts wait: this one is refused unchecked. */
   readonly isCrowded: boolean;
   readonly #parts: LoginParts;
-  readonly #claim: Claim;
+  readonly #credentials: Credentials;
   #isWaiting: boolean;
 
-  constructor(parts: LoginParts, claim: Claim) {
+  constructor(parts: LoginParts, credentials: Credentials) {
     this.#parts = parts;
-    this.#claim = claim;
+    this.#credentials = credentials;
     const { wait } = parts.throttle.turn(this.#guess());
     this.isCrowded = wait === undefined;
     this.wait = wait ?? 0;
@@ -83,7 +83,7 @@ export class LoginAttempt {
     const waited = this.wait > 0;
     this.drop();
     const guess = this.#guess();
-    if (!authenticate(this.#claim)) {
+    if (!authenticate(this.#credentials)) {
       throttle.failed(guess, waited);
       return this.#refuse('invalid credentials');
     }
@@ -93,17 +93,17 @@ export class LoginAttempt {
 
   /** The client has gone: another attempt may wait in its place. */
   drop(): void {
-    if (this.#isWaiting) this.#parts.throttle.leave(this.#claim.address);
+    if (this.#isWaiting) this.#parts.throttle.leave(this.#credentials.address);
     this.#isWaiting = false;
   }
 
   #guess(): Guess {
-    const { address, user } = this.#claim;
+    const { address, user } = this.#credentials;
     return { address, user, kept: this.#parts.keptFor(user) };
   }
 
   #refuse(why: string): false {
-    const { mechanism, user, address } = this.#claim;
+    const { mechanism, user, address } = this.#credentials;
     this.#parts.log.refused({ mechanism, user, address, why });
     return false;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { defaultHashing, hashPassword, keep, keptPassword, verifyPassword } from './password.js';
+import { defaultHashing, hashPassword, storedHash, parseStoredHash, verifyPassword } from './password.js';
 
 describe('a password', () => {
   it('is kept salted, as RabbitMQ keeps it', () => {
@@ -23,21 +23,21 @@ describe('a password', () => {
 
   it('may be hashed otherwise, as imported users are', () => {
     const md5 = { hash: 'kI3GChWnkphVX1L3pBPGeqZ6sG4=', algorithm: 'rabbit_password_hashing_md5' };
-    expect(keptPassword(keep(md5))).toEqual(md5);
+    expect(parseStoredHash(storedHash(md5))).toEqual(md5);
     const bare = { hash: hashPassword('secret'), algorithm: defaultHashing };
-    expect(keep(bare)).toBe(bare.hash);
+    expect(storedHash(bare)).toBe(bare.hash);
     for (const [algorithm, digest] of [
       ['rabbit_password_hashing_sha512', 'sha512'],
       ['rabbit_password_hashing_md5', 'md5'],
     ] as const) {
       const salt = Buffer.from('908DC60A', 'hex');
       const hash = Buffer.concat([salt, createHash(digest).update(salt).update('secret').digest()]).toString('base64');
-      expect(verifyPassword('secret', keep({ hash, algorithm }))).toBe(true);
-      expect(verifyPassword('Secret', keep({ hash, algorithm }))).toBe(false);
+      expect(verifyPassword('secret', storedHash({ hash, algorithm }))).toBe(true);
+      expect(verifyPassword('Secret', storedHash({ hash, algorithm }))).toBe(false);
     }
   });
 
   it('hashed by something that is not known here fits nothing', () => {
-    expect(verifyPassword('secret', keep({ hash: hashPassword('secret'), algorithm: 'bcrypt' }))).toBe(false);
+    expect(verifyPassword('secret', storedHash({ hash: hashPassword('secret'), algorithm: 'bcrypt' }))).toBe(false);
   });
 });

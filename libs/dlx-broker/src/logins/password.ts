@@ -8,7 +8,7 @@ const algorithms: ReadonlyMap<string, string> = new Map([
 ]);
 export const defaultHashing = 'rabbit_password_hashing_sha256';
 
-/** A kept password, as definitions carry it. */
+/** A stored password, as definitions carry it. */
 export interface HashedPassword {
   /** Base64 of four bytes of salt and the digest of salt and password. */
   readonly hash: string;
@@ -27,10 +27,10 @@ const digestOf = (password: string, salt: Uint8Array, algorithm: string): Buffer
   Buffer.concat([salt, createHash(algorithm).update(salt).update(password).digest()]);
 
 /**
- * Compares in constant time. An empty password is refused (rule of RabbitMQ's own login). @param kept see {@link keep}
+ * Compares in constant time. An empty password is refused (rule of RabbitMQ's own login). @param stored see {@link storedHash}
  */
-export function verifyPassword(password: string, kept: string): boolean {
-  const { hash, algorithm } = kept === '' ? { hash: '', algorithm: defaultHashing } : keptPassword(kept);
+export function verifyPassword(password: string, stored: string): boolean {
+  const { hash, algorithm } = stored === '' ? { hash: '', algorithm: defaultHashing } : parseStoredHash(stored);
   const known = Buffer.from(hash, 'base64');
   const claimed = digestOf(password, known.subarray(0, saltSize), algorithms.get(algorithm) ?? 'sha256');
   const matches = known.length === claimed.length && timingSafeEqual(known, claimed);
@@ -38,13 +38,13 @@ export function verifyPassword(password: string, kept: string): boolean {
 }
 
 /** The stored form of a password: the hash, with its algorithm in front unless it is the default. */
-export const keep = ({ hash, algorithm }: HashedPassword): string =>
+export const storedHash = ({ hash, algorithm }: HashedPassword): string =>
   algorithm === defaultHashing ? hash : `${algorithm}:${hash}`;
 
-/** The reverse of {@link keep}. Base64 has no colon, so the first colon ends the algorithm. */
-export function keptPassword(kept: string): HashedPassword {
-  const colon = kept.lastIndexOf(':');
+/** The reverse of {@link storedHash}. Base64 has no colon, so the first colon ends the algorithm. */
+export function parseStoredHash(stored: string): HashedPassword {
+  const colon = stored.lastIndexOf(':');
   return colon < 0
-    ? { hash: kept, algorithm: defaultHashing }
-    : { hash: kept.slice(colon + 1), algorithm: kept.slice(0, colon) };
+    ? { hash: stored, algorithm: defaultHashing }
+    : { hash: stored.slice(colon + 1), algorithm: stored.slice(0, colon) };
 }

@@ -38,7 +38,7 @@ class UnknownVhostError extends Error {
 }
 
 /** Makes the users of a broker, or replaces those of the same name. @throws PatternError when a right is no pattern */
-export function letIn({ access }: Broker, users: readonly ServedUser[]): void {
+export function addUsers({ access }: Broker, users: readonly ServedUser[]): void {
   for (const { name, password, tags = [], permissions = {} } of users) {
     access.setUser(name, { tags, passwordHash: hashPassword(password) });
     for (const [vhost, rights] of Object.entries(permissions)) access.setPermissions(name, vhost, rights);

@@ -27,7 +27,7 @@ export class RegisteredBrokers {
     this.#source ??= source;
   }
 
-  /** The numbers of one collection: all metrics of a registry are asked for in one go, and share them. */
+  /** The numbers of one collection. A registry reads all of its metrics at once, and they share these numbers. */
   scrape(): Promise<Scrape | undefined> {
     if (this.#scrape === undefined) {
       this.#scrape = this.#take();

@@ -26,7 +26,7 @@ export interface ShownQueues {
   readonly leftOut: number;
 }
 
-/** What one answer is made of. The objects are fixed when it begins, so that no series appears twice. */
+/** The numbers of one answer. The objects are fixed when it begins, so that no series appears twice. */
 export class Scrape {
   readonly counters: TotalCounters;
   readonly globals: GlobalCounters;
@@ -78,7 +78,7 @@ export class Scrape {
     yield* this.oldest.look(this.deadLetterQueues.shown);
   }
 
-  /** The graphs have the queues sorted by name, so a page leaves out the same ones as the last. */
+  /** The graphs have the queues sorted by name, so every page leaves out the same queues. */
   *#select(): Generator<undefined, void, void> {
     const most = this.endpoint === 'aggregated' ? mostShown : Infinity;
     const letters: Queue[] = [];

@@ -107,7 +107,7 @@ export class Attempts {
       handling.begunAt = this.settlement.notes.begin();
       const measured = this.settlement.meter?.begin(planned);
       const finish = (outcome: Outcome): void => {
-        if (ended) return; // a stream of another library may end twice, and a handler may end after its time limit
+        if (ended) return; // an observable of another library may end twice, and a handler may end after its time limit
         ended = true;
         leave?.();
         measured?.(outcome.failed);

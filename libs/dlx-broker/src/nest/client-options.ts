@@ -21,7 +21,7 @@ export interface DlxClientOptions {
   readonly queue?: string;
   /** Spans of publishes. Default: none. */
   readonly tracing?: SafeTracing;
-  /** Finds the outboxes of handlers. Default: events are published at once. */
+  /** Finds the outbox of the running handler. Default: none, and events are published at once. */
   readonly outboxes?: OutboxScope;
   /** @internal The replies of the client that made this one. Default: replies of its own. */
   readonly replies?: SharedReplies;

@@ -146,7 +146,7 @@ export class DlxClient extends Client {
    * Requests without an answer fail, and so do publishes, until {@link connect} is called again. The backend stays open.
    */
   override close(): void {
-    this.#closed = true; // so that a request which is sent again when it fails is refused, and does not wait for ever
+    this.#closed = true; // first, so that a request that is retried when it fails is refused, and does not wait for ever
     this.#asked.close(new Error('the client was closed'));
     this.#unfollow?.();
     this.#unfollow = undefined;

@@ -27,7 +27,7 @@ export const patternOf = (message: Message, queue: string): string => arrivedBy(
 const arrivedBy = (message: Message, queue: string): Address =>
   isQueueItself(message, queue) ? publishedTo(message, queue) : message;
 
-/** A handler with what was worked out for it, as contexts know it. */
+/** What a context needs of the plan of its handler. */
 export interface ContextPlan {
   readonly retry: { readonly attempts: number } | undefined;
 }

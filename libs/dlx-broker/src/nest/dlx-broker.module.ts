@@ -115,10 +115,10 @@ const reportsOf = (name: string, logging: Logging): Pick<DeadLettersOptions, 're
     report: (failure, names, { times, pause, isNew }) => {
       const queues = shown(names);
       if (isNew) {
-        const text = `the pipeline of ${queues} failed and begins anew in ${pause} ms: ${textOf(failure)}`;
+        const text = `the pipeline of ${queues} failed and restarts in ${pause} ms: ${textOf(failure)}`;
         log.tell('pipelineFailed', text, { queues, pause, ...errorFacts(failure) }, stackOf(failure));
       } else if (Number.isInteger(Math.log10(times))) {
-        const text = `the pipeline of ${queues} failed ${times} times in a row; it begins anew in ${pause} ms`;
+        const text = `the pipeline of ${queues} failed ${times} times in a row; it restarts in ${pause} ms`;
         log.tell('pipelineFailing', text, { queues, times, pause });
       }
     },
@@ -158,7 +158,7 @@ function coreModule(
   const connected = getDlxConnectedToken(name);
   const given = optionsToken(name);
   const deadLetters = getDeadLettersToken(name);
-  const waitRooms = `DlxWaitRooms:${name}`;
+  const waitQueuesToken = `DlxWaitQueues:${name}`;
   const events = `DlxOutcomeEvents:${name}`;
   const redrives = getRedrivesToken(name);
   const tracing = `DlxTracing:${name}`;
@@ -184,7 +184,7 @@ function coreModule(
       },
     },
     {
-      provide: waitRooms,
+      provide: waitQueuesToken,
       inject: [given, connected],
       useFactory: (options: DlxBrokerOptions, { backend }: Connected) =>
         new WaitQueues(backend, waitQueueTypeOf(options), '', noticesOf(options, backend, name)),
@@ -196,7 +196,7 @@ function coreModule(
     },
     {
       provide: deadLetters,
-      inject: [given, connected, waitRooms, events, tracing],
+      inject: [given, connected, waitQueuesToken, events, tracing],
       useFactory: (
         options: DlxBrokerOptions,
         { backend }: Connected,
@@ -226,7 +226,7 @@ function coreModule(
         connected,
         server,
         client,
-        waitRooms,
+        waitQueuesToken,
         events,
         deadLetters,
         redrives,

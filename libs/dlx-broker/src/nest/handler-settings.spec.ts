@@ -109,7 +109,7 @@ describe('bad input names decorator, handler and value:', () => {
       /x-message-ttl is 2000 here and 1000|x-message-ttl is 1000 here/,
     );
     expect(() => settingsOf(Queue('a'), Queue('b'))).toThrow(
-      '@Queue on OrdersController.created: it stands there 2 times',
+      '@Queue on OrdersController.created: it is there 2 times; write it once',
     );
   });
 });

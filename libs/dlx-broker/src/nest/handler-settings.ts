@@ -142,7 +142,9 @@ function envelopeOf(queue: QueueOptions, consume: ConsumeOptions | undefined, ha
 function mayLose(contributions: readonly Contribution[], handler: string): boolean {
   if (all(contributions, 'DeadLetter(false)').length === 0) return false;
   if (all(contributions, 'DeadLetter').length === 0) return true;
-  throw new DlxConfigurationError(`@DeadLetter on ${handler}: it stands there with an exchange and with false`);
+  throw new DlxConfigurationError(
+    `@DeadLetter on ${handler}: it is there twice, with an exchange and with false; keep one of them`,
+  );
 }
 
 function single(
@@ -152,7 +154,7 @@ function single(
 ): Contribution['settings'] | undefined {
   const found = all(contributions, decorator);
   if (found.length > 1)
-    throw new DlxConfigurationError(`@${decorator} on ${handler}: it stands there ${found.length} times`);
+    throw new DlxConfigurationError(`@${decorator} on ${handler}: it is there ${found.length} times; write it once`);
   return found[0];
 }
 
@@ -197,7 +199,9 @@ function someTime(value: number | string, origin: string): number {
 function readContract(contributions: readonly Contribution[], handler: string): Contract | undefined {
   const [on, answer] = ['On', 'Answer'].map((decorator) => single(contributions, decorator, handler)?.['contract']);
   if (on === undefined || answer === undefined) return (on ?? answer) as Contract | undefined;
-  throw new DlxConfigurationError(`${handler}: @On and @Answer stand there; a method handles events or requests`);
+  throw new DlxConfigurationError(
+    `${handler}: @On and @Answer exclude each other; a method handles either events or requests`,
+  );
 }
 
 function readConsume(settings: Contribution['settings'] | undefined, origin: string): ConsumeOptions | undefined {

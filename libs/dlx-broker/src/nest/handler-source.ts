@@ -109,7 +109,7 @@ export class HandlerSource {
       const { origin, contributions } = method;
       if (contributions.length === 0) continue;
       if (!isBound(method)) {
-        refuseLonely(method);
+        refuseUnbound(method);
         continue;
       }
       const settings = readSettings(contributions, origin);
@@ -185,12 +185,12 @@ function isBound({ contributions, patternExtras, inController }: DiscoveredMetho
 }
 
 /** Refuses decorators of a method that is no handler: they would have no effect. */
-function refuseLonely({ origin, contributions, patternExtras, inController }: DiscoveredMethod): void {
+function refuseUnbound({ origin, contributions, patternExtras, inController }: DiscoveredMethod): void {
   if (patternExtras !== undefined && inController) return;
   const all = contributions.map(({ decorator }) => `@${decorator}`).join(', ');
   const reason =
     patternExtras === undefined
       ? 'needs @Consume, @On, @Answer, @EventPattern or @MessagePattern beside it'
-      : 'stands in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume';
+      : 'is in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume';
   throw new DlxConfigurationError(`${all} on ${origin} ${reason}`);
 }

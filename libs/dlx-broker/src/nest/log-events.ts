@@ -231,7 +231,7 @@ export const logEvents = {
   pipelineFailed: line({
     level: 'error',
     fields: ['queues', 'pause', ...failure],
-    says: 'a stream of dead letters failed and begins anew after `pause` ms; the line has the stack',
+    says: 'a stream of dead letters failed and restarts after `pause` ms; the line has the stack',
   }),
   pipelineFailing: line({
     level: 'warn',

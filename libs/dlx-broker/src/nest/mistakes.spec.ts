@@ -235,7 +235,11 @@ describe('decorators refuse', () => {
       () => above(bad(On(bad(undefined)))),
       /undefined is no contract; if its file imports this one, move the contract into a file of its own/,
     ],
-    ['@Consume twice', () => above(Consume('a'), Consume('b')), /@Consume on Orders\.create: it stands there 2 times/],
+    [
+      '@Consume twice',
+      () => above(Consume('a'), Consume('b')),
+      /@Consume on Orders\.create: it is there 2 times; write it once/,
+    ],
   ]);
 
   class Orders {
@@ -311,7 +315,7 @@ describe('forRoot refuses', () => {
     [
       'backend',
       root({ backend: harness().backend }),
-      /'backend' is said by customBackend\(\): forRoot\(\{ broker: customBackend\(backend\) \}\)$/,
+      /'backend' is an option of customBackend\(\): forRoot\(\{ broker: customBackend\(backend\) \}\)$/,
     ],
     ['events of a number', root({ events: 5 }), about('events', '5 is not an object of options; write a name')],
     ['events, a misspelt option', root({ events: { name: 'x', typ: 'topic' } }), /did you mean 'type'\?/],

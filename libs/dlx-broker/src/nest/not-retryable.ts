@@ -6,4 +6,4 @@ import { isNotRetryable, type ErrorTests } from '../retry/index.js';
 export const notRetryable: ErrorTests = [BadRequestException, isNotRetryable];
 
 /** Errors that another attempt cannot cure, whatever a policy says. */
-export const hopeless: ErrorTests = ContractError;
+export const unretryable: ErrorTests = ContractError;

@@ -9,10 +9,10 @@ import type { DlxBrokerOptions } from './options.js';
 export function noticesOf({ notices, logging }: DlxBrokerOptions, backend: Backend, name: string): Notices | undefined {
   if (notices === undefined) return undefined;
   const log = new EventLog(`DlxBroker ${name}`, logging);
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return new Notices(backend, notices, (failure, queue) => {
-    if (told.has(queue)) return;
-    told.add(queue);
+    if (logged.has(queue)) return;
+    logged.add(queue);
     const text = `a message of '${shownText(queue)}' was parked without its notice: ${textOf(failure)}; further ones of this queue are not logged`;
     log.tell('noticeLost', text, { queue, ...errorFacts(failure) });
   });

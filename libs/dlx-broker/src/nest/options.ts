@@ -75,7 +75,7 @@ export interface SocketAddress {
   readonly port: number;
 }
 
-/** What disturbs a broker in this process. */
+/** The faults and the alarms of a broker in this process. */
 export interface BrokerCondition {
   readonly faults: readonly { readonly name: 'storage_failed' | 'storage_unreadable'; readonly reason: string }[];
   /** Resources that are short, so that publishes are refused or wait. */
@@ -120,7 +120,7 @@ export interface Connected {
   http(): SocketAddress | undefined;
   /** The URLs of the management API and of its console, once the port is open. */
   urls(): { readonly api: string; readonly console: string | undefined } | undefined;
-  /** What disturbs a broker in this process: faults of its storage, and resources that are short. Absent for a server. */
+  /** The faults and the alarms of a broker in this process. Absent for a server. */
   condition?(): BrokerCondition;
   /** Shows the handlers to operators, who may pause them. Absent on a server. */
   manage?(handlers: OperatedHandlers): void;
@@ -142,7 +142,8 @@ const nameOf = (name: string): string => `DlxBrokerModule (broker '${name}')`;
 
 /** @returns the remedy for an option that moved from forRoot to a function for the option `broker` */
 function movedTo(option: string): string | undefined {
-  if (option === 'backend') return "'backend' is said by customBackend(): forRoot({ broker: customBackend(backend) })";
+  if (option === 'backend')
+    return "'backend' is an option of customBackend(): forRoot({ broker: customBackend(backend) })";
   const place = Object.hasOwn(embeddedChecks, option) ? 'embedded' : 'rabbitmq';
   if (!Object.hasOwn(embeddedChecks, option) && !Object.hasOwn(rabbitmqChecks, option)) return undefined;
   return `'${option}' is an option of ${place}(): forRoot({ broker: ${place}({ ${option} }) })`;

@@ -31,7 +31,7 @@ import type { QueueOrdering } from './ordered/queue-ordering.js';
 import { retentions } from './lot-retention.js';
 import { planOrdering } from './ordered/plan-ordering.js';
 import type { Envelope } from './packets/envelope.js';
-import { hopeless, notRetryable } from './not-retryable.js';
+import { unretryable, notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
 import { tagOf } from './outbox/ids.js';
 import type { OutboxPlan } from './outbox/collector.js';
@@ -78,7 +78,7 @@ export function planHandlers(
 ): Plan {
   refuseDuplicateHandlers(handlers);
   const own = [options.topology, ...features];
-  const parts: Partial<Topology>[] = [brokersOwn(options), ...own.flatMap(({ parts }) => parts)];
+  const parts: Partial<Topology>[] = [exchangesOfBroker(options), ...own.flatMap(({ parts }) => parts)];
   const mentioned: MentionedExchange[] = own.flatMap(({ mentioned }) => mentioned);
   const foreign = new Set<string>(own.flatMap(({ foreign }) => [...foreign]));
   const consumers = new Map<string, PlannedHandler[]>();
@@ -101,7 +101,7 @@ export function planHandlers(
   }
   const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options, rejectsWithHeaders));
   for (const consumer of planned) parts.push(retryArguments(consumer), pausesOf(consumer, options));
-  retentions(planned.flatMap(({ handlers }) => handlers)); // an error of it names both handlers
+  retentions(planned.flatMap(({ handlers }) => handlers)); // called for its error, which names both handlers
   const collected = collectTopology({ parts, mentioned, foreign });
   refuseDroppingCycles(collected, new Set(consumers.keys()));
   const { clusterTopology: cluster } = options;
@@ -113,14 +113,21 @@ export function planHandlers(
 /** The retry policy of a handler: its own, that of its queue in the module's options, or that of the module. */
 function retryOf({ settings, origin }: Handler, queue: string, options: ResolvedOptions): RetryPlan | undefined {
   const { retry, queueRetry, waitQueueType, random } = options;
-  const said = [
+  const given = [
     [settings.retry, `@Retry on ${origin}`],
     [queueRetry[queue], `option 'queueRetry' of DlxBrokerModule for '${queue}'`],
     [retry, `option 'retry' of DlxBrokerModule (${origin})`],
   ] as const;
-  const [policy, by] = said.find(([policy]) => policy !== undefined) ?? [];
+  const [policy, by] = given.find(([policy]) => policy !== undefined) ?? [];
   if (policy === undefined || policy === false) return undefined;
-  return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: notRetryable, hopeless });
+  return planRetry(policy, {
+    queue,
+    origin: by as string,
+    waitQueueType,
+    random,
+    neverRetry: notRetryable,
+    unretryable,
+  });
 }
 
 /** What a retry policy declares. A handler that keeps an order needs no wait queues. */
@@ -193,7 +200,7 @@ export function queueOf({ origin, settings }: Handler): string {
   return queue;
 }
 
-function brokersOwn({ events, requests, notices }: ResolvedOptions): Partial<Topology> {
+function exchangesOfBroker({ events, requests, notices }: ResolvedOptions): Partial<Topology> {
   const own = notices === undefined ? [events, requests] : [events, requests, { name: notices, type: 'topic' }];
   const declared = own.filter(({ name, declare }: NamedExchange) => declare !== false && !isPredeclared(name));
   return { exchanges: declared.map((exchange) => exchangeOf(exchange, 'DlxBrokerModule')) };
@@ -283,9 +290,9 @@ function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(
   setting: Setting,
   handlers: readonly PlannedHandler[],
 ): HandlerSettings[Setting] | undefined {
-  const said = handlers.filter(({ handler }) => handler.settings[setting] !== undefined);
-  const [first] = said;
-  const other = said.find(({ handler }) => handler.settings[setting] !== first?.handler.settings[setting]);
+  const given = handlers.filter(({ handler }) => handler.settings[setting] !== undefined);
+  const [first] = given;
+  const other = given.find(({ handler }) => handler.settings[setting] !== first?.handler.settings[setting]);
   if (first !== undefined && other !== undefined) {
     const claims = [first, other].map(({ handler }) => `${handler.origin} says ${handler.settings[setting]}`);
     throw new DlxConfigurationError(`queue '${queue}': its handlers differ in ${setting}: ${claims.join(', ')}`);
@@ -305,16 +312,16 @@ function refuseDuplicateHandlers(handlers: readonly Handler[]): void {
       refuseIdempotent(handler);
       for (const pattern of handler.patterns) {
         refuseWildcard(pattern, handler);
-        refuseTwin(requests, `pattern '${pattern}'`, handler, pattern);
+        refuseSecond(requests, `pattern '${pattern}'`, handler, pattern);
       }
     }
     if (handler.patterns.length === 0)
-      refuseTwin(unfiltered, `queue '${queue}', which no routing key tells apart`, handler, queue);
+      refuseSecond(unfiltered, `queue '${queue}', which no routing key tells apart`, handler, queue);
     for (const pattern of handler.kind === 'request' ? [] : new Set(handler.patterns)) {
       const what = `routing key '${pattern}' of queue '${queue}', so that both get each message; give one a queue of its own`;
-      refuseTwin(keys, what, handler, JSON.stringify([queue, pattern]));
+      refuseSecond(keys, what, handler, JSON.stringify([queue, pattern]));
     }
-    if (queue === handler.origin) refuseTwin(unnamed, `queue '${queue}'; name it by @Queue`, handler, queue);
+    if (queue === handler.origin) refuseSecond(unnamed, `queue '${queue}'; name it by @Queue`, handler, queue);
   }
 }
 
@@ -325,9 +332,9 @@ function refuseIdempotent({ settings, origin }: Handler): void {
   );
 }
 
-function refuseTwin(known: Map<string, Handler>, what: string, handler: Handler, key: string): void {
-  const twin = known.get(key);
-  if (twin !== undefined) throw new DlxConfigurationError(`${twin.origin} and ${handler.origin} both handle ${what}`);
+function refuseSecond(known: Map<string, Handler>, what: string, handler: Handler, key: string): void {
+  const first = known.get(key);
+  if (first !== undefined) throw new DlxConfigurationError(`${first.origin} and ${handler.origin} both handle ${what}`);
   known.set(key, handler);
 }
 

@@ -60,7 +60,8 @@ export const setter: TextMapSetter<Outgoing> = {
 };
 
 /**
- * Adds what a propagator wrote to headers. What is there already stays, and so does a parent without the state of another one.
+ * Adds what a propagator wrote to headers. Headers that exist stay. If they have a `traceparent`, no `tracestate` is added,
+ * because it would belong to another parent.
  * @returns undefined if there is nothing to add
  */
 export function withTexts(

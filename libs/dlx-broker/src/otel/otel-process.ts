@@ -6,7 +6,7 @@ import type { SpanEvent } from './deaths.js';
 import { fail } from './errors.js';
 import { ofOutcome } from './attributes.js';
 
-/** The span of one attempt of one handler. It ends with the handler, and learns of the outcome after that. */
+/** The span of one attempt of one handler. Its end is that of the handler; the outcome is added later. */
 export class OtelProcess implements ProcessSpan {
   #end: number | undefined;
 

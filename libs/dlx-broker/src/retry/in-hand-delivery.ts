@@ -1,8 +1,8 @@
 import { type Field, type FieldTable, type Message, messageOf, notesOf } from '../message/index.js';
 import type { BackendDelivery, Done, Publication } from '../backend/index.js';
 
-/** What keeps a delivery in hand between its attempts. */
-export interface Holder {
+/** What a delivery in hand needs of its owner, which keeps it between its attempts. */
+export interface InHandHome {
   /** The wait in place of the one that was asked for, in milliseconds. */
   waitOf(delay: number): number;
   /**
@@ -26,7 +26,7 @@ export class InHandDelivery implements BackendDelivery {
   constructor(
     private readonly delivery: BackendDelivery,
     readonly message: Message,
-    private readonly holder: Holder,
+    private readonly home: InHandHome,
   ) {}
 
   get queue(): string {
@@ -59,7 +59,7 @@ export class InHandDelivery implements BackendDelivery {
 
   /** Another attempt at once. In the queue the message would lose its place behind later messages that are in hand. */
   requeue(): void {
-    if (this.#end()) this.holder.held(0, this.message);
+    if (this.#end()) this.home.held(0, this.message);
   }
 
   replaceBy(publication: Publication, done?: Done): void {
@@ -72,9 +72,9 @@ export class InHandDelivery implements BackendDelivery {
     this.delivery.commit(publications, this.#ended(done));
   }
 
-  /** See {@link Holder.waitOf}. */
+  /** See {@link InHandHome.waitOf}. */
   waitOf(delay: number): number {
-    return this.holder.waitOf(delay);
+    return this.home.waitOf(delay);
   }
 
   /** Keeps the delivery for its next attempt. @param successor the message that a wait queue would get */
@@ -89,7 +89,7 @@ export class InHandDelivery implements BackendDelivery {
       this.message.body,
       notesOf(undefined, origin ?? this.message.origin),
     );
-    this.holder.held(delay, message);
+    this.home.held(delay, message);
   }
 
   /** The answer to a publish that settles the delivery. */
@@ -101,7 +101,7 @@ export class InHandDelivery implements BackendDelivery {
       try {
         done?.(failure);
       } finally {
-        this.holder.settled();
+        this.home.settled();
       }
     };
   }
@@ -115,7 +115,7 @@ export class InHandDelivery implements BackendDelivery {
     try {
       how();
     } finally {
-      this.holder.settled();
+      this.home.settled();
     }
   }
 }

@@ -44,7 +44,10 @@ export interface Parking {
 /** How a message is replaced by its successor. */
 export type Replacing = Pick<BackendDelivery, 'replaceBy' | 'settled'>;
 
-/** Publishes a notice of each message that is parked. A notice that is parked itself has none: otherwise they would go round. */
+/**
+ * Publishes a notice of each message that is parked. A parked notice gets no notice of its own, which could be parked as well,
+ * without end.
+ */
 export class Notices {
   constructor(
     private readonly backend: Backend,
@@ -57,7 +60,7 @@ export class Notices {
   /** The delivery as it is parked with its notice: where the broker is in this process, both in one step with the ack. */
   parking(parking: Parking): Replacing {
     const { delivery, from } = parking;
-    // Its headers prove nothing where the broker records origins: a client could keep its messages out of the notices by them.
+    // If the broker records origins, the headers of the message do not count: a client could forge them to prevent notices.
     const { exchange } = delivery.recordsOrigins === true ? recordedAddressOf(delivery.message) : from;
     if (exchange === this.exchange) return delivery;
     const notice = this.#notice(parking);

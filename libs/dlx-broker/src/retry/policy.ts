@@ -54,7 +54,7 @@ export interface RetryTarget {
   /** The value of `neverRetry` when the policy has none. Default: no error. */
   readonly neverRetry?: ErrorTests;
   /** Errors that no policy retries. Default: no error. */
-  readonly hopeless?: ErrorTests;
+  readonly unretryable?: ErrorTests;
 }
 
 /** A policy for one work queue: the topology that it needs, and the delay before each attempt. */
@@ -130,7 +130,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   const waiting = waitQueueTopology(delaysAtStart(waits.exact, waitQueueType), origin, waitQueueType);
   const retryOn = policy.retryOn === undefined ? () => true : anyOf(policy.retryOn, `${origin}: retryOn`);
   const never = anyOf(policy.neverRetry ?? target.neverRetry ?? [], `${origin}: neverRetry`);
-  const hopeless = anyOf(target.hopeless ?? [], origin);
+  const unretryable = anyOf(target.unretryable ?? [], origin);
   return {
     queue,
     attempts,
@@ -142,7 +142,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     delays: waits.exact,
     topology: { ...waiting, queues: [...waiting.queues, ...lotQueues(parkingLot, retention, origin, waitQueueType)] },
     only: immediate === 0 && !waits.drawn && waits.exact.length === 1 ? waits.exact[0] : undefined,
-    retries: (error) => !hopeless(error) && retryOn(error) && !never(error),
+    retries: (error) => !unretryable(error) && retryOn(error) && !never(error),
     delayBefore(attempt, error) {
       if (!Number.isInteger(attempt) || attempt < 2 || attempt > attempts) {
         throw new RangeError(`there is no wait before attempt ${attempt}: they are 2 to ${attempts}`);

@@ -12,7 +12,7 @@ export function queueNames(backend: Backend, which: QueueNames, pollInterval: nu
       for (const name of new Set(typeof which === 'string' ? [which] : which)) subscriber.next(name);
       return subscriber.complete();
     }
-    const fits = new RegExp(which.source, which.flags.replace(/[gy]/g, '')); // these two remember where they were
+    const fits = new RegExp(which.source, which.flags.replace(/[gy]/g, '')); // with these flags a pattern remembers its last position
     let callOff: (() => void) | undefined;
     let known = new Set<string>();
     const poll = async (): Promise<void> => {

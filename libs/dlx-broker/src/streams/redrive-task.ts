@@ -119,9 +119,9 @@ export class RedriveTask {
   #show(): void {
     const { state, total, error, noted, isOver, counts, unedited } = this.#redrive;
     const { moved, left, unproven, cameBack } = counts;
-    const untold = noted - this.#noted;
+    const unshown = noted - this.#noted;
     const isChange = states[state] !== this.#current.state;
-    const isDue = untold > 0 && (isChange || untold * destinationsPerLetter >= counts.destinations.size);
+    const isDue = unshown > 0 && (isChange || unshown * destinationsPerLetter >= counts.destinations.size);
     if (isDue) this.#noted = noted;
     this.#current = {
       state: states[state],
@@ -137,6 +137,6 @@ export class RedriveTask {
     this.#progress.next(this.#current);
     if (!isOver || !isChange) return;
     this.#progress.complete();
-    queueMicrotask(() => this.#letters.unsubscribe()); // it may not be there yet
+    queueMicrotask(() => this.#letters.unsubscribe()); // the constructor may not have set it yet
   }
 }

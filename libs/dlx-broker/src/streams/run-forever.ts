@@ -44,7 +44,7 @@ export function runForever(
       try {
         report(failure, { times, pause: rest, isNew });
       } catch {
-        // An error of the report is ignored, and the pipeline continues.
+        // An error of the report does not end the pipeline.
       }
       ended.add(clockTimer(clock, clock.now() + rest).subscribe(() => round(ended)));
     };

@@ -111,7 +111,7 @@ export class MetricsListener {
   }
 
   #asked({ method, headers, url = '/' }: IncomingMessage): PageRequest | Problem {
-    // On loopback a page of a stranger in a browser could have a name that points here (DNS rebinding).
+    // On loopback, a foreign web page could reach this port by a host name that points here (DNS rebinding).
     if (isLoopback(this.host) && !isKnownHost(headers.host ?? '', []))
       return new Problem(421, 'misdirected_request', 'This server is not known by that host name');
     if (method !== 'GET' && method !== 'HEAD') return new Problem(405, 'method_not_allowed', 'GET and HEAD only');

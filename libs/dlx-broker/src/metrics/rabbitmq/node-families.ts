@@ -35,7 +35,7 @@ export const infoFamilies: readonly Metric<Scrape>[] = [
   ),
 ];
 
-/** RabbitMQ's metrics of a node: how much there is of what, and how often it came and went. */
+/** RabbitMQ's metrics of a node: the present number of each kind of object, and how many were created and closed. */
 export const nodeFamilies: readonly Metric<Scrape>[] = [
   gauge('connections', 'Open connections', ({ totals }) => totals.connections),
   gauge('channels', 'Open channels', ({ totals }) => totals.channels),

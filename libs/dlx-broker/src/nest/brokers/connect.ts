@@ -2,7 +2,7 @@ import { EmbeddedBackend } from '../../backend/index.js';
 import { shownLines, shownText } from '../../host/index.js';
 import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
 import { DlxConfigurationError, parseTimeLimit } from '../../options/index.js';
-import { guestOf, letIn } from '../../logins/index.js';
+import { guestOf, addUsers } from '../../logins/index.js';
 import { faultsOf } from '../../storage-faults.js';
 import { Listeners } from '../../listeners.js';
 import type { Connected } from '../options.js';
@@ -110,7 +110,7 @@ function connectTo(
   const { broker, data } = at;
   const { amqp, http, metrics, audit, memoryLimit, users } = listen;
   broker.addVirtualHost(vhost);
-  letIn(broker, users ?? []); // at once, because the application may log in as one of them
+  addUsers(broker, users ?? []); // at once, because the application may log in as one of them
   const backend = new EmbeddedBackend(broker, { vhost, ...(user !== undefined && { user }) });
   const listeners = new Listeners(broker, data, {
     ...reporter,
@@ -128,7 +128,7 @@ function connectTo(
     open: async () => {
       if (opened || (amqp === undefined && http === undefined && metrics === undefined)) return;
       opened = true;
-      if (users === undefined && broker.access.users().length === 0) letIn(broker, [guestOf(vhost)]);
+      if (users === undefined && broker.access.users().length === 0) addUsers(broker, [guestOf(vhost)]);
       await listeners.open();
     },
     amqp: () => addressOf(listeners.amqp),

@@ -1,7 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backend/index.js';
 import type { Message } from '../../message/index.js';
-import { type Holder, InHandDelivery } from '../../retry/index.js';
+import { type InHandHome, InHandDelivery } from '../../retry/index.js';
 import type { DlxContext } from '../context.js';
 import type { PlannedHandler } from '../handler.js';
 import type { Lane, LaneItem } from './key-lanes.js';
@@ -25,7 +25,7 @@ export interface OrderedJob {
 
 /** What a message in hand needs from its queue. */
 export interface MessageHost {
-  /** See {@link Holder.waitOf}. */
+  /** See {@link InHandHome.waitOf}. */
   waitOf(delay: number, message: OrderedMessage): number;
   /** It may enter the lane of its key, which was not known before. */
   moved(message: OrderedMessage, key: LaneKey): void;
@@ -47,7 +47,7 @@ interface Attempt {
 }
 
 /** A message in hand, from its delivery to its settlement: all its attempts. An attempt is over when its handler has ended and its fate is known. */
-export class OrderedMessage implements Holder, LaneItem {
+export class OrderedMessage implements InHandHome, LaneItem {
   /** Set by its queue. */
   lane!: Lane<OrderedMessage>;
   #next: Message;

@@ -110,7 +110,7 @@ describe('@Ordered refuses', () => {
       handler(Consume('work'), Prefetch(20), ordered({ window: 10 })),
       /@Prefetch\(20\) is more than its window \(10\)/,
     ],
-    ['twice', handler(Consume('work'), ordered(), ordered()), /it stands there 2 times/],
+    ['twice', handler(Consume('work'), ordered(), ordered()), /it is there 2 times; write it once/],
     [
       'a neighbour without it',
       sharing([ordered()], []),
