@@ -1,6 +1,6 @@
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import type { Random } from '../fuzz/random.js';
-import { FakeFile, type FileHome, systemError } from './fake-file.js';
+import { FakeFile, type FileHome, OpenFile, systemError } from './fake-file.js';
 
 /** What a power cut may forget: one change of the directory. */
 interface Change {
@@ -114,10 +114,10 @@ export class FakeDisk implements Disk, FileHome {
       this.counts.create++;
       this.#change({ file, to: name });
       await this.begin();
-      return file;
+      return new OpenFile(file);
     }
     if (existing === undefined) throw systemError('ENOENT', `no such file or directory, open '${name}'`);
-    return existing;
+    return new OpenFile(existing);
   }
 
   async unlink(name: string): Promise<void> {

@@ -32,7 +32,7 @@ for (let at = 0, state = 1; at < noise.length; at++) {
 }
 
 /** A file that remembers which of its bytes are safe. */
-export class FakeFile implements DiskFile {
+export class FakeFile {
   readonly #disk: FileHome;
   /** As programs see it. Copied before it is changed, for it may be the very bytes that are safe. */
   #bytes: Buffer;
@@ -158,8 +158,6 @@ export class FakeFile implements DiskFile {
     return read;
   }
 
-  async close(): Promise<void> {}
-
   /** Makes the bytes its own, and room for so many. */
   #own(length: number): void {
     if (!this.#isShared && length <= this.#bytes.length) return;
@@ -167,6 +165,50 @@ export class FakeFile implements DiskFile {
     this.#bytes.copy(bytes, 0, 0, this.#length);
     this.#bytes = bytes;
     this.#isShared = false;
+  }
+}
+
+/** What a program has of a file until it closes it. */
+export class OpenFile implements DiskFile {
+  #isOpen = true;
+
+  constructor(readonly file: FakeFile) {}
+
+  async size(): Promise<number> {
+    return this.#opened.size();
+  }
+
+  async write(chunks: readonly Uint8Array[], position: number): Promise<number> {
+    return this.#opened.write(chunks, position);
+  }
+
+  async sync(): Promise<void> {
+    return this.#opened.sync();
+  }
+
+  async truncate(size: number): Promise<void> {
+    return this.#opened.truncate(size);
+  }
+
+  async read(into: Uint8Array, position: number): Promise<number> {
+    return this.#opened.read(into, position);
+  }
+
+  readSync(into: Uint8Array, position: number): number {
+    return this.#opened.readSync(into, position);
+  }
+
+  sizeSync(): number {
+    return this.#opened.sizeSync();
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+  }
+
+  get #opened(): FakeFile {
+    if (!this.#isOpen) throw systemError('EBADF', 'bad file descriptor');
+    return this.file;
   }
 }
 

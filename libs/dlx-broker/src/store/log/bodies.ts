@@ -4,7 +4,7 @@ import { endOfRecord } from './record.js';
 import { bodyLost, bodyUnreadable, shortRead } from './faults.js';
 import type { DiskFile } from './disk.js';
 import type { MessageTable } from './message-table.js';
-import type { Segment, Segments } from './segment.js';
+import type { HeldSegment, Segment, Segments } from './segment.js';
 import { numberIn } from './slot.js';
 
 /** What a body costs beside its bytes. */
@@ -82,8 +82,7 @@ export class Bodies {
   }
 
   /**
-   * The object of this message is about to be forgotten, and the store keeps its row. A holder of the object can still read its body
-   * as long as the segment is there.
+   * The object of this message is about to be forgotten, and the store keeps its row. Who still has the object can read its body.
    */
   forget(message: Message): void {
     const number = numberIn(message.slot);
@@ -98,7 +97,7 @@ export class Bodies {
     const { root, segment, offset, length: lengths } = this.messages;
     const owner = root.get(number) || number;
     const found = this.segments.get(segment.get(owner));
-    return found && new DetachedBody(this, found, offset.get(owner), lengths.get(owner), length);
+    return found && new DetachedBody(this, found.hold(), offset.get(owner), lengths.get(owner), length);
   }
 
   /** From now on the message has its body without a slot, and without the message with which it shares the body. */
@@ -108,9 +107,8 @@ export class Bodies {
     if (message.isLoaded) return;
     const segment = this.segments.get(this.messages.segment.get(root));
     if (segment === undefined) return; // not written yet: then the body was detached before
-    segment.isReferenced = true;
     const { offset, length } = this.messages;
-    message.pageOut(new DetachedBody(this, segment, offset.get(root), length.get(root), message.size));
+    message.pageOut(new DetachedBody(this, segment.hold(), offset.get(root), length.get(root), message.size));
   }
 
   /** The body of the message is in the log. Most bodies are of few sizes: those of one size share an object. */
@@ -242,7 +240,7 @@ class BodyInLog extends StoredBody {
 class DetachedBody extends StoredBody {
   constructor(
     readonly bodies: Bodies,
-    readonly segment: Segment,
+    readonly held: HeldSegment,
     /** Of the record. */
     readonly offset: number,
     readonly recordLength: number,
@@ -252,7 +250,7 @@ class DetachedBody extends StoredBody {
   }
 
   read(): Uint8Array {
-    return this.bodies.read(this.segment, this.offset, this.recordLength, this.length);
+    return this.bodies.read(this.held.segment, this.offset, this.recordLength, this.length);
   }
 }
 

@@ -74,7 +74,7 @@ export class Commits {
   /** Without it the writer would keep the async context of a publisher, and with that the data of a request. */
   readonly #home = new AsyncResource('DlxJournal');
   /** Closes the file of a deleted segment when no detached body refers to the segment any more. */
-  readonly #referenced = new FinalizationRegistry<DiskFile>((file) => void file.close().catch(() => undefined));
+  readonly #held = new FinalizationRegistry<DiskFile>((file) => void file.close().catch(() => undefined));
 
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
@@ -328,7 +328,8 @@ export class Commits {
     await this.#hints.remove(segment);
     // One after the other: an old segment that reappears after a power cut would bring back settled messages.
     if (durability === 'fsync') await disk.syncDir();
-    if (segment.isReferenced) this.#referenced.register(segment, segment.file);
+    const { held } = segment;
+    if (held !== undefined) this.#held.register(held, segment.file);
     else await segment.file.close();
   }
 }

@@ -203,6 +203,27 @@ describe('rows of a queue in the log', () => {
     expect(idsIn((await open(harness.disk.copy())).queue('q')).sort()).toEqual(all);
   });
 
+  it('leave their bodies to others that have the same message', async () => {
+    const harness = await open(new FakeDisk(), { slack: 0, factor: 1.2 });
+    const { channel, journal, queue } = harness;
+    channel.declareExchange('both', { type: 'fanout', durable: true });
+    channel.declareQueue('passing');
+    channel.declareQueue('q', { durable: true });
+    for (const name of ['passing', 'q']) channel.bindQueue(name, 'both', '');
+    for (let number = 0; number < 300; number++) {
+      channel.publish('both', '', { deliveryMode: 2, messageId: `m${number}` }, bodyOf(number));
+      await journal.flush();
+    }
+    expect(new Set(harness.forgotten).size).toBeGreaterThan(250);
+    for (let number = 0; number < 300; number++) channel.ack(channel.get('q')!.deliveryTag);
+    for (let turn = 0; turn < 20; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await journal.flush();
+    }
+    expect(harness.disk.files().has(segmentName(1))).toBe(false);
+    expect(idsIn(queue('passing'))).toEqual(range(0, 300));
+  });
+
   it('go with their queue, and with a purge', async () => {
     for (const how of ['delete', 'purge'] as const) {
       const harness = await open();

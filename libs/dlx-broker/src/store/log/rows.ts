@@ -2,7 +2,6 @@ import type { Journal } from '../../broker/index.js';
 import type { StoredBody } from '../../message/index.js';
 import { type Entry, Flag } from './entry-table.js';
 import type { Inventory } from './inventory.js';
-import type { Segment } from './segment.js';
 import { numberIn, slotOf } from './slot.js';
 
 /**
@@ -18,6 +17,8 @@ export class Rows implements NonNullable<Journal['rows']> {
     if (number === 0 || entries.flags.get(number) !== (Flag.Live | Flag.Stored)) return false;
     const own = numberIn(message.slot);
     if (own === 0 || own !== entries.message.get(number) || messages.own.get(own) !== 1) return false;
+    // The record with the body is missing in the log if the body was lost before it was written.
+    if (messages.segment.get(messages.root.get(own) || own) === 0) return false;
     // A body that is neither in the cache nor on disk belongs to a batch that is not durable yet.
     return messages.segment.get(own) !== 0 && (!message.isLoaded || messages.cached.get(own) !== 0);
   }
@@ -39,10 +40,7 @@ export class Rows implements NonNullable<Journal['rows']> {
   }
 
   bodyOf(number: number, size: number): StoredBody {
-    const { entries, messages, bodies, segments } = this.inventory;
-    const message = entries.message.get(number);
-    const owner = messages.root.get(message) || message;
-    (segments.get(messages.segment.get(owner)) as Segment).isReferenced = true;
-    return bodies.detached(message, size) as StoredBody;
+    const { entries, bodies } = this.inventory;
+    return bodies.detached(entries.message.get(number), size) as StoredBody;
   }
 }

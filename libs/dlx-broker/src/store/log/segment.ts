@@ -20,8 +20,7 @@ export class Segment {
   digest: Digest | undefined;
   /** The directory has a hint of it, or may have. */
   hasHint = false;
-  /** A detached body may still be read from it, although it has no live record. */
-  isReferenced = false;
+  #held: WeakRef<HeldSegment> | undefined;
 
   constructor(
     header: SegmentHeader,
@@ -32,6 +31,25 @@ export class Segment {
     this.version = header.version;
     this.name = segmentName(header.number);
   }
+
+  /** For a body that may be read when the segment is deleted: its file stays open until this is not in use any more. */
+  hold(): HeldSegment {
+    const known = this.#held?.deref();
+    if (known !== undefined) return known;
+    const held = { segment: this };
+    this.#held = new WeakRef(held);
+    return held;
+  }
+
+  /** Undefined when nobody holds it. */
+  get held(): HeldSegment | undefined {
+    return this.#held?.deref();
+  }
+}
+
+/** A segment from which a body may be read, although no live record may be there. */
+export interface HeldSegment {
+  readonly segment: Segment;
 }
 
 /** The files of the log, oldest first; the last one grows. */
