@@ -1,54 +1,101 @@
 // Joins what tsc made of the library into one file for each way in, and chunks they share: node reads a hundred small
-// modules in a tenth of a second, and one large one in a tenth of that. Declarations stay as tsc wrote them, without those
-// that no way in leads to.
+// modules in a tenth of a second, and one large one in a tenth of that. A chunk has what is needed at the same time, because
+// node reads every function of a file before it runs the first one. Declarations stay as tsc wrote them, without those that
+// no way in leads to.
 // `node scripts/bundle.mjs dist index engine testing/index`.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join, normalize } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { rolldown } from 'rolldown';
 import { rooms } from './rooms.mjs';
 
 const [dist, ...entries] = process.argv.slice(2);
 const joined = `${dist}.joined`;
 
-/** The chunks, in the order in which they take files: each takes what its rooms import from rooms without a chunk, too. */
-const chunks = ['broker', 'wire', 'redrive', 'nest'];
-
-/** Files beside the rooms that every start of a broker reads. */
-const atStart = ['open-broker', 'listeners'];
-
-const lazy = rooms.flatMap(({ name, lazy: folders = [] }) => folders.map((folder) => `${name}/${folder}`));
-
-const missingRooms = [...rooms.map(({ name }) => name), ...lazy].filter((name) => !existsSync(join(dist, name)));
+const missingRooms = rooms.map(({ name }) => name).filter((name) => !existsSync(join(dist, name)));
 if (missingRooms.length > 0) throw new Error(`scripts/rooms.mjs names rooms that are not there: ${missingRooms}`);
 
-/** The files of the rooms of a chunk, without the folders that are read when they are needed. */
-function chunk(name) {
-  const names = rooms.filter((room) => room.chunk === name).map((room) => room.name);
-  if (name === 'broker') names.push(...atStart);
-  const path = `/${basename(dist)}/(?!(${lazy.join('|')})/)(${names.join('|')})(/|\\.)`;
-  return { name, test: new RegExp(path.replaceAll('/', '[\\\\/]')) };
-}
-
 const bundle = await rolldown({
+  // What an entry exports is compared below.
+  preserveEntrySignatures: 'allow-extension',
   input: Object.fromEntries(entries.map((entry) => [entry, join(dist, `${entry}.js`)])),
   platform: 'node',
   // Nest, RxJS and all other packages stay what the application has installed.
   external: (id) => !id.startsWith('.') && !id.startsWith('/'),
 });
-await bundle.write({
-  dir: joined,
+const format = {
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
+  // Users read the comments of the declarations. Lines stay, for stack traces.
+  comments: { legal: true, annotation: true, jsdoc: false },
+};
+
+/** The files of the library that run when the entry or file is imported. */
+const alone = await bundle.generate(format);
+const readAt = readersOf(alone);
+const index = readAt('index');
+const broker = new Set([...readAt('engine'), ...readAt('serve')]);
+const withoutNest = new Set([...broker, ...readAt('otel')]);
+
+/** The chunks, in the order in which they take files. All other files go where they are imported. */
+const chunks = [
+  // What Nest applications and brokers without Nest have in common.
+  ['common', new Set([...index].filter((id) => withoutNest.has(id)))],
+  ['nest', index],
+  ['broker', broker],
+  ['wire', 'wire'],
+  ['redrive', 'redrive'],
+];
+
+const together = await bundle.write({
+  ...format,
+  dir: joined,
   // A file costs more than what is in it: what an application loads at its start is in few of them.
-  codeSplitting: { groups: chunks.map(chunk) },
+  codeSplitting: {
+    // The sets above have what is used of each file; this option would take all that a file imports, used or not.
+    includeDependenciesRecursively: false,
+    groups: chunks.map(([name, files]) => ({ name, test: testOf(files) })),
+  },
 });
 await bundle.close();
+
+for (const entry of entries) {
+  const [before, after] = [alone, together].map(({ output }) => exportsOf(output, `${entry}.js`));
+  if (before !== after) throw new Error(`${entry} exports ${after}, and should export ${before}`);
+}
+
+function exportsOf(output, name) {
+  return String(output.find(({ fileName }) => fileName === name)?.exports.toSorted());
+}
+
+/** @param files their names, or a room */
+function testOf(files) {
+  if (typeof files === 'string') return (id) => id.includes(`/${files}/`);
+  return (id) => files.has(id);
+}
+
+/** @param output of a bundle without chunks of ours: its chunks have what is imported together */
+function readersOf({ output }) {
+  const byName = new Map(output.map((file) => [file.fileName, file]));
+  return (path) => {
+    const first = output.find(({ facadeModuleId }) => facadeModuleId?.endsWith(join(dist, `${path}.js`)));
+    if (first === undefined) throw new Error(`neither an entry nor imported when it is needed: ${path}`);
+    const files = new Set([first]);
+    for (const { imports } of files) for (const name of imports) if (byName.has(name)) files.add(byName.get(name));
+    return new Set([...files].flatMap(({ moduleIds }) => moduleIds));
+  };
+}
 
 for (const file of filesIn(dist)) if (file.endsWith('.js')) rmSync(join(dist, file));
 for (const file of filesIn(joined)) {
   mkdirSync(dirname(join(dist, file)), { recursive: true });
   renameSync(join(joined, file), join(dist, file));
+  // Text of ASCII alone takes half the memory, and node need not decode it.
+  const code = readFileSync(join(dist, file), 'utf8');
+  writeFileSync(
+    join(dist, file),
+    code.replace(/[^\0-\x7f]/g, (unit) => `\\u${hex(unit)}`),
+  );
 }
 rmSync(joined, { recursive: true });
 
@@ -59,6 +106,10 @@ if (missing.length > 0) throw new Error(`not joined: ${missing.join(', ')}`);
 const reached = new Set();
 for (const entry of entries) reach(`${entry}.d.ts`);
 for (const file of filesIn(dist)) if (file.endsWith('.d.ts') && !reached.has(file)) rmSync(join(dist, file));
+
+function hex(unit) {
+  return unit.charCodeAt(0).toString(16).padStart(4, '0');
+}
 
 function reach(file) {
   if (reached.has(file)) return;

@@ -4,8 +4,6 @@ export interface Room {
   readonly imports: readonly string[];
   readonly core?: boolean;
   readonly bottom?: boolean;
-  readonly chunk?: string;
-  readonly lazy?: readonly string[];
 }
 export const rooms: readonly Room[];
 export const testing: { readonly name: string; readonly job: string };

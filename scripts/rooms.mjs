@@ -3,8 +3,7 @@
  * `test/walls.spec.ts` come from here. After a change: `npm run rooms`.
  *
  * `imports`: the rooms that it may import besides `message`, which every room below `core` may. `core`: the synchronous
- * rooms, which use no library, nothing of Node, and neither time nor chance. `chunk`: the file of the built package that the
- * room goes into; other rooms go where they are imported. `lazy`: folders of the room that are read when they are needed.
+ * rooms, which use no library, nothing of Node, and neither time nor chance.
  * @type {readonly import('./rooms.d.mts').Room[]}
  */
 export const rooms = [
@@ -12,7 +11,6 @@ export const rooms = [
     name: 'message',
     job: 'what travels: messages, field tables, the death records in `x-death`',
     imports: [],
-    chunk: 'broker',
     core: true,
     bottom: true,
   },
@@ -20,45 +18,38 @@ export const rooms = [
     name: 'wire',
     job: 'AMQP 0-9-1 in bytes, for servers and clients: frames, methods, field tables, properties',
     imports: [],
-    chunk: 'wire',
   },
   {
     name: 'broker',
     job: 'the core: virtual hosts, exchanges, queues, channels, policies',
     imports: [],
-    chunk: 'broker',
     core: true,
   },
   {
     name: 'history',
     job: 'what a message tells its application: attempts, errors, where it was published, its payload',
     imports: [],
-    chunk: 'broker',
   },
   {
     name: 'options',
     job: 'checks of what users write: known names, types, durations, and the errors',
     imports: [],
-    chunk: 'broker',
   },
   {
     name: 'topology',
     job: 'declarations as plain data, from code or options',
     imports: ['options', 'broker'],
-    chunk: 'broker',
   },
   {
     name: 'host',
     job: 'what this machine gives the core: time, names, turns, patterns, async contexts; text for terminals and logs',
     imports: ['broker'],
-    chunk: 'broker',
   },
   { name: 'store', job: "keeps a broker's state on disk", imports: ['broker'] },
   {
     name: 'logins',
     job: 'who may log in: passwords, how often, and connections without a login',
     imports: ['broker', 'host'],
-    chunk: 'broker',
   },
   {
     name: 'alarms',
@@ -71,7 +62,7 @@ export const rooms = [
     job: 'the AMQP 0-9-1 listener: bytes to commands, output to bytes',
     imports: ['wire', 'alarms', 'broker', 'host', 'logins'],
   },
-  { name: 'redrive', job: 'how a redrive goes: its state, rate, breaker and counts', imports: [], chunk: 'redrive' },
+  { name: 'redrive', job: 'how a redrive goes: its state, rate, breaker and counts', imports: [] },
   { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'history', 'host', 'redrive', 'logins'] },
   {
     name: 'metrics',
@@ -82,14 +73,11 @@ export const rooms = [
     name: 'backend',
     job: 'one port, two brokers behind it: embedded, or a real RabbitMQ',
     imports: ['wire', 'broker', 'options', 'topology', 'host'],
-    chunk: 'broker',
-    lazy: ['rabbitmq'],
   },
   {
     name: 'tracing',
     job: 'what a tracing library is asked for, and never fails a message for',
     imports: ['backend'],
-    chunk: 'broker',
   },
   {
     name: 'otel',
@@ -100,19 +88,16 @@ export const rooms = [
     name: 'retry',
     job: 'when a failed message is tried again: policies, wait queues, parking, republishing',
     imports: ['history', 'options', 'topology', 'backend', 'host'],
-    chunk: 'nest',
   },
   {
     name: 'streams',
     job: 'RxJS operators over a backend',
     imports: ['history', 'options', 'topology', 'host', 'backend', 'tracing', 'retry', 'redrive'],
-    chunk: 'nest',
   },
   {
     name: 'nest',
     job: 'module, server, client, context and decorators',
     imports: ['history', 'broker', 'options', 'topology', 'host', 'metrics', 'backend', 'tracing', 'retry', 'streams'],
-    chunk: 'nest',
   },
   {
     name: 'cli',

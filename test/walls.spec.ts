@@ -110,7 +110,7 @@ for (const room of pure) {
   expects(`${room} uses nothing of Node`, `${room}/node.ts`, imports('node:fs'), [wallOf]);
 }
 
-for (const joins of ['serve.ts', 'open-broker.ts', 'listeners.ts', 'nest/brokers/connect.ts']) {
+for (const joins of ['serve.ts', 'open-broker.ts', 'listeners.ts', 'nest/brokers/connect-embedded.ts']) {
   const up = joins.includes('/') ? '../../' : './';
   const all = ['alarms', 'broker', 'users', 'store', 'amqp', 'management', 'backend'];
   const code = (tail: string): string => all.map((room) => `export * from '${up}${room}/${tail}';\n`).join('');
