@@ -1,11 +1,13 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from 'dlx-broker/server';
+import { TurnMeter } from './turns/meter.js';
 
 /*
  * How a large data directory opens: `node durable-backlog.js fill DIR 10000000` makes one, and `node open-backlog.js DIR` opens it, in a
  * process of its own. `--without-hints` deletes the hints first, so that every segment is read. Prints JSON: seconds, processor
- * time in seconds (all threads), resident memory in bytes, bytes a message above an empty broker, and the longest turn in milliseconds.
+ * time in seconds (all threads), resident memory in bytes, bytes a message above an empty broker, and the longest turns of the event loop in
+ * milliseconds of processor time of the main thread: with the longest work, and with the longest collections of garbage.
  */
 
 const [directory = '', how] = process.argv.slice(2);
@@ -15,33 +17,29 @@ if (how === '--without-hints')
 const empty = process.memoryUsage.rss();
 const start = performance.now();
 const used = process.cpuUsage();
-let longest = 0;
-let turn = start;
-let isOpen = false;
-const look = (): void => {
-  longest = Math.max(longest, performance.now() - turn);
-  turn = performance.now();
-  if (!isOpen) setImmediate(look);
-};
-setImmediate(look);
+const meter = new TurnMeter();
+meter.begin();
 const { broker, close } = await serve({
   amqp: { host: '127.0.0.1', port: 0 },
   data: { directory, durability: 'os', memory: 4_000_000 },
 });
-isOpen = true;
-look();
 const { user, system } = process.cpuUsage(used);
+const seconds = (performance.now() - start) / 1_000;
+const turns = await meter.end();
 const rss = process.memoryUsage.rss();
 let messages = 0;
 for (const { queues } of broker.virtualHosts.values()) for (const { length } of queues.values()) messages += length;
 const result = {
   messages,
-  seconds: (performance.now() - start) / 1_000,
+  seconds,
   processor: (user + system) / 1e6,
   rss,
   most: process.resourceUsage().maxRSS * 1_024,
   bytesEach: (rss - empty) / messages,
-  longestTurn: longest,
+  turns: turns.length,
+  longestWork: Math.max(...turns.map(({ cpu, gc }) => cpu - gc)),
+  longestCollection: Math.max(...turns.map(({ gc }) => gc)),
+  longestTurn: Math.max(...turns.map(({ cpu }) => cpu)),
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);
 await close();

@@ -99,7 +99,7 @@ async function restore({ journal, directory, isNew }: Data, broker: Broker, { no
     if (isOver) notice?.(stallOverLine);
     else log?.(new StoreError('unreadable', stallLine(stalled)));
   };
-  journal.restore(broker);
+  await journal.restoreInTurns(broker);
   notice?.(`data directory ${directory}: ${isNew ? 'new' : `${journal.stats.entries} messages`}`);
   const damage = damageLines(journal.damage);
   if (damage.length > 0) log?.(new StoreError('damaged', damage.join('\n')));

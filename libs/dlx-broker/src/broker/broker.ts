@@ -184,9 +184,10 @@ export class Broker {
   /**
    * @throws 530 when there is no such virtual host, when the user has no permissions in it (rules N1, T3), or when
    *   the limit of connections of the virtual host or of the user is reached (rules N6, N7); the host application is
-   *   not limited
+   *   not limited; 320 while the broker is held
    */
   connect(options: ConnectOptions = {}): Connection {
+    if (this.#scheduler.isHeld) throw new AmqpError('CONNECTION_FORCED', 'the broker is starting');
     const vhost = this.virtualHost(options.vhost ?? '/');
     const user = options.user === undefined ? undefined : this.access.user(options.user);
     if (options.user !== undefined) {
@@ -223,6 +224,20 @@ export class Broker {
   /** Several commands whose outputs leave together, e.g. all frames of one read of a socket. */
   batch(commands: () => void): void {
     this.#scheduler.batch(commands);
+  }
+
+  /**
+   * Holds the broker until the returned function is called: all until then is one command, also over several turns of the host.
+   * Nothing is delivered, expires or is committed, and no client can connect. For a journal that restores.
+   */
+  hold(): () => void {
+    this.#scheduler.hold();
+    return () => {
+      // Clients can use their queues from now on only (rule B12).
+      const now = this.clock.now();
+      for (const { queues } of this.#vhosts.values()) for (const queue of queues.values()) queue.touch(now);
+      this.#scheduler.release();
+    };
   }
 
   /** The number of changes that the journal has received. */

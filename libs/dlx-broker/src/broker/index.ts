@@ -43,7 +43,7 @@ export type { VirtualHostLimits } from './virtual-host/limits.js';
 export { isUserLimit } from './access/user-limits.js';
 export { isReplyAddress, replyQueue } from './virtual-host/reply-addresses.js';
 export type { RedriveResult, RedriveTo } from './virtual-host/redrive.js';
-export { type Added, inRestoreOrder, isPersistent, outlives, restoreTopology } from './restore.js';
+export { type Added, inRestoreOrder, isPersistent, outlives, restoreTopology, restoringTopology } from './restore.js';
 export type { LookedAt, TimeOf } from './oldest/looked-at.js';
 export type { LookBudget, Oldest } from './oldest/oldest-message.js';
 export type { OldestMessages } from './oldest/oldest-messages.js';

@@ -81,9 +81,23 @@ function restoreOne(broker: Broker, added: Added): void {
   }
 }
 
-/** Declares what was kept, in any order, in a broker that is fresh. */
-export function restoreTopology(broker: Broker, declared: Iterable<Added>): void {
+/** Objects that are declared in one turn: some milliseconds. */
+const declaredInTurn = 256;
+
+/** Declares what was kept, in any order, in a broker that is fresh: some of it in each step. */
+export function* restoringTopology(broker: Broker, declared: Iterable<Added>): Generator<void, undefined> {
   const all = new Map<Added['kind'], Added[]>(kinds.map((kind) => [kind, []]));
   for (const added of declared) all.get(added.kind)?.push(added);
-  for (const list of all.values()) for (const added of list) restoreOne(broker, added);
+  let count = 0;
+  for (const list of all.values()) {
+    for (const added of list) {
+      if (++count % declaredInTurn === 0) yield;
+      restoreOne(broker, added);
+    }
+  }
+}
+
+/** Declares what was kept at once. */
+export function restoreTopology(broker: Broker, declared: Iterable<Added>): void {
+  for (const _ of restoringTopology(broker, declared)) continue;
 }

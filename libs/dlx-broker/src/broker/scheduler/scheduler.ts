@@ -77,6 +77,8 @@ export class Scheduler {
   #steps: number;
   #wakeTime: number | undefined;
   #stopped = false;
+  /** {@link hold} was called, and not yet {@link release}. Only the scheduler writes it. */
+  isHeld = false;
 
   constructor(
     readonly clock: Clock,
@@ -251,6 +253,25 @@ export class Scheduler {
     else this.onDurable(then);
   }
 
+  /**
+   * Commands change their objects and leave everything else until {@link release}: nothing is served, expires, is sent or committed.
+   * So a restore can take several turns of the host, and is still one command.
+   */
+  hold(): void {
+    this.isHeld = true;
+    this.#depth++; // no command is the last one
+    this.#steps = -Infinity; // and none works or asks for a turn
+  }
+
+  /** Ends the one command that began with {@link hold}, at the time of the clock. */
+  release(): void {
+    if (!this.isHeld) return;
+    this.isHeld = false;
+    this.#steps = this.pace?.budget ?? Infinity;
+    this.#now = this.clock.now();
+    this.end(this.#now);
+  }
+
   /** Withdraws the request to the clock. Finishes commands that run in turns, because there may be no other turn. */
   stop(): void {
     this.#stopped = true;
@@ -356,7 +377,7 @@ export class Scheduler {
    */
   #requestTurn(): void {
     const { pace } = this;
-    if (pace === undefined || this.#resuming) return;
+    if (pace === undefined || this.#resuming || this.isHeld) return;
     if (this.#steps > pace.budget / 2 && this.#outputs.length === 0 && !this.#isBusy) return;
     this.#resuming = true;
     pace.later(this.#resume);
@@ -364,6 +385,7 @@ export class Scheduler {
 
   readonly #resume = (): void => {
     this.#resuming = false;
+    if (this.isHeld) return;
     const { budget } = this.pace as Pace;
     this.#steps = budget;
     if (this.#outputs.length === 0 && !this.#isBusy) return;

@@ -2,7 +2,7 @@ import {
   type BindingDetails,
   type Broker,
   outlives,
-  restoreTopology,
+  restoringTopology,
   type TopologyChange,
 } from '../../broker/index.js';
 import { isPredeclared } from '../../message/index.js';
@@ -152,9 +152,10 @@ export class Declared {
     return this.#topology.forgetSome(limit);
   }
 
-  restore(broker: Broker): void {
+  /** Declares everything in a broker that is fresh: some of it in each step. */
+  *restoring(broker: Broker): Generator<void, undefined> {
     this.#topology.forgetSome(Infinity);
-    restoreTopology(broker, this.#topology.all());
+    yield* restoringTopology(broker, this.#topology.all());
     if (this.#lostRoot) broker.removeVirtualHost(root);
   }
 

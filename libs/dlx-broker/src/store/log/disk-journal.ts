@@ -20,8 +20,9 @@ import { recover, type Recovered } from './recover.js';
 import { MessageRestorer } from './restore-messages.js';
 import { Rows } from './rows.js';
 import { numberIn, slotOf } from './slot.js';
+import { atOnce, inTurns } from './in-turns.js';
 import { Space } from './space.js';
-import { checkRecovered } from './check-recovered.js';
+import { checkingRecovered } from './check-recovered.js';
 import { processSurroundings, type Surroundings } from './surroundings.js';
 
 const megabyte = 1024 * 1024;
@@ -64,10 +65,11 @@ export class DiskJournal implements Journal {
     disk: Disk,
     options: DiskJournalOptions,
     recovered: Recovered,
+    losses: Pick<Damage, 'queues' | 'misplaced'>,
     private readonly surroundings: Surroundings,
   ) {
     const { inventory, declared, segments, places } = recovered;
-    this.damage = { places, ...checkRecovered(recovered) };
+    this.damage = { places, ...losses };
     this.#recovered = recovered;
     this.#hinted = recovered.hinted;
     this.#inventory = inventory;
@@ -122,7 +124,8 @@ export class DiskJournal implements Journal {
     const recovered = await recover(disk, { memory, longestDigest: longestDigest(options), hints }, surroundings);
     try {
       for (const repair of recovered.repairs) await repair();
-      const journal = new DiskJournal(disk, options, recovered, surroundings);
+      const losses = await inTurns(checkingRecovered(recovered), surroundings);
+      const journal = new DiskJournal(disk, options, recovered, losses, surroundings);
       await journal.#space.check();
       return journal;
     } catch (error) {
@@ -179,22 +182,33 @@ export class DiskJournal implements Journal {
 
   /** Restores the content of the log in a new broker that has this journal (rules L1 to L3). Once. */
   restore(broker: Broker): void {
+    const release = broker.hold();
+    atOnce(this.#restoring(broker));
+    release();
+  }
+
+  /** The same in turns of the event loop: until the end nothing is served, expires or is written, and no client can connect. */
+  async restoreInTurns(broker: Broker): Promise<void> {
+    const release = broker.hold();
+    await inTurns(this.#restoring(broker), this.surroundings);
+    release();
+  }
+
+  *#restoring(broker: Broker): Generator<void, undefined> {
     const recovered = this.#recovered;
     if (recovered === undefined) return;
     this.#recovered = undefined;
-    broker.batch(() => {
-      this.#isDeclaring = true;
-      try {
-        recovered.declared.restore(broker);
-      } finally {
-        this.#isDeclaring = false;
-      }
-      this.#restorer = new MessageRestorer(recovered, this.#afterCrash, (number, entry, isChanged, isShortened) => {
-        recovered.inventory.restored(number, entry, isChanged, isShortened);
-      });
-      this.#restorer.restore(broker);
-      this.#restorer = undefined;
+    this.#isDeclaring = true;
+    try {
+      yield* recovered.declared.restoring(broker);
+    } finally {
+      this.#isDeclaring = false;
+    }
+    this.#restorer = new MessageRestorer(recovered, this.#afterCrash, (number, entry, isChanged, isShortened) => {
+      recovered.inventory.restored(number, entry, isChanged, isShortened);
     });
+    yield* this.#restorer.restoring(broker);
+    this.#restorer = undefined;
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Journal } from '../../broker/index.js';
 import { Octets, References, Words } from './columns.js';
+import { isTurnOver } from './in-turns.js';
 import { Tidying } from './tidying.js';
 
 export type Entry = Parameters<Journal['enqueued']>[1];
@@ -74,12 +75,15 @@ export class EntryTable {
     return [message, queue, segment, next, previous, flags, entries].reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Numbers of all entries of a queue. */
-  of(queue: number): Uint32Array {
+  /** Numbers of all entries of a queue: some of them in each step. The table must not change meanwhile. */
+  *numbersOf(queue: number): Generator<void, Uint32Array> {
     let length = 0;
-    for (let at = this.#first.get(queue) ?? 0; at !== 0; at = this.next.get(at)) length++;
+    for (let at = this.first(queue); at !== 0; at = this.next.get(at)) if (isTurnOver(++length)) yield;
     const numbers = new Uint32Array(length);
-    for (let at = this.#first.get(queue) ?? 0; at !== 0; at = this.next.get(at)) numbers[--length] = at;
+    for (let at = this.first(queue); at !== 0; at = this.next.get(at)) {
+      numbers[--length] = at;
+      if (isTurnOver(length)) yield;
+    }
     return numbers;
   }
 
@@ -93,15 +97,17 @@ export class EntryTable {
     if (number >= this.end) this.end = number + 1;
   }
 
-  /** After the log was read: chains the live rows by queue, and the others as free rows. */
-  rebuildFreeList(): void {
+  /** After the log was read: chains the live rows by queue, and the others as free rows. Some in each step. */
+  *rebuildingFreeList(): Generator<void, undefined> {
     for (let number = this.end - 1; number > 0; number--) {
+      if (isTurnOver(number)) yield;
       if ((this.flags.get(number) & Flag.Live) === 0) this.free(number);
     }
     for (let number = 1; number < this.end; number++) {
+      if (isTurnOver(number)) yield;
       if ((this.flags.get(number) & Flag.Live) !== 0) this.#chain(number, this.queue.get(number));
     }
-    this.#tidying.all(this.end);
+    yield* this.#tidying.all(this.end);
   }
 
   #chain(number: number, queue: number): void {

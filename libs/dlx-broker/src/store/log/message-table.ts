@@ -1,4 +1,5 @@
 import { Words } from './columns.js';
+import { isTurnOver } from './in-turns.js';
 import { Tidying } from './tidying.js';
 
 /**
@@ -76,16 +77,17 @@ export class MessageTable {
     if (number >= this.end) this.end = number + 1;
   }
 
-  /** After the log was read: counts the rows in use and chains the others. */
-  rebuildFreeList(): void {
+  /** After the log was read: counts the rows in use and chains the others. Some in each step. */
+  *rebuildingFreeList(): Generator<void, undefined> {
     this.#free = 0;
     this.count = 0;
     for (let number = this.end - 1; number > 0; number--) {
+      if (isTurnOver(number)) yield;
       if (this.serial.get(number) >= this.#nextSerial) this.#nextSerial = after(this.serial.get(number));
       this.count++;
       if (this.own.get(number) === 0 && this.shares.get(number) === 0) this.free(number);
     }
-    this.#tidying.all(this.end);
+    yield* this.#tidying.all(this.end);
   }
 }
 

@@ -1,9 +1,12 @@
-import { type Broker, type MessageOwner, inRestoreOrder } from '../../broker/index.js';
+import { type Broker, type Clock, type MessageOwner, inRestoreOrder } from '../../broker/index.js';
 import { type Message, messageOf, noBody } from '../../message/index.js';
-import type { Integers } from './columns.js';
 import { type Entry, Flag } from './entry-table.js';
+import { chosen, sorting } from './in-turns.js';
 import type { Recovered } from './recover.js';
 import { slotOf } from './slot.js';
+
+/** Messages that are put back in one turn of the event loop: a few milliseconds. */
+const placedInTurn = 1_024;
 
 /** Puts all entries back into their queues, in the order that the core defines (section L). */
 export class MessageRestorer {
@@ -13,6 +16,7 @@ export class MessageRestorer {
   #isShortened = false;
   /** Messages in several queues. */
   readonly #shared = new Map<number, Message>();
+  #placed = 0;
 
   constructor(
     readonly recovered: Recovered,
@@ -25,39 +29,48 @@ export class MessageRestorer {
     readonly placed: (number: number, entry: Entry, isChanged: boolean, isShortened: boolean) => void,
   ) {}
 
-  restore(broker: Broker): void {
+  /** Some of it in each step. */
+  *restoring(broker: Broker): Generator<void, undefined> {
     for (const [number, { vhost, name }] of this.recovered.declared.queues()) {
       const home = broker.virtualHosts.get(vhost);
       const queue = home?.messageOwner(name);
       if (home === undefined || queue === undefined) continue;
       queue.slot = slotOf(number);
-      this.#refill(queue, this.recovered.inventory.entries.of(number), home.scheduler.clock.now());
+      yield* this.#refilling(queue, number, home.scheduler.clock);
     }
   }
 
-  #refill(queue: MessageOwner, numbers: Uint32Array, now: number): void {
+  *#refilling(queue: MessageOwner, number: number, clock: Clock): Generator<void, undefined> {
     const { replay, inventory } = this.recovered;
     const { flags } = inventory.entries;
     const isHeld = (number: number): boolean => (flags.get(number) & Flag.Unacked) !== 0;
-    const ordered = inOrder(numbers, replay.positions);
+    const numbers = yield* inventory.entries.numbersOf(number);
+    const ordered = yield* sorting(numbers, (number) => replay.positions.get(number));
     const { deaths } = inventory;
-    if (replay.returns.size === 0 && deaths.size === 0 && !ordered.some(isHeld))
-      return this.#place(queue, ordered, now);
-    const alive = ordered.filter((number) => !deaths.has(number));
-    const hasReturned = (number: number): boolean => replay.returns.has(number) && !isHeld(number);
+    const held = yield* chosen(ordered, (number) => isHeld(number) && !deaths.has(number));
+    if (replay.returns.size === 0 && deaths.size === 0 && held.length === 0)
+      return yield* this.#placing(queue, ordered, clock);
     const orderOf = (number: number): number => inventory.orders.get(number) ?? 0;
-    const dead = ordered.filter((number) => deaths.has(number)).sort((one, other) => orderOf(one) - orderOf(other));
-    const fresh = alive.filter((number) => !replay.returns.has(number) && !isHeld(number));
-    const returned = alive.filter(hasReturned).sort((one, other) => orderOf(one) - orderOf(other));
-    const held = alive.filter(isHeld);
+    const isReturned = (number: number): boolean => replay.returns.has(number) && !isHeld(number);
+    const isFresh = (number: number): boolean => !replay.returns.has(number) && !isHeld(number);
+    const fresh = yield* chosen(ordered, (number) => isFresh(number) && !deaths.has(number));
+    const returned = yield* chosen(ordered, (number) => isReturned(number) && !deaths.has(number));
+    const dead = yield* chosen(ordered, (number) => deaths.has(number));
+    yield* sorting(returned, orderOf);
+    yield* sorting(dead, orderOf);
     for (const part of [...inRestoreOrder(queue.declared, { fresh, returned, held }), dead])
-      this.#place(queue, part, now);
+      yield* this.#placing(queue, part, clock);
   }
 
-  #place(queue: MessageOwner, numbers: Uint32Array, now: number): void {
+  *#placing(queue: MessageOwner, numbers: Uint32Array, clock: Clock): Generator<void, undefined> {
     const { replay, inventory } = this.recovered;
     const suspect = this.afterCrash && queue.declared.type === 'classic';
+    let now = clock.now();
     for (const number of numbers) {
+      if (++this.#placed % placedInTurn === 0) {
+        yield;
+        now = clock.now();
+      }
       const deadline = replay.deadlines.get(number);
       const returns = replay.returns.get(number) ?? 0;
       const delivered = (inventory.entries.flags.get(number) & Flag.Unacked) !== 0;
@@ -100,13 +113,4 @@ export class MessageRestorer {
     if (isShared) this.#shared.set(number, message);
     return message;
   }
-}
-
-/** Sorts by position, unless the entries are sorted already. */
-function inOrder(numbers: Uint32Array, positions: Integers): Uint32Array {
-  const before = (one: number, other: number): number => positions.get(one) - positions.get(other);
-  for (let index = 1; index < numbers.length; index++) {
-    if (before(numbers[index - 1] as number, numbers[index] as number) > 0) return numbers.sort(before);
-  }
-  return numbers;
 }

@@ -24,8 +24,11 @@ export class Tidying {
     this.#next++;
   }
 
-  /** Looks at all pieces. */
-  all(end: number): void {
-    for (let index = 0; index * pieceRows < end; index++) for (const column of this.columns) column.tidy(index);
+  /** Looks at all pieces, those of the same rows in each step. */
+  *all(end: number): Generator<void, undefined> {
+    for (let index = 0; index * pieceRows < end; index++) {
+      for (const column of this.columns) column.tidy(index);
+      yield;
+    }
   }
 }
