@@ -141,20 +141,32 @@ describe('an edit', () => {
     await wholeIn(remainsOf(disk));
   });
 
-  it.each(['one message', 'a redrive'])('of %s on a full disk leaves each message once, and goes on', async (what) => {
+  const ways = ['one message', 'a redrive', 'a redrive of one message', 'a redrive that keeps the originals'] as const;
+  it.each(ways)('of %s on a full disk leaves each message once, and goes on', async (what) => {
     const { disk, journal, broker, call, clock, channel } = await arrange();
     disk.writeError = full;
     channel.publish('', 'dead', { messageId: 'fills', deliveryMode: 2 }, Buffer.from('{"is":"old"}'));
     for (let turn = 0; turn < 200 && !journal.isFull; turn++) await setTimeout(1);
     expect(journal.isFull).toBe(true);
-    const body = what === 'one message' ? edit : { ...patched, edit: { merge_patch: { is: 'new' } } };
+    const patch = { merge_patch: { is: 'new' }, keep_original: what !== 'a redrive' };
+    const order = {
+      ...patched,
+      ...(what === 'a redrive of one message' && { filter: undefined, ids: ['3'] }),
+      edit: patch,
+    };
+    const body = what === 'one message' ? edit : order;
     const to = what === 'one message' ? `${path}/messages/3/edit` : '/dlx/redrives';
-    const refused = await call('POST', to, { body });
+    // Waiting for room would take as long as the disk is full.
+    const refused = await Promise.race([call('POST', to, { body }), setTimeout(1_000)]);
+    expect(refused, 'it is answered while the disk is full').toBeDefined();
     for (let turn = 0; turn < 20; turn++) {
       clock.advance(10);
       await someTurns();
     }
-    if (what === 'one message') expect(refused.body).toMatchObject({ moved: false, why: 'refused' });
+    const { id } = refused!.body as { id: string };
+    const end = what === 'one message' ? refused! : await call('GET', `/dlx/redrives/${id}`);
+    const left = { moved: 0, left_at: [{ why: 'refused' }] };
+    expect(end.body).toMatchObject(what === 'one message' ? { moved: false, why: 'refused' } : left);
     expect(bodiesIn(broker, 'work').size).toBe(0);
     await wholeIn(remainsOf(disk));
     disk.writeError = undefined;
@@ -165,7 +177,7 @@ describe('an edit', () => {
       await someTurns();
     }
     await journal.flush();
-    expect(bodiesIn(broker, 'work').size).toBe(what === 'one message' ? 1 : ids.length);
+    expect(bodiesIn(broker, 'work').size).toBe(what.endsWith('one message') ? 1 : ids.length);
     await wholeIn(remainsOf(disk));
   });
 });

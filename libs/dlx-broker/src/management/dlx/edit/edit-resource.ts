@@ -40,17 +40,12 @@ const edit: Handler = async (request, management) => {
   });
   if (!dryRun) checkMemory(management.host);
   checkTarget(request, management, given);
-  // A full disk would hold up the answer until the declaration is stored. It is refused without the declaration, as without `keep_original`.
-  if (keepsOriginal && !isFull(queue)) declareOriginalsQueue(queue, dryRun, request, management);
+  if (keepsOriginal) declareOriginalsQueue(queue, dryRun, request, management);
   const { message } = await entryAt(position, queue, request, management);
   const sums = await search(request, management, checkBodies(message, given));
   const entry = await entryAt(position, queue, request, management);
   return replace(entry, { request, management, queue, given, sums });
 };
-
-/** True if the disk has no room for the messages of a queue. */
-const isFull = (queue: Queue): boolean =>
-  queue.head !== undefined && queue.home.journal?.refuses(queue, queue.head) === true;
 
 /** The parts of one edit. */
 interface Task {
@@ -165,7 +160,8 @@ export function leftAlready(position: number, queue: Queue, isHeld: boolean): Pr
 }
 
 /**
- * Declares the queue for messages as they were before an edit, with the rights of the user.
+ * Declares the queue for messages as they were before an edit, with the rights of the user. A full disk would hold up the answer until
+ * the declaration is stored. Nothing is declared then, and the edit is refused as one without `keep_original`.
  * @throws Problem 400 if its name would be too long
  * @throws AmqpError 403 without the right to declare it, or to write to it
  */
@@ -181,7 +177,7 @@ export function declareOriginalsQueue(
   const vhost = management.vhost(queue.home.name);
   vhost.check(user, 'write', 'exchange', '');
   if (vhost.queues.has(name)) return;
-  if (dryRun) vhost.check(user, 'configure', 'queue', name);
+  if (dryRun || queue.home.journal?.trouble !== undefined) vhost.check(user, 'configure', 'queue', name);
   else management.as(user, vhost.name, (channel) => void channel.declareQueue(name, { durable: true }));
 }
 
