@@ -1,4 +1,5 @@
 export { bracketed } from './bracketed.js';
+export { callEach } from './call-each.js';
 export { SystemClock } from './clock.js';
 export { HomeContext } from './home-context.js';
 export { callHttp, EndedCall, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer } from './http-call.js';

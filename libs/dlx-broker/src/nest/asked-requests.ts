@@ -1,5 +1,6 @@
 import type { ReadPacket, WritePacket } from '@nestjs/microservices';
 import type { Publication } from '../backend/index.js';
+import { callEach } from '../host/index.js';
 import { DlxConfigurationError } from '../options/index.js';
 import type { PublishSpan, SafeTracing } from '../tracing/index.js';
 import { takeAnswer } from './answers.js';
@@ -23,13 +24,24 @@ export class AskedRequests {
     readonly replies: SharedReplies,
     arePackets: boolean,
     private readonly tracing: SafeTracing | undefined,
+    /** Called with what a subscriber threw when it got its answer. */
+    private readonly thrown: (error: unknown) => void,
   ) {
     this.#pending = new PendingRequests(prefix);
     this.#asker = {
       prefix,
       waitsFor: (id) => this.#pending.get(id) !== undefined,
-      answered: (message) => takeAnswer(message, this.#pending, arePackets),
-      lost: (reason) => this.#pending.failAll(reason),
+      answered: (message) => {
+        try {
+          takeAnswer(message, this.#pending, arePackets);
+        } catch (error) {
+          this.thrown(error);
+        }
+      },
+      lost: (reason) => {
+        const lost = this.#pending.takeAll();
+        return () => this.#fail(lost, reason);
+      },
     };
   }
 
@@ -56,7 +68,7 @@ export class AskedRequests {
       const span = (published = this.tracing?.published(publication));
       this.replies.request(this.#asker, span?.publication ?? publication, (failure) => {
         span?.end(failure);
-        if (failure !== undefined && this.#pending.delete(request)) request.end({ err: failure });
+        if (failure !== undefined && this.#pending.delete(request)) this.#fail([request], failure);
       });
       return () => {
         if (!this.#pending.delete(request)) return;
@@ -76,6 +88,11 @@ export class AskedRequests {
     const requests = this.#pending.takeAll();
     for (const { id } of requests) this.replies.giveUp(id);
     this.replies.leave(this.#asker);
-    for (const asked of requests) asked.end({ err: reason });
+    this.#fail(requests, reason);
+  }
+
+  /** A subscriber may throw, in `finalize` for example: the others shall get their errors all the same. */
+  #fail(requests: readonly PendingRequest[], reason: Error): void {
+    callEach(requests, (asked) => asked.end({ err: reason }), this.thrown);
   }
 }

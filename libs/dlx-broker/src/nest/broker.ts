@@ -28,6 +28,7 @@ import { StartReport } from './start-report.js';
 import { Settlement } from './settlement.js';
 import { type DlxAlert, Watches, type WatchOptions } from './watch/index.js';
 import { tellPorts } from './open-ports.js';
+import { takeSteps } from './shutdown-steps.js';
 import { within } from './within.js';
 
 /**
@@ -231,10 +232,12 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** Closes everything that was opened, because Nest does not close an application whose start failed. */
   async #failed(error: unknown): Promise<never> {
-    await this.drain();
-    await this.connected.close();
-    this.#health.close();
-    this.#watches.end();
+    await takeSteps(this.#log, [
+      () => this.drain(),
+      () => this.connected.close(),
+      () => this.#health.close(),
+      () => this.#watches.end(),
+    ]);
     throw error;
   }
 
@@ -281,13 +284,15 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** Closes the backend last, because other providers may publish while they are shut down. */
   async onApplicationShutdown(): Promise<void> {
-    await this.drain();
-    this.#watches.end();
-    this.parts.client.end();
-    this.parts.waitQueues.close();
-    await this.connected.close();
-    this.#health.close();
-    this.parts.events.end();
+    await takeSteps(this.#log, [
+      () => this.drain(),
+      () => this.#watches.end(),
+      () => this.parts.client.end(),
+      () => this.parts.waitQueues.close(),
+      () => this.connected.close(),
+      () => this.#health.close(),
+      () => this.parts.events.end(),
+    ]);
   }
 
   /**
@@ -308,15 +313,21 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       const text = `${count} letters of '${queue}' were unsettled in a stream and return to the queue`;
       this.#log.tell('lettersReturned', text, { queue, count });
     }
-    this.parts.letters.close();
-    this.#report.close();
-    this.#consumers.cancel();
-    this.#gates.close(); // afterwards, so that nothing begins in place of what waited for a probe
-    await redrives;
-    for (const end of this.#waits) end(new ConnectionLostError('the application was closed while it started', false));
-    const turn = this.#turn.catch(() => undefined);
-    await within(this.options.drainTimeout, turn);
-    await this.#consumers.stop();
+    const interrupted = new ConnectionLostError('the application was closed while it started', false);
+    await takeSteps(this.#log, [
+      () => this.parts.letters.close(),
+      () => this.#report.close(),
+      () => this.#consumers.cancel(),
+      () => this.#gates.close(), // afterwards, so that nothing begins in place of what waited for a probe
+      () => redrives,
+      () => this.#waits.forEach((end) => end(interrupted)),
+      () =>
+        within(
+          this.options.drainTimeout,
+          this.#turn.catch(() => undefined),
+        ),
+      () => this.#consumers.stop(),
+    ]);
   }
 
   /** Starts the server. In a hybrid application it waits until the application is up. */

@@ -12,6 +12,7 @@ import { ask, checkSent, type NoContract } from './contracts/client-side.js';
 import { Contract, type EventContract, type RequestContract } from './contracts/contract.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
 import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
+import { tellSubscriber } from './failure-log.js';
 import { EmitFailures } from './emit-failures.js';
 import { EmitResult } from './emit-result.js';
 import type { DlxClientOptions } from './client-options.js';
@@ -82,7 +83,8 @@ export class DlxClient extends Client {
     this.#events = { ...place, exchange: events, mandatory: false };
     this.#requests = { ...place, exchange: requests, mandatory: true };
     const replies = options.replies ?? new SharedReplies(backend);
-    this.#asked = new AskedRequests(this.#prefix, replies, this.#packets, options.tracing);
+    const thrown = tellSubscriber(this.#log, 'a request');
+    this.#asked = new AskedRequests(this.#prefix, replies, this.#packets, options.tracing, thrown);
   }
 
   /** Events that no queue got, as far as the backend can tell. */

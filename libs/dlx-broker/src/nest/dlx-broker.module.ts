@@ -14,7 +14,7 @@ import { captureErrors } from './capture.js';
 import { DlxClient } from './client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
 import { EventLog } from './event-log.js';
-import { errorFacts, stackOf, textOf } from './failure-log.js';
+import { errorFacts, stackOf, tellSubscriber, textOf } from './failure-log.js';
 import { HandlerSource } from './handler-source.js';
 import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
 import {
@@ -191,8 +191,9 @@ function coreModule(
     },
     {
       provide: events,
-      inject: [connected],
-      useFactory: ({ backend }: Connected) => new OutcomeEvents(backend),
+      inject: [given, connected],
+      useFactory: ({ logging }: DlxBrokerOptions, { backend }: Connected) =>
+        new OutcomeEvents(backend, tellSubscriber(new EventLog(`DlxBroker ${name}`, logging), 'the events')),
     },
     {
       provide: deadLetters,
@@ -217,7 +218,12 @@ function coreModule(
       provide: redrives,
       inject: [given, connected, deadLetters],
       useFactory: ({ logging }: DlxBrokerOptions, { backend }: Connected, letters: DeadLetters) =>
-        new Redrives(backend, letters, (failure) => reportObserver(name, logging, failure)),
+        new Redrives(
+          backend,
+          letters,
+          (failure) => reportObserver(name, logging, failure),
+          tellSubscriber(new EventLog(`Redrives ${name}`, logging), 'a redrive'),
+        ),
     },
     {
       provide: broker,

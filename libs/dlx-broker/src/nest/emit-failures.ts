@@ -13,6 +13,11 @@ export class EmitFailures {
     this.unroutable.failed(this.#nameOf(pattern), failure);
   }
 
+  /** Logs what a subscriber threw when it got the outcome. */
+  thrown(error: unknown): void {
+    this.unroutable.thrown(error);
+  }
+
   /** The routing key of a pattern; its type if it cannot be written as one. */
   #nameOf(pattern: unknown): string {
     if (pattern instanceof Contract) return pattern.pattern;

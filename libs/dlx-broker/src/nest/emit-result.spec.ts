@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { firstValueFrom, lastValueFrom, map } from 'rxjs';
+import { finalize, firstValueFrom, lastValueFrom, map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { EmitFailures } from './emit-failures.js';
 import { EmitResult } from './emit-result.js';
@@ -9,7 +9,10 @@ const failure = new Error('refused');
 /** A result, and the failures that no subscriber got. */
 function pending(): { readonly result: EmitResult<undefined>; readonly unseen: string[] } {
   const unseen: string[] = [];
-  const unroutable = { failed: (name: string, { message }: Error) => void unseen.push(`${name}: ${message}`) };
+  const unroutable = {
+    failed: (name: string, { message }: Error) => void unseen.push(`${name}: ${message}`),
+    thrown: ({ message }: Error) => void unseen.push(message),
+  };
   const failures = new EmitFailures(unroutable as never, (pattern) => (pattern as { toString(): string }).toString());
   return { result: new EmitResult(failures, 'orders.created'), unseen };
 }
@@ -43,6 +46,28 @@ describe('the result of an emit', () => {
     expect(seen).toEqual(['a error refused', 'b error refused']);
     expect(unseen).toEqual([]);
   });
+
+  it.each([undefined, failure])(
+    'tells all subscribers, and its owner, although one of them throws: %s',
+    async (outcome) => {
+      const { result, unseen } = pending();
+      const seen: string[] = [];
+      const throws = finalize(() => {
+        throw new Error('no end');
+      });
+      for (const name of ['a', 'b', 'c']) result.pipe(throws).subscribe({ ...noting(seen, name), next: undefined });
+      const decided: unknown[] = [];
+      const decide = (of: unknown): never => {
+        decided.push(of);
+        throw new Error('no decision');
+      };
+      result.end(outcome, decide);
+      await Promise.resolve();
+      expect(seen).toEqual(['a', 'b', 'c'].map((name) => `${name} ${outcome ? 'error refused' : 'complete'}`));
+      expect(unseen.filter((line) => line.includes('no end'))).toHaveLength(3);
+      expect([decided, unseen.includes('no decision')]).toEqual(outcome ? [[undefined], true] : [[], false]);
+    },
+  );
 
   it('logs a failure without a subscriber, and one whose subscribers have left', async () => {
     const { result, unseen } = pending();

@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
+import { callEach } from '../host/index.js';
 import type { EmitFailures } from './emit-failures.js';
 
 /**
@@ -26,10 +27,17 @@ export class EmitResult<T> extends Observable<T> {
     if (failure === undefined) return this.#end();
     queueMicrotask(() => {
       const isObserved = this.#first?.isOpen === true || this.#others?.some(({ isOpen }) => isOpen) === true;
-      if (!isObserved) this.#failures.unseen(this.#pattern, failure);
-      decide?.(isObserved ? undefined : failure);
       this.#failure = failure;
-      this.#end();
+      const steps = [
+        () => (isObserved ? undefined : this.#failures.unseen(this.#pattern, failure)),
+        () => decide?.(isObserved ? undefined : failure),
+        () => this.#end(),
+      ];
+      callEach(
+        steps,
+        (step) => step(),
+        (error) => this.#failures.thrown(error),
+      );
     });
   }
 
@@ -43,9 +51,18 @@ export class EmitResult<T> extends Observable<T> {
 
   #end(): void {
     this.#isOver = true;
-    this.#first?.end(this.#failure);
-    if (this.#others !== undefined) for (const other of this.#others) other.end(this.#failure);
+    this.#tell(this.#first);
+    if (this.#others !== undefined) for (const other of this.#others) this.#tell(other);
     this.#first = this.#others = undefined;
+  }
+
+  /** A subscriber may throw, in `finalize` for example: neither the others nor the publisher shall miss the outcome. */
+  #tell(subscriber: EmitSubscriber<T> | undefined): void {
+    try {
+      subscriber?.end(this.#failure);
+    } catch (error) {
+      this.#failures.thrown(error);
+    }
   }
 }
 

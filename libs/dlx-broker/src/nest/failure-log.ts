@@ -17,6 +17,17 @@ export interface Taken {
   readonly planned: PlannedHandler;
 }
 
+/** Logs what a subscriber of a stream threw. @param what the stream */
+export const tellSubscriber =
+  (log: EventLog, what: string) =>
+  (error: unknown): void =>
+    log.tell(
+      'subscriberFailed',
+      `a subscriber of ${what} threw an error: ${textOf(error)}`,
+      errorFacts(error),
+      stackOf(error),
+    );
+
 /** One line for each failed attempt: a warning while another one follows, an error with its stack for the last. */
 export class FailureLog {
   constructor(

@@ -248,6 +248,16 @@ export const logEvents = {
     fields: failure,
     says: 'the function that looks at the tasks of a schedule of redrives failed',
   }),
+  subscriberFailed: line({
+    level: 'error',
+    fields: failure,
+    says: 'a subscriber threw an error at the end of its stream; the line has the stack',
+  }),
+  closeFailed: line({
+    level: 'error',
+    fields: failure,
+    says: 'a step of the shutdown failed, and the others followed; the line has the stack',
+  }),
   letterAgeUnknown: line({
     level: 'warn',
     fields: failure,

@@ -3,7 +3,7 @@ import { HomeContext } from '../host/index.js';
 import { type Backend, type BackendDeath, type BackendDelivery } from '../backend/index.js';
 import type { Message, Properties } from '../message/index.js';
 import { isWaitQueueName } from '../retry/index.js';
-import { type ConsumedLetter, Letter, type SettledLetter } from '../streams/index.js';
+import { type ConsumedLetter, guarded, Letter, type SettledLetter } from '../streams/index.js';
 import type { DeathHooks } from './death-hooks/death-hooks.js';
 
 /**
@@ -78,9 +78,13 @@ export class OutcomeEvents {
   #hooks: DeathHooks | undefined;
   #ofHooks: (() => void) | undefined;
 
-  constructor(private readonly backend: Pick<Backend, 'clock' | 'deaths' | 'recordsOrigins'>) {
+  /** @param thrown called with what a subscriber throws */
+  constructor(
+    private readonly backend: Pick<Backend, 'clock' | 'deaths' | 'recordsOrigins'>,
+    thrown: (error: unknown) => void = () => undefined,
+  ) {
     const watchDeaths = () => new Subscription(backend.deaths?.onDeath((death) => this.#ofDeath(death)));
-    this.stream = using(watchDeaths, () => this.#subject).pipe(share());
+    this.stream = guarded(using(watchDeaths, () => this.#subject).pipe(share()), thrown);
   }
 
   get observed(): boolean {

@@ -99,12 +99,6 @@ export class PendingRequests {
     return all.sort((one, other) => one.asyncId() - other.asyncId());
   }
 
-  /** Removes all. @returns fails them */
-  failAll(reason: Error): () => void {
-    const all = this.takeAll();
-    return () => all.forEach((asked) => asked.end({ err: reason }));
-  }
-
   #addOurs(callback: Callback): PendingRequest {
     const place = this.#free.pop() ?? this.#places.length;
     let id = this.#newId(place);

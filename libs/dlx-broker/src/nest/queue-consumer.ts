@@ -288,12 +288,22 @@ export class QueueConsumer {
             ended();
           });
         };
-        const hold = (): void => {
-          this.settlement.wait(held, planned);
-          ended();
+        // The circuit calls these later, when nothing else would rescue the message.
+        const later = (call: () => void): void => {
+          try {
+            call();
+          } catch (fault) {
+            this.settlement.rescue({ delivery: held, planned }, fault);
+            ended();
+          }
         };
+        const hold = (): void =>
+          later(() => {
+            this.settlement.wait(held, planned);
+            ended();
+          });
         // Another queue with the same circuit may have a message under trial.
-        const run = (): void => own.runInAsyncScope(begin);
+        const run = (): void => later(() => own.runInAsyncScope(begin));
         if (planned.circuit?.admits({ run, hold, leave: hold }) !== false) begin();
       },
       fail: (held, context, failure) => {

@@ -1,5 +1,5 @@
 import type { Backend } from '../backend/index.js';
-import { type HomeContext, shownText } from '../host/index.js';
+import { callEach, type HomeContext, shownText } from '../host/index.js';
 import type { Attempts } from './attempts.js';
 import type { EventLog } from './event-log.js';
 import { errorFacts, textOf } from './failure-log.js';
@@ -9,6 +9,7 @@ import type { ConsumerPlan } from './plan.js';
 import type { OrderedQueue } from './ordered/ordered-queue.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { Settlement } from './settlement.js';
+import { tellUnclosed } from './shutdown-steps.js';
 import { within } from './within.js';
 
 /** How long to wait before a queue that was deleted is declared and consumed again, in milliseconds. */
@@ -87,7 +88,7 @@ export class QueueConsumers {
     this.#isClosed = true;
     for (const timer of this.#restoring) clearTimeout(timer);
     this.#restoring.clear();
-    for (const consumer of this.#running.values()) consumer.cancel();
+    this.#each(this.#running.values(), (consumer) => consumer.cancel());
   }
 
   /** Stops all consumers, as {@link stopOf}. */
@@ -97,18 +98,23 @@ export class QueueConsumers {
 
   async #stop(consumers: readonly QueueConsumer[]): Promise<void> {
     const { drainTimeout, log, settlement } = this.parts;
-    for (const consumer of consumers) consumer.cancel();
+    this.#each(consumers, (consumer) => consumer.cancel());
     await within(drainTimeout, Promise.all(consumers.map((consumer) => consumer.idle())));
-    for (const consumer of consumers) {
+    this.#each(consumers, (consumer) => {
       const { queue } = consumer;
+      this.#running.delete(queue);
       const count = consumer.close();
       if (count > 0) {
         const text = `${count} messages of '${queue}' were still at work and go back to the queue`;
         log.tell('messagesReturned', text, { queue, count });
       }
-      this.#running.delete(consumer.queue);
-    }
+    });
     settlement.timers.sweep();
+  }
+
+  /** The backend may be one of the application, and throw: the other consumers end all the same. */
+  #each(consumers: Iterable<QueueConsumer>, call: (consumer: QueueConsumer) => void): void {
+    callEach(consumers, call, (error) => tellUnclosed(this.parts.log, error));
   }
 
   /** Restores a consumer after a pause: its queue was deleted, or its node is down. */

@@ -1,7 +1,7 @@
 import type { Backend, Publication } from '../backend/index.js';
 import { shownText } from '../host/index.js';
 import type { EventLog } from './event-log.js';
-import { errorFacts, textOf } from './failure-log.js';
+import { errorFacts, tellSubscriber, textOf } from './failure-log.js';
 
 /** The most routing keys that are warned about: an application may have one for each of its customers. */
 const mostKeys = 100;
@@ -36,6 +36,11 @@ export class UnroutableEvents {
   failed(name: string, failure: Error): void {
     const pattern = shownText(name, 255);
     this.log.tell('emitFailed', `emit of '${pattern}' failed: ${textOf(failure)}`, { pattern, ...errorFacts(failure) });
+  }
+
+  /** Logs what a subscriber of an emitted event threw. */
+  thrown(error: unknown): void {
+    tellSubscriber(this.log, 'emit')(error);
   }
 }
 

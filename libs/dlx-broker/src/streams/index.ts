@@ -6,6 +6,7 @@ export * from './group-by-error.js';
 export * from './group-by-queue.js';
 export * from './group-by-reason.js';
 export type { GroupLetters } from './group-letters.js';
+export { guarded } from './guarded.js';
 export * from './letter.js';
 export * from './letter-errors.js';
 export type { SettlementFailure } from './letter-stream.js';

@@ -2,6 +2,7 @@ import { lastValueFrom, ReplaySubject, type Observable, type Subscription } from
 import type { Backend } from '../backend/index.js';
 import type { RedriveState } from '../redrive/index.js';
 import type { DeadLetters } from './dead-letters.js';
+import { guarded } from './guarded.js';
 import { LetterRedrive } from './letter-redrive.js';
 import type { ResolvedRedrive } from './redrive-request.js';
 
@@ -64,7 +65,13 @@ export class RedriveTask {
   readonly #letters: Subscription;
 
   /** Made by {@link Redrives.start}. */
-  constructor(backend: Backend, letters: DeadLetters, request: ResolvedRedrive) {
+  constructor(
+    backend: Backend,
+    letters: DeadLetters,
+    request: ResolvedRedrive,
+    /** Called with what a subscriber throws. */
+    private readonly thrown: (error: unknown) => void,
+  ) {
     this.#current = { state: 'running', total: 0, redriven: 0, left: 0, arrived: 0, destinations: {} };
     this.#progress.next(this.#current);
     this.#redrive = new LetterRedrive(backend, letters, request, () => this.#show());
@@ -75,7 +82,7 @@ export class RedriveTask {
 
   /** The progress: now, after every step, and at the end, when it completes. It never fails: see `state`. */
   get progress(): Observable<RedriveProgress> {
-    return this.#progress.asObservable();
+    return guarded(this.#progress, this.thrown);
   }
 
   get current(): RedriveProgress {

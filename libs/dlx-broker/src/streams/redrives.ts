@@ -16,9 +16,20 @@ export class Redrives {
   #closed = false;
   readonly #schedules = new Subscription();
   readonly #report: (failure: unknown) => void;
+  readonly #thrown: (failure: unknown) => void;
 
-  /** @internal Made by DlxBrokerModule. @param report called with what the function `observe` of a schedule throws */
-  constructor(backend: Backend, letters: DeadLetters, report: (failure: unknown) => void = () => undefined) {
+  /**
+   * @internal Made by DlxBrokerModule.
+   * @param report called with what the function `observe` of a schedule throws
+   * @param thrown called with what a subscriber of a task throws
+   */
+  constructor(
+    backend: Backend,
+    letters: DeadLetters,
+    report: (failure: unknown) => void = () => undefined,
+    thrown: (failure: unknown) => void = () => undefined,
+  ) {
+    this.#thrown = thrown;
     this.#backend = backend;
     this.#letters = letters;
     this.#report = report;
@@ -35,7 +46,7 @@ export class Redrives {
    * @throws DlxConfigurationError for an impossible request
    */
   start<T = unknown>(request: RedriveRequest<T>): RedriveTask {
-    const task = new RedriveTask(this.#backend, this.#letters, resolveRedrive(request));
+    const task = new RedriveTask(this.#backend, this.#letters, resolveRedrive(request), this.#thrown);
     this.#running.add(task);
     void task.ended.then(() => this.#retire(task));
     if (this.#closed) task.close();

@@ -21,6 +21,7 @@ function arrange(
     ask,
     changed: (_, { kind, isAgain }: CircuitChange) => changes.push(isAgain ? `${kind} again` : kind),
     fault: (_, error) => faults.push(error),
+    broken: (_, error) => faults.push(error),
     textOf: String,
   });
   const retry = { retries } as never;
@@ -157,6 +158,30 @@ describe('a circuit', () => {
     circuit.admits({ run: () => undefined, hold: () => void seen.push([...changes]) });
     fail(new BankDown(), epoch);
     expect(seen).toEqual([['opened', 'probing', 'opened again']]);
+  });
+
+  it.each(['run', 'hold', 'leave'] as const)('goes on when a message in hand throws in %s', (what) => {
+    const { clock, circuit, faults, fail, succeed } = arrange({ on: BankDown, atLeast: 1 });
+    const done: string[] = [];
+    const message = (name: string): InHand => {
+      const end = (): void => {
+        done.push(name);
+        throw new Error(name);
+      };
+      return { run: end, hold: end, leave: end };
+    };
+    fail();
+    clock.advance('10s');
+    const epoch = circuit.begin();
+    for (const name of ['one', 'two', 'three']) circuit.admits(message(name));
+    if (what === 'run') succeed(epoch);
+    else if (what === 'hold') fail(new BankDown(), epoch);
+    else circuit.close();
+    expect([done, faults.map(String)]).toEqual([
+      ['one', 'two', 'three'],
+      ['Error: one', 'Error: two', 'Error: three'],
+    ]);
+    expect(circuit.state).toBe({ run: 'closed', hold: 'open', leave: 'probing' }[what]);
   });
 
   it('tries nothing after the end of the application, when a handler in hand opens it', () => {

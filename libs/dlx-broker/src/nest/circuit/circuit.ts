@@ -1,4 +1,4 @@
-import { after } from '../../host/index.js';
+import { after, callEach } from '../../host/index.js';
 import type { Clock } from '../../broker/index.js';
 import type { RetryPlan } from '../../retry/index.js';
 import { Drop, Park, Reject, RetryLater, Unavailable } from '../outcomes.js';
@@ -29,6 +29,8 @@ export interface CircuitParts {
   readonly changed: (circuit: Circuit, change: CircuitChange) => void;
   /** Called with what the function `on` threw. */
   readonly fault: (circuit: Circuit, error: unknown) => void;
+  /** Called with what a message in hand threw. The others in hand go on. */
+  readonly broken: (circuit: Circuit, error: unknown) => void;
   /** The text of an error, for the reason. */
   readonly textOf: (error: unknown) => string;
 }
@@ -176,7 +178,9 @@ export class Circuit {
     if (epoch !== this.#epoch || this.#state !== 'probing') return;
     this.#isTrying = false;
     // One that is not handled (its queue is gone, or no handler can read it) is followed by the next one.
-    while (this.#state === 'probing' && !this.#isTrying && this.#inHand.length > 0) this.#inHand.shift()?.run();
+    while (this.#state === 'probing' && !this.#isTrying && this.#inHand.length > 0) {
+      this.#each('run', [this.#inHand.shift() as InHand]);
+    }
   }
 
   /** Tries a message now, if the circuit is open. */
@@ -189,7 +193,7 @@ export class Circuit {
     this.#hasEnded = true;
     this.#callOff?.();
     this.#callOff = undefined;
-    for (const message of this.#inHand.splice(0)) message.leave?.();
+    this.#each('leave');
   }
 
   /** Whether an outcome opens a closed circuit. */
@@ -226,7 +230,7 @@ export class Circuit {
     this.#sleep(now);
     // First the consumers end: to each that still has room for messages, a broker in this process would give its whole queue, one by one.
     this.#tell('opened', this.#openings > 1);
-    for (const message of this.#inHand.splice(0)) message.hold();
+    this.#each('hold');
   }
 
   #sleep(now: number): void {
@@ -270,7 +274,15 @@ export class Circuit {
     this.#reason = undefined;
     this.#enter('closed', now);
     this.#tell('closed');
-    for (const message of this.#inHand.splice(0)) message.run();
+    this.#each('run');
+  }
+
+  #each(what: keyof InHand, messages: readonly InHand[] = this.#inHand.splice(0)): void {
+    callEach(
+      messages,
+      (message) => message[what]?.(),
+      (error) => this.parts.broken(this, error),
+    );
   }
 
   #enter(state: CircuitState, now: number): void {

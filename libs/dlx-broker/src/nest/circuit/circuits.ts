@@ -124,6 +124,7 @@ export class Circuits {
         const gates = [...this.#gates.values()].filter((gate) => gate.circuit === circuit);
         this.parts.changed(circuit, change, gates);
       },
+      broken: (_, error) => doubt(name, 'a message that waited for its probe failed', error),
       fault: (_, error) => doubt(name, "its function 'on' failed, and the error does not count", error),
     });
   }

@@ -1,7 +1,8 @@
 import { Observable, type Subscriber, Subscription } from 'rxjs';
 import type { Backend } from '../../backend/index.js';
-import { HomeContext } from '../../host/index.js';
+import { callEach, HomeContext } from '../../host/index.js';
 import type { EventLog } from '../event-log.js';
+import { tellSubscriber } from '../failure-log.js';
 import type { OutcomeEvent } from '../outcome-events.js';
 import type { DlxAlert } from './alert.js';
 import { checkedWatch, type WatchOptions } from './options.js';
@@ -53,6 +54,6 @@ export class Watches {
   /** Completes all of them. */
   end(): void {
     this.#hasEnded = true;
-    for (const subscriber of this.#subscribers) subscriber.complete();
+    callEach(this.#subscribers, (subscriber) => subscriber.complete(), tellSubscriber(this.parts.log, 'a watch'));
   }
 }

@@ -1,0 +1,26 @@
+import type { EventLog } from './event-log.js';
+import { errorFacts, stackOf, textOf } from './failure-log.js';
+
+/** Logs a failure of a shutdown that goes on. */
+export function tellUnclosed(log: EventLog, error: unknown): void {
+  log.tell('closeFailed', `a step of the shutdown failed: ${textOf(error)}`, errorFacts(error), stackOf(error));
+}
+
+/**
+ * Takes each step of a shutdown, also behind one that fails: what stayed open would keep the process alive, or a data directory locked.
+ * Further failures are logged.
+ * @throws what the first failing step threw, when all steps were taken
+ */
+export async function takeSteps(log: EventLog, steps: readonly (() => unknown)[]): Promise<void> {
+  let first: { readonly error: unknown } | undefined;
+  for (const step of steps) {
+    try {
+      const result = step();
+      if (result instanceof Promise) await result;
+    } catch (error) {
+      if (first === undefined) first = { error };
+      else tellUnclosed(log, error);
+    }
+  }
+  if (first !== undefined) throw first.error;
+}
