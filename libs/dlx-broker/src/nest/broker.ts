@@ -1,6 +1,6 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { HomeContext, shownText } from '../host/index.js';
+import { HomeContext } from '../host/index.js';
 import { describeRetry } from '../retry/index.js';
 import { type Backend, ConnectionLostError } from '../backend/index.js';
 import { describeTopology, type Topology } from '../topology/index.js';
@@ -28,7 +28,7 @@ import { StartReport } from './start-report.js';
 import { Settlement } from './settlement.js';
 import { type DlxAlert, Watches, type WatchOptions } from './watch/index.js';
 import { tellPorts } from './open-ports.js';
-import { takeSteps } from './shutdown-steps.js';
+import { takeSteps, tellReturned, tellUnclosed } from './shutdown-steps.js';
 import { within } from './within.js';
 
 /**
@@ -232,12 +232,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** Closes everything that was opened, because Nest does not close an application whose start failed. */
   async #failed(error: unknown): Promise<never> {
-    await takeSteps(this.#log, [
-      () => this.drain(),
-      () => this.connected.close(),
-      () => this.#health.close(),
-      () => this.#watches.end(),
-    ]);
+    await this.onApplicationShutdown().catch((failure: unknown) => tellUnclosed(this.#log, failure));
     throw error;
   }
 
@@ -308,11 +303,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async #drain(): Promise<void> {
     this.#closing = true;
     const redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
-    for (const [name, count] of this.parts.letters.unsettled()) {
-      const queue = shownText(name);
-      const text = `${count} letters of '${queue}' were unsettled in a stream and return to the queue`;
-      this.#log.tell('lettersReturned', text, { queue, count });
-    }
+    tellReturned(this.#log, this.parts.letters.unsettled());
     const interrupted = new ConnectionLostError('the application was closed while it started', false);
     await takeSteps(this.#log, [
       () => this.parts.letters.close(),
@@ -321,11 +312,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       () => this.#gates.close(), // afterwards, so that nothing begins in place of what waited for a probe
       () => redrives,
       () => this.#waits.forEach((end) => end(interrupted)),
-      () =>
-        within(
-          this.options.drainTimeout,
-          this.#turn.catch(() => undefined),
-        ),
+      () => within(this.options.drainTimeout, Promise.allSettled([this.#turn])),
       () => this.#consumers.stop(),
     ]);
   }

@@ -1,17 +1,7 @@
-/** The levels of Nest's logger, and `off` for no line. */
-export type LineLevel = 'error' | 'warn' | 'log' | 'debug' | 'verbose' | 'off';
+import { connectionLogEvents } from './log-events-of-connections.js';
+import { line, type LineLevel } from './log-line-kind.js';
 
-interface LineKind<F extends string> {
-  /** The default level. */
-  readonly level: LineLevel;
-  /** The names of the fields besides `message` and `event`. */
-  readonly fields: readonly F[];
-  /** What the sentence says, for the docs. */
-  readonly says: string;
-}
-
-/** Keeps the names of the fields for the compiler, and not the sentence. */
-const line = <F extends string>(kind: LineKind<F>): LineKind<F> => kind;
+export type { LineLevel };
 
 const failure = ['errorClass', 'errorMessage'] as const;
 const attempt = ['handler', 'queue', 'attempt', 'attempts', ...failure] as const;
@@ -263,40 +253,7 @@ export const logEvents = {
     fields: failure,
     says: 'health does not tell the age of dead letters; once',
   }),
-  notConnected: line({ level: 'warn', fields: ['reason'], says: '`rabbitmq()`: the first connection failed so far' }),
-  connectionLost: line({
-    level: 'warn',
-    fields: ['reason'],
-    says: '`rabbitmq()`: the connection was lost, or is still missing for another reason',
-  }),
-  connected: line({
-    level: 'warn',
-    fields: [],
-    says: '`rabbitmq()`: connected after `notConnected` or `connectionLost`',
-  }),
-  blocked: line({
-    level: 'warn',
-    fields: ['reason'],
-    says: '`rabbitmq()`: publishes wait, because the server has an alarm',
-  }),
-  unblocked: line({ level: 'warn', fields: [], says: '`rabbitmq()`: publishes go on' }),
-  declarationWaits: line({
-    level: 'warn',
-    fields: ['reason'],
-    says: '`rabbitmq()`: the server cannot declare something now; it is tried again',
-  }),
-  declarationFailed: line({
-    level: 'warn',
-    fields: ['reason'],
-    says: '`rabbitmq()`: something could not be declared again after a reconnect',
-  }),
-  comparedByDeclaring: line({
-    level: 'warn',
-    fields: ['reason'],
-    says: '`rabbitmq()`: the management API did not show what exists',
-  }),
-  policyConflict: line({ level: 'warn', fields: [], says: '`rabbitmq()`: a policy changes what a queue needs' }),
-  policiesUnchecked: line({ level: 'warn', fields: ['reason'], says: '`rabbitmq()`: policies could not be looked at' }),
+  ...connectionLogEvents,
   directoryTaken: line({
     level: 'warn',
     fields: ['directory'],

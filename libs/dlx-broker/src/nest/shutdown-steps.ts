@@ -1,5 +1,15 @@
+import { shownText } from '../host/index.js';
 import type { EventLog } from './event-log.js';
 import { errorFacts, stackOf, textOf } from './failure-log.js';
+
+/** Logs the letters of each queue that a stream had in hand. */
+export function tellReturned(log: EventLog, unsettled: ReadonlyMap<string, number>): void {
+  for (const [name, count] of unsettled) {
+    const queue = shownText(name);
+    const text = `${count} letters of '${queue}' were unsettled in a stream and return to the queue`;
+    log.tell('lettersReturned', text, { queue, count });
+  }
+}
 
 /** Logs a failure of a shutdown that goes on. */
 export function tellUnclosed(log: EventLog, error: unknown): void {
