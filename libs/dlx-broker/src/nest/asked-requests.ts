@@ -7,12 +7,12 @@ import { takeAnswer } from './answers.js';
 import { describeError } from './failure.js';
 import { type PendingRequest, PendingRequests } from './pending.js';
 import { DlxRecord } from './record-builder.js';
-import type { Asker, SharedReplies } from './shared-replies.js';
+import type { ReplyClient, SharedReplies } from './shared-replies.js';
 
 /** The requests of a client, from the publish to the last answer. */
 export class AskedRequests {
   readonly #pending: PendingRequests;
-  readonly #asker: Asker;
+  readonly #client: ReplyClient;
 
   /**
    * @param prefix of the ids of its requests
@@ -28,7 +28,7 @@ export class AskedRequests {
     private readonly thrown: (error: unknown) => void,
   ) {
     this.#pending = new PendingRequests(prefix);
-    this.#asker = {
+    this.#client = {
       prefix,
       waitsFor: (id) => this.#pending.get(id) !== undefined,
       answered: (message) => {
@@ -66,7 +66,7 @@ export class AskedRequests {
       const request = (asked = this.#pending.add(callback, record?.properties.correlationId));
       const publication = publicationOf(request.id);
       const span = (published = this.tracing?.published(publication));
-      this.replies.request(this.#asker, span?.publication ?? publication, (failure) => {
+      this.replies.request(this.#client, span?.publication ?? publication, (failure) => {
         span?.end(failure);
         if (failure !== undefined && this.#pending.delete(request)) this.#fail([request], failure);
       });
@@ -87,7 +87,7 @@ export class AskedRequests {
   close(reason: Error): void {
     const requests = this.#pending.takeAll();
     for (const { id } of requests) this.replies.giveUp(id);
-    this.replies.leave(this.#asker);
+    this.replies.leave(this.#client);
     this.#fail(requests, reason);
   }
 

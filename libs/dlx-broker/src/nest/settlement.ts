@@ -150,7 +150,7 @@ export class Settlement {
     const isOver = (): boolean => delivery.settled;
     taken.span?.end('requeued', errorOf(fault));
     if (!isOver()) this.timers.after(shortestPause, isOver, () => delivery.requeue());
-    this.#log.trouble(taken, 'could not be settled as its handler ended, and comes back unless it was', fault);
+    this.#log.trouble(taken, 'could not be settled when its handler ended, and returns unless it was', fault);
   }
 
   /** Acknowledges a message that was handled before, in this process or another. */
@@ -384,8 +384,8 @@ const attemptBy = ({ delivery }: Taken): number => attemptOf(delivery.message, d
 
 function fateOf(outcome: RetryOutcome & { readonly kind: 'parked' }): string {
   const fate = `parked in '${outcome.queue}'`;
-  if (outcome.why === 'headers') return `${fate}, for its headers have no room for another attempt`;
-  return outcome.why === 'policy' ? `${fate}, for its policy failed (${textOf(outcome.fault)})` : fate;
+  if (outcome.why === 'headers') return `${fate}, because its headers have no room for another attempt`;
+  return outcome.why === 'policy' ? `${fate}, because its policy failed (${textOf(outcome.fault)})` : fate;
 }
 
 const doNothing = (): void => undefined;

@@ -1,9 +1,9 @@
 import type { Backend, Done, Publication, ReplyChannel } from '../backend/index.js';
 import type { Message } from '../message/index.js';
 
-/** A client that asks. */
-export interface Asker {
-  /** The first characters of the ids that it makes. All askers have as many. */
+/** A client that gets its answers by the shared channel. */
+export interface ReplyClient {
+  /** The prefix of the ids that it makes. The prefixes of all clients have the same length. */
   readonly prefix: string;
   /** Whether a request with this id waits for its answer. */
   waitsFor(correlationId: string): boolean;
@@ -17,18 +17,18 @@ export interface Asker {
  * connection. It is opened by the first request, and closed when the last client is closed.
  */
 export class SharedReplies {
-  readonly #askers = new Map<string, Asker>();
+  readonly #clients = new Map<string, ReplyClient>();
   #channel: ReplyChannel | undefined;
   #lengthOfPrefix = 0;
 
   constructor(private readonly backend: Backend) {}
 
   /** @throws Error when a request of another client with this id waits for its answer */
-  request(asker: Asker, publication: Publication, done: Done): void {
+  request(client: ReplyClient, publication: Publication, done: Done): void {
     const { correlationId = '' } = publication.properties;
-    if (!correlationId.startsWith(asker.prefix)) this.#checkOwn(asker, correlationId);
-    this.#askers.set(asker.prefix, asker);
-    this.#lengthOfPrefix = asker.prefix.length;
+    if (!correlationId.startsWith(client.prefix)) this.#checkOwn(client, correlationId);
+    this.#clients.set(client.prefix, client);
+    this.#lengthOfPrefix = client.prefix.length;
     this.#channel ??= this.#open();
     this.#channel.request(publication, done);
   }
@@ -38,9 +38,9 @@ export class SharedReplies {
   }
 
   /** A client was closed. */
-  leave(asker: Asker): void {
-    this.#askers.delete(asker.prefix);
-    if (this.#askers.size > 0) return;
+  leave(client: ReplyClient): void {
+    this.#clients.delete(client.prefix);
+    if (this.#clients.size > 0) return;
     this.#channel?.close();
     this.#channel = undefined;
   }
@@ -49,9 +49,9 @@ export class SharedReplies {
     return this.backend.openReplies(
       (message) => {
         const id = message.properties.correlationId;
-        if (id !== undefined) this.#askerOf(id)?.answered(message);
+        if (id !== undefined) this.#clientOf(id)?.answered(message);
       },
-      (id) => this.#askerOf(id) !== undefined,
+      (id) => this.#clientOf(id) !== undefined,
       (reason) => this.#lost(reason),
     );
   }
@@ -59,22 +59,22 @@ export class SharedReplies {
   /** The next request opens another channel. */
   #lost(reason: Error): void {
     this.#channel = undefined;
-    const failures = [...this.#askers.values()].map((asker) => asker.lost(reason));
+    const failures = [...this.#clients.values()].map((client) => client.lost(reason));
     for (const fail of failures) fail();
   }
 
   /** @returns undefined for a request that was given up, or is of no client here */
-  #askerOf(id: string): Asker | undefined {
-    const maker = this.#askers.get(id.slice(0, this.#lengthOfPrefix));
+  #clientOf(id: string): ReplyClient | undefined {
+    const maker = this.#clients.get(id.slice(0, this.#lengthOfPrefix));
     if (maker?.waitsFor(id) === true) return maker;
     // An id that the application chose.
-    for (const asker of this.#askers.values()) if (asker.waitsFor(id)) return asker;
+    for (const client of this.#clients.values()) if (client.waitsFor(id)) return client;
     return undefined;
   }
 
-  #checkOwn(asker: Asker, id: string): void {
-    for (const other of this.#askers.values()) {
-      if (other === asker || !other.waitsFor(id)) continue;
+  #checkOwn(client: ReplyClient, id: string): void {
+    for (const other of this.#clients.values()) {
+      if (other === client || !other.waitsFor(id)) continue;
       throw new Error(`a request of another client with the correlation id '${id}' waits already`);
     }
   }

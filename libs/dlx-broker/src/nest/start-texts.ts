@@ -86,12 +86,12 @@ export const argumentWarnings = (topology: Topology): readonly string[] =>
 
 /** @param misplaced methods of providers, in which Nest reads no patterns */
 export const misplacedWarning = (misplaced: readonly string[]): string =>
-  `${misplaced.join(', ')} get no messages: Nest reads @EventPattern and @MessagePattern in controllers only, and these stand in ` +
+  `${misplaced.join(', ')} get no messages: Nest reads @EventPattern and @MessagePattern in controllers only, and these are in ` +
   'providers; list the class among the controllers of its module, or use @Consume';
 
 export const unseenWarning = (unseen: readonly string[]): string =>
   `${unseen.join(', ')} get no messages: Nest does not see @EventPattern and @MessagePattern on methods whose names are symbols; ` +
-  'name the method by a text, or use @Consume';
+  'give the method a name that is a string, or use @Consume';
 
 export function overrideWarning({ origin, overridden, contributions }: Override): string {
   const decorators = contributions.map(({ decorator }) => `@${decorator}`).join(', ');

@@ -23,7 +23,7 @@ export const isChoice: Check = (value, origin) => {
   throw new DlxConfigurationError(
     `${origin}: ${
       remedy ??
-      `${typeof value} says no broker; write embedded(), sharedBroker(broker), rabbitmq({ urls }) or customBackend(backend)`
+      `${typeof value} is no broker; write embedded(), sharedBroker(broker), rabbitmq({ urls }) or customBackend(backend)`
     }`,
   );
 };

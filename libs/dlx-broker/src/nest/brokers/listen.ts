@@ -5,34 +5,32 @@ import { DlxConfigurationError, optionsOf, refused, refuseUnknown, whole } from 
 import type { ServedUser } from '../../logins/index.js';
 import { type Check, checkAll, type Checks, isFlag, isFunction, isText, readLater } from '../check-options.js';
 
-/** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
+/** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
 export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'http' | 'throttle'>;
 
-/** A port for the management API: on loopback, 15672, by default; 0 is any that is free. */
+/** A port for the management API: by default 15672 on loopback; 0 is any free port. */
 export type HttpPortOptions = Omit<HttpOptions, 'resources'>;
 
 /** The options that do not depend on the port for HTTP. */
 interface PortOptions {
-  /** A port for AMQP 0-9-1 clients: on loopback, 5672, by default; 0 is any that is free. */
+  /** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
   readonly amqp?: AmqpPortOptions;
   /**
-   * A port for Prometheus, without a login: on loopback, 15692, by default; 0 is any that is free. It has what the option `metrics`
+   * A port for Prometheus, without a login: by default 15692 on loopback; 0 is any free port. It shows what the option `metrics`
    * of `forRoot` measures.
    */
   readonly metrics?: MetricsOptions;
   /**
-   * How much memory this process may use before publishers at these ports wait: up to 1 a share of what it may have
-   * (the container's limit, else the machine's memory), above it bytes. Default 0.4.
+   * The memory in use above which publishers at these ports wait. Up to 1: a share of the memory of the container, or of the
+   * machine without a container limit. Above 1: bytes. Default 0.4.
    */
   readonly memoryLimit?: number;
-  /**
-   * Who may log in. By default `guest` with the password `guest`, who may do everything, but only from this machine.
-   */
+  /** The users who may log in. Default: `guest` with the password `guest`, who may do everything, but only from this machine. */
   readonly users?: readonly ServedUser[];
 }
 
 interface WithHttp extends PortOptions {
-  /** A port for the management API: on loopback, 15672, by default; 0 is any that is free. */
+  /** A port for the management API: by default 15672 on loopback; 0 is any free port. */
   readonly http: HttpPortOptions;
   /** The file of the audit log, which has every change that operators make over HTTP. */
   readonly audit?: string;
@@ -80,7 +78,7 @@ const metricsChecks = { host: isText, port } satisfies Checks<MetricsOptions>;
 
 /** Ports of an application whose broker is a server: the console of the server. `audit` needs `http`. */
 export interface RemoteListenOptions {
-  /** The console, and the management API that it needs: on loopback, 15672, by default; 0 is any port that is free. */
+  /** The console, and the management API that it needs: by default 15672 on loopback; 0 is any free port. */
   readonly http: HttpPortOptions;
   /** The file of the audit log, which has every change that operators make over this port. */
   readonly audit?: string;

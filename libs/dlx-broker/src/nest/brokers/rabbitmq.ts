@@ -120,7 +120,7 @@ const remedy = "write rabbitmq({ urls: 'amqp://localhost' })";
  */
 export function rabbitmq(options: RabbitMqBrokerOptions): BrokerChoice {
   const checked = read(options, rabbitmqChecks, 'rabbitmq()', remedy);
-  if (checked.urls === undefined) throw refused(undefined, "option 'urls' of rabbitmq()", `says no server; ${remedy}`);
+  if (checked.urls === undefined) throw refused(undefined, "option 'urls' of rabbitmq()", `names no server; ${remedy}`);
   for (const option of ['policies', 'strictPolicies'] as const) {
     if (checked[option] === undefined || checked[option] === false || checked.management !== undefined) continue;
     const needs = "needs option 'management', the URL of the management API: AMQP 0-9-1 knows no policies";

@@ -13,7 +13,7 @@ import type { Check } from '../check-options.js';
 
 /** A provider that knows whether a dependency is up. */
 export interface HealthProbe {
-  /** True if it is worth to try a message. */
+  /** True if it is worth trying a message. */
   isUp(): boolean | Promise<boolean>;
 }
 

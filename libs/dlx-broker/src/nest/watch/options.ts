@@ -13,11 +13,11 @@ import {
 export interface WatchOptions {
   /** The queues: names, regular expressions, or a list of both, up to 100. Default: the dead-letter queues of the handlers. */
   readonly queues?: string | RegExp | readonly (string | RegExp)[];
-  /** Raised when the oldest dead letter of a queue is as old: milliseconds, or a text such as `'1h'`; at least a second. */
+  /** Raised when the oldest dead letter of a queue is this old or older: milliseconds, or a text such as `'1h'`; at least a second. */
   readonly olderThan?: number | string;
-  /** Raised when a queue has as many messages. */
+  /** Raised when a queue has this many messages or more. */
   readonly atLeast?: number;
-  /** Raised when as many messages came into a queue within a minute. */
+  /** Raised when this many messages or more came into a queue within a minute. */
   readonly perMinute?: number;
   /** True: raised when a message is parked with a fingerprint that the queue did not have. */
   readonly newFingerprint?: boolean;

@@ -33,7 +33,7 @@ export class WatchedQueue {
       const limit = options[rule];
       if (limit !== undefined) this.#alarms.set(rule, new Alarm(limit, clearAfter));
     }
-    // A new fingerprint is a value for one instant. The alert ends when there was no further one for the time.
+    // A new fingerprint is a value for one instant. The alert ends when no further one came within `clearAfter`.
     if (newFingerprint) this.#news = new Alarm(1, 0);
   }
 

@@ -47,7 +47,7 @@ export class Watcher {
     this.#patience = new Patience(parts.backend.clock);
   }
 
-  /** True if it has to hear of parked messages: for their fingerprints, or where the backend does not count arrivals. */
+  /** True if it needs the events of parked messages: for their fingerprints, or where the backend does not count arrivals. */
   get needsEvents(): boolean {
     const { options, backend } = this.parts;
     return options.newFingerprint || (options.perMinute !== undefined && backend.browsing?.isLocal !== true);
