@@ -2,7 +2,8 @@
 //  - "are the types wrong", for each way to find a module
 //  - require() of each entry, on Nest 11 and Nest 12
 //  - an application compiles in each kind of module, with Nest 11 and TypeScript 5, and with Nest 12 and TypeScript 6. `--all`: with each
-//    of both. The declarations of the package are checked as well (`skipLibCheck: false`).
+//    of both. The declarations of the package are checked as well (`skipLibCheck: false`), without prom-client, and for Nest 12 with the
+//    newest types of Node.
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -42,7 +43,8 @@ function application(nest) {
   mkdirSync(packages, { recursive: true });
   for (const name of ['@nestjs', 'rxjs', 'reflect-metadata'])
     symlinkSync(join(nests[nest], name), join(packages, name));
-  for (const name of ['@types', '@hono', 'hono', 'yaml', 'prom-client', '@opentelemetry']) {
+  symlinkSync(join(nest === 12 ? here : root, 'node_modules/@types'), join(packages, '@types'));
+  for (const name of ['@hono', 'hono', 'yaml', '@opentelemetry']) {
     symlinkSync(join(root, 'node_modules', name), join(packages, name));
   }
   execFileSync('tar', ['-xzf', tarball, '-C', packages]);

@@ -1,5 +1,5 @@
 /*
- * The entry point for the metrics of an application that has a registry of prom-client, which this entry uses as types only.
+ * The entry point for the metrics of an application that has a registry of prom-client.
  */
 
 // Metrics

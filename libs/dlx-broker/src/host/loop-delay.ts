@@ -1,7 +1,10 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** The milliseconds between two measurements. */
 const resolution = 20;
+
+/** Not imported by name, because the types of Node 26 have another name for it than those of Node 20. */
+type IntervalHistogram = ReturnType<typeof monitorEventLoopDelay>;
 
 /** Measures the intervals between the calls of a timer from now on, in nanoseconds. See {@link loopDelayOf}. */
 export function measureLoop(): IntervalHistogram {

@@ -1,4 +1,3 @@
-import type { Metric as PromMetric, Registry, RegistryContentType } from 'prom-client';
 import { DlxConfigurationError } from '../options/index.js';
 import { handlerFamilies } from './dlx/handler-families.js';
 import type { Family, Metric } from './family.js';
@@ -8,8 +7,12 @@ import type { MeteredSource } from './meter.js';
 import type { MeteredHandlers } from './source.js';
 import { pointsOf } from './text.js';
 
-/** A registry of prom-client 15. */
-export type AnyRegistry = Registry<RegistryContentType>;
+/** A registry of prom-client 15. Only the members that are used here, so that an application without prom-client compiles. */
+export interface AnyRegistry {
+  readonly contentType: string;
+  getSingleMetric(name: string): unknown;
+  registerMetric(metric: object): void;
+}
 
 /** A value as prom-client wants it. */
 interface PromValue {
@@ -61,7 +64,7 @@ export function registerMetrics(
   source: MeteredSource | undefined,
   origin: string,
 ): void {
-  const first = registry.getSingleMetric(handlerFamilies[0]?.name ?? '') as unknown;
+  const first = registry.getSingleMetric(handlerFamilies[0]?.name ?? '');
   const brokers = first instanceof RegisteredMetric ? first.brokers : new RegisteredBrokers();
   if (brokers.has(handlers)) throw new DlxConfigurationError(`${origin} is in this registry already: register it once`);
   if (source !== undefined && brokers.source !== undefined && brokers.source.engine !== source.engine) {
@@ -82,7 +85,7 @@ export function registerMetrics(
     );
   }
   brokers.add(handlers, source);
-  for (const metric of metrics) registry.registerMetric(metric as unknown as PromMetric);
+  for (const metric of metrics) registry.registerMetric(metric);
 }
 
 const ofHandlers = (
