@@ -52,7 +52,7 @@ describe('ctl', () => {
     ['list_queues -t -1', 64, 'Invalid options for this command:\n--timeout : -1'],
     ['list_queues --formatter erlang', 64, 'terms of Erlang are not written here'],
     ['list_queues --formatter __proto__', 64, 'it is not known'],
-    ['list_queues -n rabbit@host', 64, 'there are no Erlang nodes here: say --url instead of --node'],
+    ['list_queues -n rabbit@host', 64, 'there are no Erlang nodes here: use --url instead of --node'],
     ['join_cluster rabbit@host', 64, "command 'join_cluster' of rabbitmqctl is about Erlang nodes"],
     ['list_queues -t 0', 75, 'operation list_queues on'],
     ['list_queues --url http://127.0.0.1:1', 69, "on 'http://127.0.0.1:1': connection refused"],

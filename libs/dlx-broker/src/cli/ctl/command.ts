@@ -31,8 +31,8 @@ export interface Listing {
 }
 
 /**
- * What a command answers: nothing, a text, or rows. A note is left out when quiet; a result as JSON stands beside
- * `"result": "ok"`, a document is JSON already.
+ * What a command answers: nothing, a text, or rows. A note is left out when quiet; a result as JSON is beside `"result": "ok"`, a
+ * document is JSON already.
  */
 export type Answer =
   | undefined

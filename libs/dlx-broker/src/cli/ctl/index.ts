@@ -98,7 +98,7 @@ function inputOf(
     throw new BadArguments(exit.usage, `Invalid options for this command:\n${list}`);
   }
   if (options.has('node') || options.has('longnames'))
-    throw new CtlFailure(exit.usage, 'Error: there are no Erlang nodes here: say --url instead of --node');
+    throw new CtlFailure(exit.usage, 'Error: there are no Erlang nodes here: use --url instead of --node');
   const [, ...args] = line.args;
   const [least, most] = command.takes;
   if (args.length < least) throw new BadArguments(exit.usage, 'not enough arguments.');
@@ -130,7 +130,7 @@ function unknown(name: string): CtlFailure {
   if (elsewhere.includes(name))
     return new CtlFailure(
       exit.usage,
-      `Error: command '${name}' of rabbitmqctl is about Erlang nodes and their cluster, or not to be had by HTTP`,
+      `Error: command '${name}' of rabbitmqctl is about Erlang nodes and their cluster, or has no HTTP API`,
     );
   const suggestion = suggestionFor(name, [...commands, ...withoutBroker].map((command) => command.name).toSorted());
   const found = `\nCommand '${name}' not found. \n`;

@@ -120,7 +120,7 @@ async function untilEnd(started: Reply, api: Api, { terminal }: CommandOutput): 
 
 const isAtWork = ({ state }: State): boolean => state === 'running';
 
-/** The last slash parts them: a routing key rarely has one. */
+/** The last slash separates exchange and routing key: a routing key rarely has one. */
 export function addressIn(text: string): Address {
   const slash = text.lastIndexOf('/');
   if (slash < 0) {

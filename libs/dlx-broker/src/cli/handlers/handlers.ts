@@ -1,5 +1,5 @@
 import { shownJson, shownText } from '../../host/index.js';
-import { acting } from '../acting.js';
+import { withApi } from '../with-api.js';
 import type { Api, Sent } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { ask, type CommandOutput, type CommonFlags } from '../dead-letters/ask.js';
@@ -25,14 +25,14 @@ interface HandlerRow {
 
 /** Lists the handlers. @returns the exit code */
 export const list = (flags: CommonFlags, output: CommandOutput): Promise<number> =>
-  acting('list', flags, output, async (api) => {
+  withApi('list', flags, output, async (api) => {
     const text = await handlersOf(api);
     output.out(flags.json === true ? shownJson(text) : handlersText(rowsOf(text)));
   });
 
 /** Pauses a handler. @returns the exit code */
 export const pause = (handler: string, flags: PauseFlags, output: CommandOutput): Promise<number> =>
-  acting('pause', flags, output, async (api) => {
+  withApi('pause', flags, output, async (api) => {
     const { reason } = flags;
     const body = { ...(reason !== undefined && { reason }) };
     await change(api, 'PUT', handler, { body });
@@ -42,7 +42,7 @@ export const pause = (handler: string, flags: PauseFlags, output: CommandOutput)
 
 /** Ends the pause of a handler. @returns the exit code */
 export const resume = (handler: string, flags: CommonFlags, output: CommandOutput): Promise<number> =>
-  acting('resume', flags, output, async (api) => {
+  withApi('resume', flags, output, async (api) => {
     await change(api, 'DELETE', handler);
     await report(api, handler, flags, output, 'is not paused');
   });

@@ -120,7 +120,7 @@ export async function directorySource(place: DirectoryPlace, tell: (line: string
   };
 }
 
-/** A delayed message, whose delay does not end while the clock stands. */
+/** A delayed message, whose delay does not end, because the clock of this command does not advance. */
 function takenOf(open: Directory, { delayed, entry }: DelayedMessage): Taken {
   const { routingKey, own, body, origin } = entry.message;
   return {

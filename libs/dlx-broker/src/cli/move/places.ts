@@ -26,7 +26,7 @@ export type Place = ServerPlace | DirectoryPlace;
 
 /**
  * Reads a URL of a server, `amqp://user:password@host:port/vhost` or `amqps://...`, or the path of a data directory.
- * @param option the option it was given as, for errors; a URL is not shown, for it may hold a password
+ * @param option the option it was given as, for errors; a URL is not shown, because it may hold a password
  * @param vhost of a directory @throws Refusal
  */
 export function placeOf(text: string | undefined, option: string, queue: string, vhost: string | undefined): Place {

@@ -1,5 +1,5 @@
 import { shownJson, shownText } from '../../host/index.js';
-import { acting } from '../acting.js';
+import { withApi } from '../with-api.js';
 import type { Api } from '../ctl/api.js';
 import { ask, type CommandOutput, type CommonFlags, shownQueue, vhostOf } from '../dead-letters/ask.js';
 
@@ -10,7 +10,7 @@ export interface PauseFlags extends CommonFlags {
 
 /** Pauses a queue. @returns the exit code */
 export const pause = (queue: string, flags: PauseFlags, output: CommandOutput): Promise<number> =>
-  acting('pause', flags, output, async (api) => {
+  withApi('pause', flags, output, async (api) => {
     const { for: time, reason } = flags;
     const body = { ...(time !== undefined && { for: time }), ...(reason !== undefined && { reason }) };
     await ask(api, 'PUT', pathOf(queue, flags, 'pause'), shownQueue(queue, vhostOf(flags)), { body });
@@ -20,7 +20,7 @@ export const pause = (queue: string, flags: PauseFlags, output: CommandOutput): 
 
 /** Ends the pause of a queue. @returns the exit code */
 export const resume = (queue: string, flags: PauseFlags, output: CommandOutput): Promise<number> =>
-  acting('resume', flags, output, async (api) => {
+  withApi('resume', flags, output, async (api) => {
     await ask(api, 'DELETE', pathOf(queue, flags, 'pause'), shownQueue(queue, vhostOf(flags)));
     await report(api, queue, flags, output, 'delivers to its consumers');
   });

@@ -8,7 +8,7 @@ import type { CommandOutput, CommonFlags } from './dead-letters/ask.js';
  * @param name of the command, for errors
  * @returns the exit code
  */
-export async function acting(
+export async function withApi(
   name: string,
   { url, user, password }: CommonFlags,
   output: CommandOutput,
