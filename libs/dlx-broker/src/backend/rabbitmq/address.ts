@@ -1,7 +1,7 @@
 import { bracketed } from '../../host/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
 
-/** Where a server is, as an URL says it. */
+/** Where a server is, as a URL says it. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;

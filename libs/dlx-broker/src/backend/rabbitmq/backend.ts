@@ -322,7 +322,7 @@ export class RabbitMqBackend implements Backend {
     });
   }
 
-  /** @param subject what a declaration is about */
+  /** @param limit milliseconds since 1970 */
   #connected(limit: number): Promise<OpenLink> {
     const { current } = this.#link;
     if (current !== undefined && !this.#isClosed) return Promise.resolve(current);

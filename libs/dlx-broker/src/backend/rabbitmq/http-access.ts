@@ -18,8 +18,9 @@ export class HttpAccess {
   }
 
   /**
-   * What a server offers over its HTTP API. @param makes it of the API and the virtual host
+   * What a server offers over its HTTP API.
    * @param which `any` server with an HTTP API, or only a dlx-broker (`own`)
+   * @param make makes it from the API and the virtual host
    */
   over<T>(
     link: OpenLink | undefined,

@@ -166,12 +166,12 @@ export class Link {
 
   #failed(failures: readonly Error[], attempt: number, begun: number): void {
     const failure = failures.at(-1) as Error;
-    const isHopeless = failures.every((each) => each instanceof ConnectionFailedError && permanent.has(each.reason));
-    if (!this.#wasReady && (isHopeless || attempt >= this.options.startAttempts)) {
+    const isPermanent = failures.every((each) => each instanceof ConnectionFailedError && permanent.has(each.reason));
+    if (!this.#wasReady && (isPermanent || attempt >= this.options.startAttempts)) {
       const seconds = ((this.host.clock.now() - begun) / 1_000).toFixed(1);
       const reasons = [...new Set(failures.map(({ message }) => message))].join('; ');
       const given = `the broker of rabbitmq() was not reached in ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'} (${seconds} s)`;
-      const fatal = new ConnectError(`${given}: ${reasons}`, isHopeless ? 'never' : 'later', { cause: failure });
+      const fatal = new ConnectError(`${given}: ${reasons}`, isPermanent ? 'never' : 'later', { cause: failure });
       this.#enter({ kind: 'closed', failure: fatal });
       this.#settle?.reject(fatal);
       this.#settle = undefined;

@@ -3,8 +3,8 @@ import type { BackendState } from '../state.js';
 import type { Warn, WarningEvent } from './warn.js';
 
 /**
- * Logs how the connection to a server fares: why there is none, for how long, and when publishes have to wait. A reason is
- * logged once until the next connection, however many attempts fail by it. A start that succeeds at once logs nothing.
+ * Logs the state of the connection to a server: why there is none, for how long, and when publishes have to wait. A reason is
+ * logged once until the next connection, however many attempts fail for it. A start that succeeds at once logs nothing.
  * @param startAttempts the option of `rabbitmq()`
  * @param warn gets one line of text at a time
  */
