@@ -37,7 +37,7 @@ const open = (module: typeof Shop) =>
 const app = await open(Shop);
 setPolicies(broker);
 const traffic = new Traffic(app.get(DlxClient));
-await traffic.relive((share) => console.log(`A day of the shop in virtual time: ${Math.round(share * 100)} %`));
+await traffic.simulateDay((share) => console.log(`A day of the shop in virtual time: ${Math.round(share * 100)} %`));
 traffic.start();
 
 const served = await open(Console);

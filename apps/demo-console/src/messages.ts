@@ -3,7 +3,7 @@ import { type DlxRecord, DlxRecordBuilder } from 'dlx-broker';
 import type { Random } from './random.js';
 
 /** What happens in the shop: a routing key of the exchange for events, a body, and properties. */
-export interface Happening {
+export interface ShopEvent {
   readonly key: string;
   readonly record: DlxRecord;
 }
@@ -99,7 +99,7 @@ export class Messages {
 
   constructor(private readonly random: Random) {}
 
-  next(kind: Kind): Happening {
+  next(kind: Kind): ShopEvent {
     const { random } = this;
     const id = ++this.#id;
     const [key, body, options = {}] = (makers[kind] as Make)(random, id);

@@ -36,7 +36,7 @@ export class Traffic {
   }
 
   /** Simulates the day before the start. @param progress gets the share that is done, ten times */
-  async relive(progress: (share: number) => void): Promise<void> {
+  async simulateDay(progress: (share: number) => void): Promise<void> {
     const start = clock.now();
     const plan = kinds
       .flatMap((kind) => Array.from({ length: volume[kind][0] }, () => ({ kind, at: this.#random.next() })))

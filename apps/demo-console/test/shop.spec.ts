@@ -14,7 +14,7 @@ it('looks back on a day with what the README says', { timeout: 60_000 }, async (
   const app = await NestFactory.createApplicationContext(root, { logger: ['warn', 'error'], abortOnError: false });
   setPolicies(broker);
   const shares: number[] = [];
-  await new Traffic(app.get(DlxClient)).relive((share) => void shares.push(share));
+  await new Traffic(app.get(DlxClient)).simulateDay((share) => void shares.push(share));
   expect(shares).toHaveLength(10);
   expect(Date.now() - clock.now()).toBeLessThan(5_000);
 

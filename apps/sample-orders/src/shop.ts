@@ -22,7 +22,7 @@ export class Shop {
   @HttpCode(202)
   async place(@Body() body: unknown): Promise<Order> {
     const { tea, quantity = 1 } = fields(body);
-    if (typeof tea !== 'string' || tea === '') throw new BadRequestException('tea is a text');
+    if (typeof tea !== 'string' || tea === '') throw new BadRequestException('tea must be a string');
     const order: Order = { id: ++this.#orders, tea, quantity: positive('quantity', quantity) };
     await firstValueFrom(this.client.emit('order.placed', order), { defaultValue: undefined });
     return order;
@@ -40,7 +40,7 @@ export class Shop {
   @HttpCode(200)
   async redrive(@Body() body: unknown): Promise<{ readonly redriven: number }> {
     const { letters } = fields(body);
-    if (!Array.isArray(letters)) throw new BadRequestException('letters is a list of numbers');
+    if (!Array.isArray(letters)) throw new BadRequestException('letters must be a list of numbers');
     return { redriven: await this.deadOrders.redrive(letters.map((letter) => positive('letter', letter))) };
   }
 
@@ -54,11 +54,11 @@ export class Shop {
 
 /** A page of another site cannot send JSON to the shop, and other bodies are not parsed: see `withoutParsers`. */
 function fields(body: unknown): Readonly<Record<string, unknown>> {
-  if (typeof body !== 'object' || body === null) throw new BadRequestException('the body is JSON');
+  if (typeof body !== 'object' || body === null) throw new BadRequestException('the body must be JSON');
   return { ...body };
 }
 
 function positive(name: string, value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-  throw new BadRequestException(`${name} is a whole number from 1 on`);
+  throw new BadRequestException(`${name} must be a whole number of 1 or more`);
 }

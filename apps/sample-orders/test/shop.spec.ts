@@ -53,7 +53,7 @@ describe('the shop', () => {
     async (type) => {
       const body = type.startsWith('text') ? '{"tea":"Assam"}' : 'tea=Assam';
       const answer = await fetch(`${url}/orders`, { method: 'POST', headers: { 'content-type': type }, body });
-      expect([answer.status, await answer.json()]).toMatchObject([400, { message: 'the body is JSON' }]);
+      expect([answer.status, await answer.json()]).toMatchObject([400, { message: 'the body must be JSON' }]);
       expect((await fetch(`${url}/redrives`, { method: 'POST' })).status).toBe(400);
       expect(await state()).toMatchObject({ stock: 10, waiting: 0, shipped: [] });
     },

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { DlxBroker } from 'dlx-broker';
 import { AppModule } from './app.module.js';
 import { staysOpen } from './broker.js';
-import { leaveWork, tell } from './story.js';
+import { parkMore, tell } from './story.js';
 
 // Nest would log every failure with its stack. This sample shows failures in its timeline.
 const app = await NestFactory.createApplicationContext(AppModule, { logger: ['fatal'], abortOnError: false });
@@ -12,7 +12,7 @@ const { http } = app.get(DlxBroker);
 if (http !== undefined) console.log(`The console: http://${http.host}:${http.port}/ (user guest, password guest)\n`);
 await tell(app, () => sleep(1_000));
 if (http !== undefined) {
-  await leaveWork(app);
+  await parkMore(app);
   console.log('\npay-5 to pay-7 wait in payments.parked: edit their currency in the console, and redrive them.');
 }
 if (!staysOpen) await app.close();

@@ -30,7 +30,7 @@ export async function tell(app: INestApplicationContext, pause: () => Promise<un
 }
 
 /** Three payments that the bank never accepts stay in the parking lot: from now on the operator is the reader, at the console. */
-export async function leaveWork(app: INestApplicationContext): Promise<void> {
+export async function parkMore(app: INestApplicationContext): Promise<void> {
   const [operator, client] = [app.get(Operator), app.get(DlxClient)];
   const parked = lastValueFrom(operator.parked.pipe(take(3)));
   for (const id of ['pay-5', 'pay-6', 'pay-7']) client.emit('payment.requested', { id, amount: 50, currency: 'CHF' });
