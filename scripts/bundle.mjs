@@ -43,6 +43,10 @@ const chunks = [
   ['common', new Set([...index].filter((id) => withoutNest.has(id)))],
   ['nest', index],
   ['broker', broker],
+  // What operators on streams need besides.
+  ['streams', readAt('streams')],
+  // What a Nest application reads while it starts.
+  ['start', readAt('nest/run-broker')],
   ['wire', 'wire'],
   ['redrive', 'redrive'],
 ];

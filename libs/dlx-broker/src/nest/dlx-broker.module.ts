@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type InjectionToken, type Provider } from '@nestjs/common';
-import { ApplicationConfig, type ContextId, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitQueues } from '../retry/index.js';
 
 import { shownText } from '../host/index.js';
@@ -10,12 +10,10 @@ import { DlxConfigurationError } from '../options/index.js';
 import { asyncProviders, type DlxBrokerAsyncOptions } from './async-options.js';
 import { DlxBroker } from './broker.js';
 import { optionsToken } from './broker-names.js';
-import { captureErrors } from './capture.js';
 import { DlxClient } from './client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
 import { EventLog } from './event-log.js';
 import { errorFacts, stackOf, tellSubscriber, textOf } from './failure-log.js';
-import { HandlerSource } from './handler-source.js';
 import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
 import {
   checkOptions,
@@ -29,7 +27,6 @@ import {
 import { OutboxScope } from './outbox/scope.js';
 import { OutcomeEvents } from './outcome-events.js';
 import { SafeTracing } from '../tracing/index.js';
-import { hookDeaths } from './death-hooks/hook-deaths.js';
 import { noticesOf } from './notices.js';
 import { DlxServer } from './server.js';
 import {
@@ -242,7 +239,7 @@ function coreModule(
         ApplicationConfig,
         ModuleRef,
       ],
-      useFactory: (
+      useFactory: async (
         options: DlxBrokerOptions,
         connected: Connected,
         server: DlxServer,
@@ -258,22 +255,11 @@ function coreModule(
         moduleRef: ModuleRef,
       ) => {
         refuseNamesake(modules, broker, name);
-        captureErrors(config);
-        const register = (request: unknown, contextId: ContextId): void =>
-          moduleRef.registerRequestByContextId(request, contextId);
-        const { backend } = connected;
-        const hook = (): void => hookDeaths(modules, name, backend, events, options.logging);
-        const source = new HandlerSource(name, modules, config, register, client.timers, hook);
-        return new DlxBroker(resolveOptions(options, name), connected, server, source, {
-          client,
-          waitQueues,
-          events,
-          letters,
-          redrives,
-          outboxes,
-          tracing,
-          provider: (type) => moduleRef.get(type, { strict: false }),
-        });
+        const resolved = resolveOptions(options, name);
+        const parts = { client, waitQueues, events, letters, redrives, outboxes, tracing };
+        const application = { modules, config, moduleRef };
+        const { runBroker } = await import('./run-broker.js');
+        return new DlxBroker(resolved, runBroker(resolved, options.logging, connected, server, parts, application));
       },
     },
   ];
