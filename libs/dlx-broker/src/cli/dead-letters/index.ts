@@ -45,7 +45,7 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
   )
     .argument('[QUEUE]', 'without it: the queues that get dead letters, of all virtual hosts or of --vhost')
     .option('--by <WHAT>', 'count instead, by reason, error, fingerprint, queue, first-queue, exchange or routing-key')
-    .option('--limit <NUMBER>', 'at most so many messages or queues, up to 500 (default: 50 messages, 500 queues)')
+    .option('--limit <NUMBER>', 'the most messages or queues, up to 500 (default: 50 messages, 500 queues)')
     .action((queue: string | undefined, flags: ListFlags) =>
       act('list', flags, (api) => list(queue, flags, api, output)),
     );
@@ -66,7 +66,7 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
     .argument('[IDS...]', 'these alone; without any and without a filter, all that are there')
     .option('--to <EXCHANGE/KEY>', 'to this exchange with this routing key instead')
     .option('--rate <NUMBER>', 'messages a second, 0 for as many as the broker can (default: 50)')
-    .option('--limit <NUMBER>', 'at most so many')
+    .option('--limit <NUMBER>', 'the most messages')
     .option(
       '--merge-patch <FILE>',
       'merge this JSON into their bodies (RFC 7396), - for standard input; needs ids or a filter',
@@ -98,7 +98,7 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
   withFilters(withVhost(command('export', exported)))
     .argument('<QUEUE>')
     .argument('[IDS...]', 'these alone; without any and without a filter, all that are there')
-    .option('--limit <NUMBER>', 'at most so many')
+    .option('--limit <NUMBER>', 'the most messages')
     .option('--output <FILE>', 'write to this file, which only its owner can read')
     .action((queue: string, ids: string[], flags: ExportFlags) =>
       act('export', flags, (api) => exportLetters(queue, ids, flags, api, output)),

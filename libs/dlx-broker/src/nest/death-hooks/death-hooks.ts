@@ -27,7 +27,7 @@ export class DeathHooks {
     this.#timers = new OwnTimers(clock);
   }
 
-  /** True if a method hears of deaths of this kind. */
+  /** True if a method is called for deaths of this kind. */
   hear(kind: string): kind is DeathKind {
     return this.hooks.some(({ kinds }) => kinds.has(kind as DeathKind));
   }

@@ -23,7 +23,7 @@ export interface Death {
   readonly letter: Letter;
 }
 
-/** A method that hears of deaths. */
+/** A method that is called for deaths. */
 export interface DeathHook {
   /** Class and method. */
   readonly origin: string;

@@ -4,7 +4,7 @@ import { DlxConfigurationError } from '../../options/index.js';
 /** What became of a message that no handler took. */
 export type DeathKind = 'parked' | 'rejected' | 'expired';
 
-/** Which deaths a method hears of. */
+/** For which deaths a method is called. */
 export interface OnDeadLetterOptions {
   /** The queue in which a message failed or expired: its name, or a pattern of names. Default: all. */
   readonly queue?: string | RegExp;
