@@ -16,7 +16,7 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
 const pause = 300;
 
 /**
- * Waits until the user has stopped to change a form, so that the server is not asked for each key.
+ * Waits until the user has stopped changing a form, so that the server is not asked for each key.
  * @param signal aborts at the next change
  * @throws the reason of the signal if it aborts
  */

@@ -31,7 +31,7 @@ export interface Plan {
   readonly mayRefuse: readonly RefusingQueue[];
   /** The first messages of an edit, before and after it. */
   readonly pairs?: readonly EditPair[];
-  /** After so many deliveries a message dies in the queue of the redrive, if the redrive has to take messages that then stay. */
+  /** The delivery limit of the queue, if the redrive has to take messages of which some stay. Each take counts as a delivery. */
   readonly deliveryLimit?: number | null;
 }
 

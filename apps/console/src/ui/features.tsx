@@ -8,7 +8,7 @@ export function Features({ of }: { of: readonly Feature[] }) {
       {of.map(({ letter, tip }) => (
         <span key={letter} class={letter === 'DLX' || letter === 'DLK' ? 'tag tag-strong' : 'tag'} title={visible(tip)}>
           <span aria-hidden="true">{visible(letter)}</span>
-          <span class="for-readers">{visible(tip)}; </span>
+          <span class="visually-hidden">{visible(tip)}; </span>
         </span>
       ))}
     </span>

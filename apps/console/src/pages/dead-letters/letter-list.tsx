@@ -126,7 +126,7 @@ export function LetterList(props: { vhost: string; queue: string; filter: Letter
                   })}
                 />
               )}
-              <Turn of={shown} cursor={cursor} reload={page.reload} ready={ready} />
+              <PageEnd of={shown} cursor={cursor} reload={page.reload} ready={ready} />
             </>
           )}
         </Loaded>
@@ -189,7 +189,7 @@ function useReady(vhost: string, queue: string, loaded: number | undefined): num
 }
 
 /** The end of a page: what was examined, and the next page. */
-function Turn(props: { of: Letters; cursor: string | undefined; reload: () => void; ready: number | undefined }) {
+function PageEnd(props: { of: Letters; cursor: string | undefined; reload: () => void; ready: number | undefined }) {
   const { of, cursor, reload, ready } = props;
   const isOld = ready !== undefined && ready !== of.messages_ready;
   return (

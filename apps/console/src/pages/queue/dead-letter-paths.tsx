@@ -5,12 +5,12 @@ import { duration } from '../../ui/format';
 import { Name, Reason } from '../../ui/parts';
 
 /** Where the dead letters of a queue come from and go to, as one line from left to right. */
-export function DeadMail({ of }: { of: QueueDetails }) {
+export function DeadLetterPaths({ of }: { of: QueueDetails }) {
   const { vhost, name, dead_letters_from: from, dead_letters_to: to } = of;
   const waiting = from.filter(isReturn);
   const senders = from.filter((each) => !isReturn(each));
   return (
-    <div class="mail">
+    <div class="paths">
       <Part title="Dead letters come from">
         {senders.length === 0 ? (
           <p class="muted">No queue sends its dead letters here.</p>
@@ -21,7 +21,7 @@ export function DeadMail({ of }: { of: QueueDetails }) {
       </Part>
       <Arrow none={senders.length === 0} />
       <Part title="This queue">
-        <p class="mail-here">
+        <p class="paths-here">
           <Name of={name} />
         </p>
         {to !== null && <Deaths of={to} />}
@@ -43,7 +43,7 @@ export function DeadMail({ of }: { of: QueueDetails }) {
 
 function Part({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    <div class="mail-part">
+    <div class="paths-part">
       <h3>{title}</h3>
       {children}
     </div>
@@ -51,7 +51,7 @@ function Part({ title, children }: { title: string; children: ComponentChildren 
 }
 
 const Arrow = ({ none }: { none: boolean }) => (
-  <svg class={`mail-arrow ${none ? 'mail-arrow-none' : ''}`} viewBox="0 0 40 16" aria-hidden="true">
+  <svg class={`paths-arrow ${none ? 'paths-arrow-none' : ''}`} viewBox="0 0 40 16" aria-hidden="true">
     <path d="M1 8h34m-6-6 6 6-6 6" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" />
   </svg>
 );
@@ -63,7 +63,7 @@ const isReturn = ({ exchange, routing_key: key, certain, delay }: DeadLettersFro
 /** The wait queues of retries, which any queue may have messages in. */
 function WaitQueues({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom[] }) {
   return (
-    <details class="mail-waits">
+    <details class="paths-waits">
       <summary>Retries come back from {of.length === 1 ? 'a wait queue' : `${of.length} wait queues`}</summary>
       <p class="muted">A failed message waits there, and returns to the queue that it names.</p>
       <QueueLinks vhost={vhost} of={of.toSorted((one, other) => (one.delay ?? 0) - (other.delay ?? 0))} />
@@ -80,7 +80,7 @@ const QueueLink = ({ vhost, name }: { vhost: string; name: string }) => (
 /** Queues one after another, without what they send. */
 function QueueLinks({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom[] }) {
   return (
-    <ul class="mail-others">
+    <ul class="paths-others">
       {of.map(({ queue }) => (
         <li key={queue}>
           <QueueLink vhost={vhost} name={queue} />
@@ -126,7 +126,7 @@ function From({ vhost, of }: { vhost: string; of: DeadLettersFrom }) {
     <li>
       <QueueLink vhost={vhost} name={of.queue} />
       {!of.certain && <Sometimes />}
-      <span class="mail-reasons">
+      <span class="paths-reasons">
         {of.reasons.map((reason) => (
           <Reason key={reason} of={reason} />
         ))}
@@ -138,7 +138,7 @@ function From({ vhost, of }: { vhost: string; of: DeadLettersFrom }) {
 /** How messages die in this queue. */
 function Deaths({ of: { automatic, delay } }: { of: DeadLettersTo }) {
   return (
-    <p class="mail-reasons">
+    <p class="paths-reasons">
       <Reason of="rejected" />
       {automatic.map((reason) => (
         <span key={reason}>

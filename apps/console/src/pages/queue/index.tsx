@@ -8,7 +8,7 @@ import { Features } from '../../ui/features';
 import { count, rate } from '../../ui/format';
 import { Age, Card, Figure, Name, NotProven, PageHead, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
-import { DeadMail } from './dead-mail';
+import { DeadLetterPaths } from './dead-letter-paths';
 import { Handlers } from './handlers';
 import { Bindings, Consumers } from './lists';
 import { LiveCharts } from './live-charts';
@@ -23,7 +23,7 @@ import './queue.css';
 /** Milliseconds between two loads. Counters come live; settings and neighbours change seldom. */
 const every = 5_000;
 
-/** One queue: its numbers live, its dead mail, settings, consumers, bindings, and what can be done with it. */
+/** One queue: its numbers live, the paths of its dead letters, settings, consumers, bindings, and what can be done with it. */
 export default function Page({ address }: { address: Address }) {
   const [, vhost = '', name = ''] = address.segments;
   return <Queue key={JSON.stringify([vhost, name])} vhost={vhost} name={name} />;
@@ -124,7 +124,7 @@ function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; r
       <State data={data} />
       <Figures data={data} live={live} />
       <Card title="Ways of dead letters">
-        <DeadMail of={data} />
+        <DeadLetterPaths of={data} />
       </Card>
       <LiveCharts view={live} />
       <div class="grid queue-parts">

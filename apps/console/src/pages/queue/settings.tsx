@@ -44,7 +44,7 @@ function Rows({ of: setting }: { of: Setting }) {
         <tr key={index} class="setting-overridden">
           <td>
             <s>
-              <span class="for-readers">overridden: </span>
+              <span class="visually-hidden">overridden: </span>
               <Value name={key} of={each} />
             </s>
           </td>

@@ -118,7 +118,7 @@ function NameCell({ queue }: { queue: QueueRow }) {
           title={`Dead letters in ${visible(name)}`}
         >
           dead letters
-          <span class="for-readers"> in {visible(name)}</span>
+          <span class="visually-hidden"> in {visible(name)}</span>
         </a>
       )}
       {isProven === false && <NotProven />}

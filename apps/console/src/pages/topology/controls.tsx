@@ -25,7 +25,7 @@ export function Controls(props: { shown: Shown; vhost: string; vhosts: readonly 
       {vhosts.length > 1 && <VhostChoice value={vhost} names={vhosts} all={false} />}
       <QueueChoice key={vhost} vhost={vhost} value={queue} />
       <fieldset class="toggles">
-        <legend class="for-readers">Edges</legend>
+        <legend class="visually-hidden">Edges</legend>
         {toggles.map(({ name, title }) => (
           <label key={name} class={`check toggle toggle-${name}`}>
             <input
