@@ -41,7 +41,7 @@ export class Segment {
     return held;
   }
 
-  /** Undefined when nobody holds it. */
+  /** Undefined when it has no holder. */
   get held(): HeldSegment | undefined {
     return this.#held?.deref();
   }
