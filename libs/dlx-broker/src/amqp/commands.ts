@@ -1,4 +1,4 @@
-import { AmqpError, type Channel, notKept, partialCompletion, type Settled } from '../broker/index.js';
+import { AmqpError, type Channel, notStored, partialCompletion, type Settled } from '../broker/index.js';
 import { methodIds } from '../message/index.js';
 import { type FrameWriter, type MethodReader, methods } from '../wire/index.js';
 
@@ -49,7 +49,7 @@ const answeredWhenDurable = (
     const write = run(channel, from);
     if (write === undefined) return;
     if (scheduler.sequence === sequence) return write();
-    scheduler.onDurable(channel.answerWhenStored(write, (failure) => notKept(id, failure)));
+    scheduler.onDurable(channel.answerWhenStored(write, (failure) => notStored(id, failure)));
   },
 });
 
@@ -146,7 +146,7 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
       if (noWait) return;
       // After this answer no purged message comes back, even after a restart.
       const write = (): void => methods.writeQueuePurgeOk(to, number, messageCount);
-      const answer = channel.answerWhenStored(write, (failure) => notKept(methodIds.queuePurge, failure));
+      const answer = channel.answerWhenStored(write, (failure) => notStored(methodIds.queuePurge, failure));
       scheduler.whenCleared(() => scheduler.onStored(sequence, answer));
     }),
   ],

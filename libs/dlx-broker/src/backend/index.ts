@@ -22,6 +22,6 @@ export type { AmqpChannel, AmqpConnection } from './rabbitmq/client/api.js';
 /** Reads the backend on a server and its AMQP client: an application with an embedded broker starts without them. */
 export const loadRabbitMq = () => import('./rabbitmq/index.js');
 
-export { isReplyAddress, longestDelay } from '../broker/index.js';
+export { isReplyAddress, maxDelay } from '../broker/index.js';
 
 export { type Address, type RecordedOrigin } from '../message/index.js';

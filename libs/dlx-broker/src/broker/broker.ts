@@ -35,7 +35,7 @@ export interface BrokerOptions {
   readonly rabbitmq?: ProfileName;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever (rule Q8). Default 30 minutes. */
   readonly consumerTimeout?: number;
-  /** When queues keep waiting messages as rows. The default is for all uses but tests, which make small queues long. */
+  /** When queues keep waiting messages as rows. For tests only: they set a small length. */
   readonly packing?: Packing;
 }
 
@@ -151,7 +151,7 @@ export class Broker {
     this.#vhosts.delete(name);
     const error = new AmqpError('CONNECTION_FORCED', `vhost '${name}' is deleted`);
     for (const connection of vhost.connections) connection.force(error);
-    // One record of the journal: a crash finds all of it, or nothing.
+    // One commit of the journal: after a crash all of it is done, or nothing.
     this.#scheduler.batch(() => {
       deleteVirtualHost(vhost);
       this.#counted.add(vhost.counters);
@@ -161,7 +161,7 @@ export class Broker {
     });
   }
 
-  /** Calls `then` when all exchanges and queues have the present policies: at once, unless this goes in turns. */
+  /** Calls `then` when all exchanges and queues have the present policies: at once, unless they are being applied in turns. */
   whenPoliciesApply(then: () => void): void {
     let waiting = 1;
     const oneMore = (): void => {

@@ -26,12 +26,12 @@ export interface ClientDetails {
   readonly properties: FieldTable;
   /** Its `connection_name`. */
   readonly userProvidedName?: string | undefined;
-  /** How much has crossed the wire so far. */
+  /** The bytes and frames received and sent so far. */
   traffic(): Traffic;
   state(): ClientState;
 }
 
-/** How a connection is kept secret, in RabbitMQ's words. */
+/** The TLS parameters of a connection, in RabbitMQ's words. */
 export interface TlsDetails {
   /** `tlsv1.3` */
   readonly protocol: string;
@@ -41,7 +41,7 @@ export interface TlsDetails {
   readonly cipher: string;
   /** `aead`, or the hash of the message authentication */
   readonly hash: string;
-  /** If the client had to show one. */
+  /** If the client had to present one. */
   readonly peerCertificate?: { readonly subject: string; readonly issuer: string; readonly validity: string };
 }
 

@@ -1,8 +1,8 @@
 import type { DeathReason } from '../message/index.js';
 
 /**
- * What happened so far, as plain numbers that only grow: the hot path adds one, readers compute rates. The
- * names are those of RabbitMQ's `message_stats`, in camel case.
+ * Counters of deliveries, which only grow: the hot path adds one, readers compute rates. The names are those of RabbitMQ's
+ * `message_stats`, in camel case.
  */
 export class DeliveryCounters {
   /** Deliveries to consumers that have to ack. */
@@ -28,7 +28,7 @@ export function countHandover(counters: DeliveryCounters, how: Handover, redeliv
   if (redelivered) counters.redeliver++;
 }
 
-/** What happened in one queue. */
+/** The counters of one queue. */
 export class QueueCounters extends DeliveryCounters {
   /** Messages that publishes routed to it, refused ones included. */
   publish = 0;
@@ -47,7 +47,7 @@ export class QueueCounters extends DeliveryCounters {
   lost = 0;
 }
 
-/** What went through one exchange; dead letters are counted by the queues. */
+/** The counters of one exchange. Dead letters are counted by the queues. */
 export class ExchangeCounters {
   /** Published to it. */
   publishIn = 0;
@@ -55,7 +55,7 @@ export class ExchangeCounters {
   publishOut = 0;
 }
 
-/** One more death for this reason. */
+/** Counts a death. */
 export function countDeath(counters: QueueCounters | TotalCounters, reason: DeathReason): void {
   switch (reason) {
     case 'rejected':
@@ -72,7 +72,7 @@ export function countDeath(counters: QueueCounters | TotalCounters, reason: Deat
   }
 }
 
-/** What one channel, or all of a virtual host, published and received. */
+/** The counters of a channel or of a virtual host. */
 export class Counters extends DeliveryCounters {
   publish = 0;
   /** Acked to the publisher. */
@@ -83,7 +83,7 @@ export class Counters extends DeliveryCounters {
   dropUnroutable = 0;
 }
 
-/** What happened in a virtual host, or in all of a broker; it stays when channels and queues go. */
+/** The counters of a virtual host or of a broker, including those of closed channels and deleted queues. */
 export class TotalCounters extends Counters {
   connectionCreated = 0;
   connectionClosed = 0;
@@ -101,7 +101,7 @@ export class TotalCounters extends Counters {
   discarded = 0;
   lost = 0;
 
-  /** Adds what another one counted. */
+  /** Adds the counts of another object. */
   add(other: TotalCounters): void {
     for (const name of Object.keys(other) as Exclude<keyof TotalCounters, 'add'>[]) this[name] += other[name];
   }

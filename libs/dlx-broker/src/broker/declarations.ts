@@ -13,7 +13,7 @@ export interface ExchangeDeclared {
   readonly arguments: FieldTable;
 }
 
-/** A new queue type is a name here, and its column in the table of arguments. */
+/** The type of a queue. A new type is a name here, and a column in the table of arguments. */
 export type QueueType = 'classic' | 'quorum';
 
 /** A queue, as it was declared. */
@@ -27,7 +27,7 @@ export interface QueueDeclared {
   readonly arguments: FieldTable;
 }
 
-/** Why a queue delivers nothing to its consumers (rule X1). All times are milliseconds since 1970. */
+/** The pause of a queue, which delivers nothing to its consumers (rule X1). All times are milliseconds since 1970. */
 export interface Pause {
   /** What the operator gave as the reason; empty for none. */
   readonly reason: string;
@@ -39,9 +39,9 @@ export interface Pause {
   readonly until: number | undefined;
 }
 
-/** A connection, as far as its exclusive queues are concerned. */
+/** The connection to which an exclusive queue belongs. */
 export interface QueueOwner {
-  /** Unlike that of any other connection of the broker, also of closed ones. */
+  /** Unique among all connections of the broker, closed ones included. */
   readonly number: number;
   /** The client at the other end; undefined is the host application itself. */
   readonly client: ClientDetails | undefined;
@@ -56,7 +56,7 @@ export interface BindingDetails {
   readonly arguments: FieldTable;
 }
 
-/** The last three since RabbitMQ 4 (rule W13); there are no streams here, so what is for them matches nothing. */
+/** What a policy applies to. The last three values exist since RabbitMQ 4 (rule W13); `streams` matches nothing here. */
 export type ApplyTo = 'queues' | 'exchanges' | 'all' | 'classic_queues' | 'quorum_queues' | 'streams';
 
 /** Settings for all queues and exchanges whose names match a pattern. */

@@ -1,4 +1,4 @@
-/** A queue with two ends in one ring of slots: push and shift cost the same at any length (never `Array.shift`). */
+/** A double-ended queue in a ring buffer: push and shift cost the same at any length, unlike `Array.shift`. */
 export class Deque<T> {
   #slots: (T | undefined)[] = new Array<T | undefined>(8);
   #head = 0;

@@ -5,8 +5,9 @@ import { fieldTypeNames, integerOf } from '../message/index.js';
 import type { Field } from '../message/index.js';
 
 /**
- * Redeclaring something that exists with a different property: 406.
+ * Checks that a redeclare has the same property as the existing thing.
  * @param where `queue 'Q' in vhost 'V'`
+ * @throws 406
  */
 export function checkSameProperty(
   name: string,
@@ -17,7 +18,7 @@ export function checkSameProperty(
   if (current !== received) throw inequivalent(name, `'${received}'`, `'${current}'`, where);
 }
 
-/** The same for an argument; integers of all wire types are interchangeable (rules F10, F11). */
+/** Checks the same of an argument. Integers of all wire types are interchangeable (rules F10, F11). @throws 406 */
 export function checkSameArgument(
   name: string,
   current: Field | undefined,
@@ -33,12 +34,12 @@ export function checkSameArgument(
 function isEquivalent(one: Field | undefined, other: Field | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   const number = integerOf(one);
-  if (number !== undefined) return number == integerOf(other); // == as either may be a bigint
+  if (number !== undefined) return number == integerOf(other); // == because either may be a bigint
   if (isBytes(one) && isBytes(other)) return erlangTerm(one) === erlangTerm(other);
   return one.type === other.type && erlangTerm(one) === erlangTerm(other);
 }
 
-/** Text and bytes are one type to RabbitMQ when it compares. */
+/** RabbitMQ compares text and bytes as one type. */
 const isBytes = (field: Field): boolean => field.type === 'S' || field.type === 'x';
 
 const bareValue = (field: Field | undefined): string =>

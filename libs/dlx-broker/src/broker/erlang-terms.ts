@@ -1,7 +1,7 @@
 import { maxNesting, fieldTypeNames } from '../message/index.js';
 import type { Field } from '../message/index.js';
 
-/** A field's bare value as it stands in RabbitMQ's error texts: text plain, all else as an Erlang term. */
+/** A field's value as in RabbitMQ's error texts: text as it is, other types as an Erlang term. */
 export const fieldText = (field: Field): string => (field.type === 'S' ? field.value : erlangTerm(field));
 
 /** A field's value as an Erlang term: `1000`, `1.0e3`, `true`, `<<"text">>`, `[{byte,1}]`. */
@@ -29,7 +29,7 @@ export function erlangTerm(field: Field): string {
   }
 }
 
-/** A value out of JSON as an Erlang term: `5`, `<<"text">>`, `[1,2]`, `#{<<"a">> => 1}`; what is nested too deep is cut. */
+/** A JSON value as an Erlang term: `5`, `<<"text">>`, `[1,2]`, `#{<<"a">> => 1}`. Values that are nested too deep become `...`. */
 export const erlangJson = (value: unknown): string => jsonTerm(value, 1);
 
 function jsonTerm(value: unknown, depth: number): string {
@@ -62,7 +62,7 @@ export function latin1(bytes: Uint8Array): string {
   return text;
 }
 
-/** Erlang writes the shorter of both notations, and never a float without a fraction. */
+/** A float as Erlang writes it: in the shorter of both notations, always with a fraction. */
 function erlangFloat(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   const [digits, exponent] = value.toExponential().split('e') as [string, string];

@@ -1,4 +1,4 @@
-/** Every reply code of AMQP 0-9-1 that RabbitMQ uses, its number and what it closes. */
+/** Every reply code of AMQP 0-9-1 that RabbitMQ uses, with its number and what it closes. */
 export const replyCodes = {
   CONNECTION_FORCED: { code: 320, closes: 'connection' },
   ACCESS_REFUSED: { code: 403, closes: 'channel' },
@@ -33,7 +33,7 @@ export class AmqpError extends Error {
   readonly code: number;
   /** What the error closes: a soft error the channel, a hard one the connection. */
   readonly closes: 'channel' | 'connection';
-  /** Class and method id of the command that failed; [0, 0] when no method is to blame. */
+  /** Class and method id of the command that failed; [0, 0] when no method failed. */
   method: MethodId = [0, 0];
 
   /** @param detail the text without the name of the code, which is put in front as on the wire */
@@ -70,7 +70,7 @@ export const partialCompletion = (): AmqpError => preconditionFailed('partial tx
  * A declaration cannot be stored, because the journal has failed. The client gets the reason, unlike that of an
  * internal fault.
  */
-export const notKept = (id: number, { message }: Error): AmqpError =>
+export const notStored = (id: number, { message }: Error): AmqpError =>
   new AmqpError('INTERNAL_ERROR', message).blame(id);
 
 /** A feature that RabbitMQ 4 denies unless its configuration permits it (rule W12). */
@@ -83,7 +83,7 @@ export const deniedFeature = (feature: string): AmqpError =>
 /** An empty queue name on a channel that has declared none (rule O2). */
 export const noPreviousQueue = (): AmqpError => new AmqpError('NOT_FOUND', 'no previously declared queue');
 
-/** The exclusive queue of another connection, or not the exclusiveness it was declared with (rule O4). */
+/** A queue is exclusive to another connection, or was declared with another value of `exclusive` (rule O4). */
 export const locked = (queue: string, vhost: string): AmqpError =>
   new AmqpError(
     'RESOURCE_LOCKED',

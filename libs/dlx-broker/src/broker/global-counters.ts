@@ -17,7 +17,7 @@ export const countedReasons = [
 /** The upper bounds of the sizes of messages, in bytes, as in later releases of RabbitMQ. */
 const messageSizes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000];
 
-/** What RabbitMQ's global counters have beside the totals of a virtual host. The hot path adds one; nothing is allocated. */
+/** RabbitMQ's global counters that {@link TotalCounters} does not have. The hot path adds one, and allocates nothing. */
 export class GlobalCounters {
   /** Publishes on channels with confirms, and in transactions. */
   receivedConfirm = 0;
@@ -44,7 +44,7 @@ export class GlobalCounters {
     return this.#deaths[placeOf(isQuorum, reason, strategy)] as number;
   }
 
-  /** Adds what another one counted. */
+  /** Adds the counts of another object. */
   add(other: GlobalCounters): void {
     this.receivedConfirm += other.receivedConfirm;
     this.routed += other.routed;

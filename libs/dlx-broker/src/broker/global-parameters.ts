@@ -1,6 +1,6 @@
 import type { TopologyChange } from './topology-change.js';
 
-/** Named values of the whole broker, as JSON has them; the broker itself reads only its cluster's name. */
+/** Named JSON values of the whole broker. The broker itself reads only the name of its cluster. */
 export class GlobalParameters {
   readonly #values = new Map<string, unknown>();
 
@@ -26,7 +26,7 @@ export class GlobalParameters {
     return existed ? 'changed' : 'created';
   }
 
-  /** False when there is none of that name. */
+  /** @returns false when there was none of that name */
   delete(name: string): boolean {
     const existed = this.#values.delete(name);
     if (existed) this.report({ kind: 'global-parameter', change: 'removed', name });

@@ -26,13 +26,13 @@ export { limitNames } from './declarations.js';
 export * from './ports.js';
 export { product, versionOf } from './product.js';
 export type { TopologyChange } from './topology-change.js';
-export { defaultConsumerTimeout, leastConsumerTimeout } from './channel/ack-timeout.js';
+export { defaultConsumerTimeout, minConsumerTimeout } from './channel/ack-timeout.js';
 export { type ProfileName, profiles } from './profile.js';
 export { Queue } from './queue/queue.js';
 export { type GivenSetting, type SettingSource, settingSources } from './queue/setting-sources.js';
 export type { QueueArgument, Written } from './queue/argument-row.js';
 export { type argumentRows, queueArguments, type QueueSettings } from './queue/arguments.js';
-export { longestPause, longestReason, type PauseRequest } from './queue/pausing.js';
+export { maxPause, maxReasonLength, type PauseRequest } from './queue/pausing.js';
 export { type Overflow, overflowPolicies } from './queue/overflow.js';
 export { Outcome } from './outcome.js';
 export { checkEdited, openExchange, tooLarge } from './commands/publication-checks.js';
@@ -44,14 +44,14 @@ export { isUserLimit } from './access/user-limits.js';
 export { isReplyAddress, replyQueue } from './virtual-host/reply-addresses.js';
 export type { RedriveResult, RedriveTo } from './virtual-host/redrive.js';
 export { type Added, inRestoreOrder, isPersistent, outlives, restoreTopology, restoringTopology } from './restore.js';
-export type { LookedAt, TimeOf } from './oldest/looked-at.js';
+export type { SearchedQueue, TimeOf } from './oldest/searched-queue.js';
 export type { LookBudget, Oldest } from './oldest/oldest-message.js';
 export type { OldestMessages } from './oldest/oldest-messages.js';
 export type { Browse, Browsed } from './queue/browse.js';
 export type { Cursor } from './queue/ready-list.js';
 export type { Entry, RetainedDeath } from './queue/entry.js';
 export type { Binding } from './exchange/router.js';
-export { delayedType, longestDelay } from './exchange/delay.js';
+export { delayedType, maxDelay } from './exchange/delay.js';
 export {
   type ExchangeKind,
   exchangeTypeDescriptions,

@@ -2,7 +2,7 @@
 export interface Matcher {
   /**
    * Matches anywhere in the name, as in RabbitMQ; `^` and `$` anchor the pattern. Never throws, and takes bounded time.
-   * @param cost counts the steps that this name took, for callers that ask for many names
+   * @param cost adds the steps of this match, for callers that match many names
    */
   matches(name: string, cost?: MatchCost): boolean;
 }

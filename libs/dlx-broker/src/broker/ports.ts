@@ -20,17 +20,17 @@ export interface Names {
 }
 
 /**
- * Limits the steps that the broker takes before it yields to its host. Without a pace every command runs to its end in
- * one turn. All rules hold either way; only the order between several queues, which no rule settles, may differ.
+ * Limits the steps that the broker takes before it yields to its host. Without a pace every command runs to its end in one turn. All
+ * rules hold either way. Only the order between several queues may differ, for which there is no rule.
  */
 export interface Pace {
-  /** Steps (deliveries, dead letters, expiries) in one go. */
+  /** The most steps (deliveries, dead letters, expiries) in one turn. */
   readonly budget: number;
   /** Calls `resume` soon, after other work of the host. */
   later(resume: () => void): void;
 }
 
-/** Has messages that the journal may keep: a queue, or the delayed messages of an exchange. */
+/** An object whose messages the journal may store: a queue, or the delayed messages of an exchange. */
 export interface MessageOwner {
   /** Written and read by the store only; undefined while the store does not have this object. */
   slot: StoreSlot | undefined;
@@ -43,19 +43,19 @@ export interface MessageOwner {
 }
 
 /**
- * Entries that a queue keeps as rows: the queue forgets the entry and its message, and the store keeps what it knows of both. The
- * number of a row is positive and at most 2^32 - 1.
+ * Stores entries that a queue keeps as rows: the queue drops the objects of the entry and its message, and the store keeps their
+ * records. The number of a row is from 1 to 2^32 - 1.
  */
 export interface RowStore {
   /**
    * Whether the store has all of this entry and its message on disk, and no other entry has the message. The entry is in its queue.
    */
   hasAll(entry: Entry): boolean;
-  /** The entry and its message are about to be forgotten: {@link hasAll} was true. @returns the number of the row */
+  /** Called before the queue drops an entry and its message for which {@link hasAll} was true. @returns the number of the row */
   forget(entry: Entry): number;
-  /** The opposite: gives the slots of a row to its entry and its message, and the message its body. @param size bytes of the body */
+  /** Undoes {@link forget}: gives the entry and the message of a row their slots, and the message its body. @param size bytes of the body */
   recall(number: number, entry: Entry, size: number): void;
-  /** The body of a row for a message that is only looked at. It stays readable when the row is gone. */
+  /** The body of a row, for a copy of its message. It stays readable when the row is gone. */
   bodyOf(number: number, size: number): StoredBody;
 }
 
@@ -63,23 +63,23 @@ export interface RowStore {
 export type Settled = (failure?: Error) => void;
 
 /**
- * Receives every change that has to outlive the process. All calls between two commits belong to one command and become
- * true together: a dead letter that leaves one queue and enters two others is one move. The journal decides what it
- * keeps: durable queues, and of classic ones only persistent messages (rule L1).
+ * Receives every change that may have to outlive the process. All calls between two commits belong to one command and are stored
+ * together: a dead letter that leaves one queue and enters two others is one move. The journal decides what it stores: durable
+ * queues, and in classic ones only persistent messages (rule L1).
  */
 export interface Journal {
-  /** The number of changes received so far: a command that adds none has nothing to wait for. */
+  /** The number of changes received so far. A command that adds no change need not wait for the journal. */
   readonly sequence: number;
-  /** Why it refuses durable messages, as a text for logs and errors; undefined while it accepts them. */
+  /** Why the journal refuses durable messages, as a text for logs and errors; undefined while it accepts them. */
   readonly trouble?: string | undefined;
-  /** True when it failed for good, so that nothing is stored any more. */
+  /** True after a permanent failure: nothing is stored any more. */
   readonly hasFailed?: boolean;
-  /** Keeps rows for queues; undefined while entries and messages have to stay objects. */
+  /** Stores rows for queues; undefined if entries and messages have to stay objects. */
   readonly rows?: RowStore;
-  /** Whether it has no room to keep this message for this queue, so that a publish of it is refused. Dead letters never are. */
+  /** Whether the journal has no room for this message of this queue, so that its publish is refused. Dead letters are never refused. */
   refuses(queue: MessageOwner, message: Message): boolean;
   /**
-   * Something of the topology changed. Objects that the broker itself declares in every virtual host are not reported.
+   * The topology has changed. Objects that the broker itself declares in every virtual host are not reported.
    */
   changed(change: TopologyChange): void;
   enqueued(queue: MessageOwner, entry: Entry): void;
@@ -96,16 +96,16 @@ export interface Journal {
    */
   died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void;
   /**
-   * No queue takes this message, and it may outlive the message whose body it shares. From now on it shares no body.
-   * The body is not read from disk.
+   * This message is in no queue, and may outlive the message whose body it shares. From now on it shares no body. The body is not
+   * read from disk.
    */
   detached?(message: Message): void;
-  /** The entry is gone from the queue. An entry with position 0 never was in it: the queue refused it. */
+  /** The entry has left the queue. An entry with position 0 was never in the queue, which refused it. */
   settled(queue: MessageOwner, entry: Entry): void;
   /**
-   * The end of a command, also of one that changed nothing. The journal calls `settled`, if given, when all changes so
-   * far are durable, or with the error: at once or later. Publisher confirms wait for that call. It covers all commits
-   * before it, so of several callbacks only the last has to be called.
+   * Called at the end of every command, even if it changed nothing. The journal calls `settled`, if given, when all changes so far are
+   * durable, or with the error, at once or later. Publisher confirms wait for that call. It covers all commits before it, so of
+   * several callbacks only the last has to be called.
    */
   commit(settled: Settled | undefined): void;
 }
@@ -120,7 +120,7 @@ export interface Delivery {
   readonly body: Uint8Array;
   /** The queue it comes from. */
   readonly queue: string;
-  /** Quorum queues: how often it came back before this delivery (rule D3). */
+  /** In quorum queues the number of its returns before this delivery (rule D3). */
   readonly deliveryCount: number;
 }
 
@@ -132,13 +132,13 @@ export interface Returned {
 }
 
 /**
- * Where a channel's output goes. The broker calls it after a command has run to its end, in order, and never inside
- * another call of it; an implementation may start new commands at once.
+ * Receives a channel's output. The broker calls it after a command has run to its end, in order, and never inside another call of it.
+ * An implementation may start new commands in these calls, except where noted.
  */
 export interface ChannelOutbox {
   /**
-   * A message of so many bytes will be delivered. False: it is the last one until `Channel.resume`. Called inside a
-   * command, so no other command may be started.
+   * Announces a message that will be delivered. Called inside a command, so no other command may be started.
+   * @returns false to get no further message until `Channel.resume`
    */
   reserve?(bytes: number): boolean;
   deliver(delivery: Delivery): void;
@@ -157,7 +157,7 @@ export interface ChannelOutbox {
   closed(error: AmqpError): void;
 }
 
-/** An outbox that ignores all output, for callers that only give commands. */
+/** An outbox that ignores all output, for callers that need no answers. */
 export const silentOutbox: ChannelOutbox = {
   deliver() {},
   returned() {},
@@ -166,7 +166,7 @@ export const silentOutbox: ChannelOutbox = {
   closed() {},
 };
 
-/** Where a connection's output goes. */
+/** Receives a connection's output. */
 export interface ConnectionOutbox {
   /** The server closed the connection: forced by an operator, or a hard error in one of its channels. */
   closed(error: AmqpError): void;

@@ -2,15 +2,15 @@ import type { Message } from '../message/index.js';
 import type { Broker } from './broker.js';
 import type { TopologyChange } from './topology-change.js';
 
-/** `classic` or `quorum` for queues; what holds delayed messages has a type of its own. */
+/** `classic` or `quorum` for a queue, another type for delayed messages. */
 interface HolderType {
   readonly type: string;
 }
 
-/** A thing that is declared, or declared anew. */
+/** The declaration of a thing, or its replacement. */
 export type Added = Extract<TopologyChange, { readonly change: 'added' }>;
 
-/** Whether what is declared outlives the process (rule L1): all but transient exchanges, and queues transient or exclusive. */
+/** Whether a declaration outlives the process (rule L1): all but transient exchanges, and transient or exclusive queues. */
 export function outlives(added: Added): boolean {
   if (added.kind === 'exchange') return added.details.durable;
   return added.kind !== 'queue' || (added.details.durable && added.details.owner === undefined);
@@ -30,11 +30,11 @@ export interface RestoredParts<T> {
   readonly held: T;
 }
 
-/** The parts in the order in which the queue takes them back (section L). */
+/** The parts in the order in which they are restored to the queue (section L). */
 export const inRestoreOrder = <T>({ type }: HolderType, { fresh, returned, held }: RestoredParts<T>): readonly T[] =>
   type === 'classic' ? [returned, held, fresh] : [fresh, returned, held];
 
-/** Each kind stands after those that it needs. */
+/** The kinds in the order of restoring: each comes after those on which it depends. */
 const kinds = [
   'global-parameter',
   'vhost',
@@ -75,7 +75,7 @@ function restoreOne(broker: Broker, added: Added): void {
     case 'binding': {
       const { to, destination: name, bindingKey, arguments: args } = added.details;
       const destination = to === 'queue' ? vhost.queues.get(name) : vhost.exchanges.get(name);
-      // An end that was not durable is gone, and the binding with it.
+      // If a queue or exchange was not durable, it is gone, and the binding with it.
       if (destination !== undefined) vhost.exchanges.get(added.name)?.bind(destination, bindingKey, args);
     }
   }
@@ -84,7 +84,7 @@ function restoreOne(broker: Broker, added: Added): void {
 /** Objects that are declared in one turn: some milliseconds. */
 const declaredInTurn = 256;
 
-/** Declares what was kept, in any order, in a broker that is fresh: some of it in each step. */
+/** Declares stored things in a new broker, some of them in each step. @param declared in any order */
 export function* restoringTopology(broker: Broker, declared: Iterable<Added>): Generator<void, undefined> {
   const all = new Map<Added['kind'], Added[]>(kinds.map((kind) => [kind, []]));
   for (const added of declared) all.get(added.kind)?.push(added);
@@ -97,7 +97,7 @@ export function* restoringTopology(broker: Broker, declared: Iterable<Added>): G
   }
 }
 
-/** Declares what was kept at once. */
+/** Declares stored things in a new broker in one turn. */
 export function restoreTopology(broker: Broker, declared: Iterable<Added>): void {
   for (const _ of restoringTopology(broker, declared)) continue;
 }

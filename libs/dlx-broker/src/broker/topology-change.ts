@@ -10,9 +10,9 @@ import type {
 import type { TopicPermissions, User, VirtualHostMetadata } from './declarations.js';
 
 /**
- * A change of what is declared, as plain data. What is removed takes with it what depends on it, without a change of its
- * own: a queue its messages, bindings and pause, an exchange its bindings, a virtual host everything, a user all permissions.
- * What is added again under the same name replaces what was there.
+ * A change of the topology, as plain data. Removing a thing removes what depends on it, without a change of its own: a queue removes its
+ * messages, bindings and pause, an exchange its bindings, a virtual host everything in it, a user all permissions. Adding a thing under
+ * a name that exists replaces the thing.
  */
 export type TopologyChange =
   | {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { leastConsumerTimeout, type ProfileName } from '../broker/index.js';
+import { minConsumerTimeout, type ProfileName } from '../broker/index.js';
 import { bytesIn, parseDuration } from '../options/index.js';
 import type { Durability } from '../store/index.js';
 import { Refusal } from './refusal.js';
@@ -51,8 +51,8 @@ export function parseConsumerTimeout(given: string | number, where: string): num
   if (given === 'none') return Infinity;
   const text = String(given);
   const milliseconds = /^[0-9]+$/.test(text) ? Number(text) : durationIn(text, where);
-  if (milliseconds >= leastConsumerTimeout) return milliseconds;
-  throw new Refusal(`${where} must be ${leastConsumerTimeout} ms or more, or none, but is '${given}'`);
+  if (milliseconds >= minConsumerTimeout) return milliseconds;
+  throw new Refusal(`${where} must be ${minConsumerTimeout} ms or more, or none, but is '${given}'`);
 }
 
 function durationIn(text: string, where: string): number {

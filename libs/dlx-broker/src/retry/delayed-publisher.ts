@@ -3,7 +3,7 @@ import { retryHeaders } from '../history/index.js';
 import { stepUp } from './steps.js';
 import type { WaitQueueType } from './wait-queue-names.js';
 import {
-  longestDelay,
+  maxDelay,
   need,
   type Backend,
   type DelayedPublication,
@@ -21,8 +21,8 @@ import { WaitQueues } from './wait-queues.js';
  */
 export function parseDelay(value: number | string, origin: string): number {
   const delay = parseDuration(value, origin);
-  if (delay <= longestDelay) return delay;
-  const why = `is longer than ${longestDelay} ms (49 days), the longest delay of a publish`;
+  if (delay <= maxDelay) return delay;
+  const why = `is longer than ${maxDelay} ms (49 days), the longest delay of a publish`;
   throw new DlxConfigurationError(`${origin}: ${typeof value === 'string' ? `'${value}'` : value} ${why}`);
 }
 

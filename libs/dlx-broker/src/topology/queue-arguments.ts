@@ -13,9 +13,9 @@ function acceptsOf(written: Written): Accepts {
     case 'flag':
       return flag;
     case 'duration':
-      return duration(written.least);
+      return duration(written.min);
     case 'whole':
-      return whole(written.least, written.most);
+      return whole(written.min, written.max);
     case 'word':
       return oneOf(...written.words);
   }

@@ -48,7 +48,7 @@ export interface EmbeddedOptions {
   readonly user?: string;
 }
 
-const notKept = (cause: Error): TopologyError =>
+const notStored = (cause: Error): TopologyError =>
   new TopologyError(`what was declared is not kept: ${cause.message}`, [], { cause });
 
 /** The version of RabbitMQ that a broker behaves like, as option `rabbitmq` names it. */
@@ -115,7 +115,7 @@ export class EmbeddedBackend implements Backend {
     const { sequence } = this.broker;
     const different = declareEmbedded(topology, connection.vhost, () => connection.openChannel(silentOutbox));
     await new Promise<void>((resolve, reject) => {
-      this.broker.onStored(sequence, (failure) => (failure === undefined ? resolve() : reject(notKept(failure))));
+      this.broker.onStored(sequence, (failure) => (failure === undefined ? resolve() : reject(notStored(failure))));
     });
     return different;
   }

@@ -3,13 +3,13 @@ import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Outstanding } from './outstanding.js';
 import type { Unacked } from './unacked.js';
 
-/** How long a delivery may stay unacknowledged unless the broker was made with another time, in milliseconds (rule Q8). */
+/** How long a delivery may stay unacknowledged by default, in milliseconds (rule Q8). */
 export const defaultConsumerTimeout = 1_800_000;
 
-/** The longest time between two looks, in milliseconds. */
+/** The longest time between two checks, in milliseconds. */
 const interval = 60_000;
-/** The shortest time that is watched, in milliseconds. */
-export const leastConsumerTimeout = 1_000;
+/** The shortest timeout, in milliseconds. */
+export const minConsumerTimeout = 1_000;
 
 /** What an ack timeout watches. */
 export interface AckTimeoutParts {
@@ -23,30 +23,30 @@ export interface AckTimeoutParts {
 }
 
 /**
- * Watches the oldest unacknowledged delivery of a channel. In place of a time for each delivery it notes, once a minute, how far the
- * tags had come. So a channel ends within a minute after the limit, and never before it, as in RabbitMQ.
+ * Watches the oldest unacknowledged delivery of a channel. It stores no time for each delivery: once a minute it stores the time with
+ * the last delivery tag. So a channel ends within a minute after the limit, and never before it, as in RabbitMQ.
  */
 export class AckTimeout {
   readonly #timer: Timer;
   #marks: { readonly time: number; readonly tag: number }[] = [];
 
   constructor(private readonly parts: AckTimeoutParts) {
-    this.#timer = new Timer((now) => this.#look(now));
+    this.#timer = new Timer((now) => this.#check(now));
   }
 
-  /** Begins to watch, unless it does already. @param first the delivery with which it begins */
+  /** Begins to watch, unless it is watching. @param first the oldest unacknowledged delivery */
   start(clock: Clock, first: Outstanding): void {
     if (this.#timer.isSet) return;
     const now = clock.now();
     this.#marks = [{ time: now, tag: first.deliveryTag }];
-    this.#lookAgain(now, now + this.#limitOf(first));
+    this.#setTimer(now, now + this.#limitOf(first));
   }
 
   stop(): void {
     this.parts.timers.unset(this.#timer);
   }
 
-  #look(now: number): void {
+  #check(now: number): void {
     const { unacked, lastTag, timedOut } = this.parts;
     const oldest = unacked.first();
     if (oldest === undefined) return;
@@ -56,14 +56,14 @@ export class AckTimeout {
     const limit = this.#limitOf(oldest);
     const end = marks[0]!.time + limit; // the oldest was delivered at the time of this mark or earlier
     if (now >= end) return timedOut(limit);
-    this.#lookAgain(now, end);
+    this.#setTimer(now, end);
   }
 
-  #lookAgain(now: number, end: number): void {
+  #setTimer(now: number, end: number): void {
     this.parts.timers.set(this.#timer, Math.min(now + interval, end));
   }
 
   #limitOf(oldest: Outstanding): number {
-    return Math.max(leastConsumerTimeout, this.parts.limitOf(oldest));
+    return Math.max(minConsumerTimeout, this.parts.limitOf(oldest));
   }
 }

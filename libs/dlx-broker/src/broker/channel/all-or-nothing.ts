@@ -28,7 +28,7 @@ export interface Commit {
   readonly settled?: Settled;
 }
 
-/** What a commit came to. */
+/** The result of a commit. */
 export type CommitResult =
   /** Everything is done. `unroutable` has the indexes of the messages that no queue got. */
   | { readonly outcome: 'done'; readonly unroutable: readonly number[] }
@@ -49,7 +49,7 @@ export interface CommitHost {
   readonly channel: ChannelContext;
   /** Acks the delivery. */
   ack(now: number): void;
-  /** Checks a publication as rule K7 says. @throws AmqpError */
+  /** Checks a publication (rule K7). @throws AmqpError */
   checked(publication: CommitPublication): CheckedPublication;
 }
 
@@ -60,8 +60,8 @@ interface Step extends CheckedPublication {
 const noneAhead: Ahead = { count: 0, bytes: 0 };
 
 /**
- * Part of a command: publishes all messages and acks, or does nothing at all (rule K15). First everything is checked that may refuse
- * one of the messages: no check of a message depends on what the messages before it set in motion, only on the room they take.
+ * Part of a command: publishes all messages and acks, or does nothing at all (rule K15). All checks that may refuse a message come
+ * first. The check of a message takes into account the room that earlier messages need, and none of their other effects.
  * @param settled called when all of it is durable, or with the error; never if the commit is refused
  */
 export function commitAll(

@@ -25,7 +25,7 @@ import { commit } from './commit.js';
 import { ServerClosed } from './outputs.js';
 import { Publisher, type PublishOptions, type ReplaceOptions } from './publisher.js';
 import { type Got, Receiver, type ReceivingChannel } from './receiver.js';
-import { stepsAtOnce } from './settler.js';
+import { stepsPerCommand } from './settler.js';
 import { Transaction } from './transaction.js';
 
 /**
@@ -122,7 +122,7 @@ export class Channel implements ReceivingChannel {
     return this.#command(methodIds.basicConsume, () => consume(this, queue, options));
   }
 
-  /** An unknown tag is fine (rule Q1). Deliveries of the consumer stay outstanding. */
+  /** An unknown tag is no error (rule Q1). Deliveries of the consumer stay outstanding. */
   cancel(consumerTag: string): void {
     this.#command(methodIds.basicCancel, (now) => this.receiver.cancel(consumerTag, now));
   }
@@ -202,7 +202,7 @@ export class Channel implements ReceivingChannel {
     return this.#publisher.refusal(exchange, routingKey, options);
   }
 
-  /** `basic.get`, answered at once, however many expired messages go before. */
+  /** `basic.get`, answered at once, however many expired messages are removed first. */
   get(queue: string, options: { readonly noAck?: boolean } = {}): Got | undefined {
     return this.#command(methodIds.basicGet, (now) => getNow(this, queue, options.noAck === true, now));
   }
@@ -226,10 +226,10 @@ export class Channel implements ReceivingChannel {
     let count = 0;
     this.scheduler.batch(() => {
       const now = this.scheduler.clock.now();
-      count = found.dropExcess(now, stepsAtOnce);
-      count += found.expire(now, stepsAtOnce - count);
+      count = found.dropExcess(now, stepsPerCommand);
+      count += found.expire(now, stepsPerCommand - count);
     });
-    return count >= stepsAtOnce;
+    return count >= stepsPerCommand;
   }
 
   ack(deliveryTag: number, multiple = false): void {
@@ -285,8 +285,8 @@ export class Channel implements ReceivingChannel {
   }
 
   /**
-   * Publishes first, then settlements (rule K8). Many go in turns; an error in a later turn closes the channel, and its
-   * outbox gets the error.
+   * Commits the transaction: first its publishes, then its settlements (rule K8). Many of them are done in turns; an error in a later
+   * turn closes the channel, and its outbox gets the error.
    * @param settled called when the transaction is durable, or with the error
    */
   txCommit(settled?: Settled): void {

@@ -20,7 +20,7 @@ export class Closing implements Task {
   constructor(
     readonly channels: readonly ClosingChannel[],
     readonly vhost: VirtualHostCore,
-    /** Names of exclusive queues; each is taken out when its queue is deleted. */
+    /** Names of exclusive queues; a name is removed when its queue is deleted. */
     readonly queues?: Set<string>,
   ) {}
 
@@ -44,7 +44,7 @@ export class Closing implements Task {
   work(now: number, limit: number): number {
     const { lastTask } = this.#scheduler;
     const steps = this.#work(now, limit);
-    if (this.#scheduler.lastTask > lastTask) this.#upTo = this.#scheduler.lastTask; // messages return in a task of their own
+    if (this.#scheduler.lastTask > lastTask) this.#upTo = this.#scheduler.lastTask; // many messages return in a task of their own
     return steps;
   }
 

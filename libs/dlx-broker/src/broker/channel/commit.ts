@@ -3,13 +3,13 @@ import { partialCompletion } from '../errors.js';
 import type { Settled } from '../ports.js';
 import type { ReceivingChannel } from './receiver.js';
 import { FlushTask } from '../scheduler/flush-task.js';
-import { stepsAtOnce } from './settler.js';
+import { stepsPerCommand } from './settler.js';
 import { type Held, type HeldPublish, sizeOf } from './transaction.js';
 
 /**
- * Part of a command: publishes, then settles (rule K8), in turns when that is much.
- * @param publish answers false when a queue refuses the message
- * @throws 406 when one did (rule K9); in a later turn the channel is closed with it
+ * Part of a command: publishes, then settles (rule K8). A large transaction is committed in turns.
+ * @param publish returns false when a queue refuses the message
+ * @throws 406 when a queue refused a message (rule K9); in a later turn this error closes the channel
  */
 export function commit(
   channel: ReceivingChannel,
@@ -24,17 +24,17 @@ export function commit(
   const committing = receiver.settler.committing(held, (one, then) => {
     if (!publish(one, then)) complete = false;
   });
-  const kept = (): void => {
+  const done = (): void => {
     if (settled !== undefined) scheduler.onStored(sequence, settled);
   };
-  if (sizeOf(held) > stepsAtOnce) {
+  if (sizeOf(held) > stepsPerCommand) {
     scheduler.schedule(committing);
-    scheduler.afterTasks(() => (complete ? scheduler.batch(kept) : fail(channel, settled)));
+    scheduler.afterTasks(() => (complete ? scheduler.batch(done) : fail(channel, settled)));
     return;
   }
   committing.work(now, Infinity);
-  if (complete) return kept();
-  scheduler.flush(now); // rule K13: what the settlements made possible comes before the channel closes
+  if (complete) return done();
+  scheduler.flush(now); // rule K13: deliveries that the settlements made possible come before the channel closes
   throw partialCompletion();
 }
 

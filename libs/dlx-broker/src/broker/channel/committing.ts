@@ -20,8 +20,7 @@ export interface CommitHome {
 }
 
 /**
- * Publishes what a transaction held, then settles in the order of its commit (rules J6, K8, K12). However much it is, it
- * stops at its limit.
+ * Publishes the messages of a transaction, then settles in the order of its commit (rules J6, K8, K12), in turns.
  */
 export class Committing implements Task {
   readonly #order: Iterator<NextSettlement | 'later', undefined>;
@@ -53,7 +52,7 @@ export class Committing implements Task {
         this.#mayDeliver = false;
       }
       if (this.#next === undefined) {
-        if (this.#look()) continue;
+        if (this.#advance()) continue;
         return steps;
       }
       if (this.#next !== 'later') this.home.apply(this.#next, now);
@@ -63,8 +62,8 @@ export class Committing implements Task {
     return limit;
   }
 
-  /** @returns false when there is nothing left */
-  #look(): boolean {
+  /** Takes the next settlement. @returns false when there is none */
+  #advance(): boolean {
     const { done, value } = this.#order.next();
     if (done === true) return false;
     this.#next = value;

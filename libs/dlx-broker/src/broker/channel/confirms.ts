@@ -2,8 +2,8 @@ import type { Output } from '../scheduler/scheduler.js';
 import type { ChannelContext, ConnectionContext } from './context.js';
 
 /**
- * One or more confirms on their way out: everything from one tag to another, acked or nacked (rule K3). They are sent
- * even if their channel has failed since (rule Q9).
+ * One or more confirms that are about to be sent: all tags from one to another, acked or nacked (rule K3). They are sent even if
+ * their channel has failed since (rule Q9).
  */
 class Confirm implements Output {
   constructor(
@@ -23,7 +23,7 @@ class Confirm implements Output {
   }
 }
 
-/** Publishes in a row that wait for the journal together. */
+/** Consecutive publishes that wait for the journal together. */
 class Waiting {
   /** The waiter of the scheduler. */
   readonly waiter: object;
@@ -90,7 +90,7 @@ export class Confirms {
     this.channel.scheduler.output(this.#open);
   }
 
-  /** Another output follows that no later confirm may overtake: a return comes before its ack (rule K4). */
+  /** Called before another output that no later confirm may overtake: a return comes before its ack (rule K4). */
   close(): void {
     this.#open = undefined;
   }
@@ -100,7 +100,7 @@ export class Confirms {
   }
 
   /**
-   * Groups are settled in the order in which they wait, so nothing before them is unsettled; a single one may be ahead.
+   * Groups are settled in the order in which they wait, so all tags before a group are settled. A single tag may be settled early.
    */
   #note(from: number, to: number): void {
     if (from !== this.#settled + 1) return void this.#ahead.add(from);

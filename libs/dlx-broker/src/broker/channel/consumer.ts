@@ -50,7 +50,7 @@ export class Consumer implements ConsumerView {
 
   canTake(): boolean {
     const { isFlowing, prefetch } = this.receiver;
-    // Rule Q4: a full channel gives nothing to its consumers without acks either.
+    // Rule Q4: consumers without acks get nothing from a full channel either.
     const room = isFlowing && prefetch.hasRoom && (this.noAck || this.prefetch.hasRoom);
     if (!room) this.isParked = true;
     return room;
@@ -64,7 +64,7 @@ export class Consumer implements ConsumerView {
     this.receiver.ended(this);
   }
 
-  /** There may be room again: the queue offers it messages. */
+  /** The consumer may have room again: the queue offers it messages. */
   revive(): void {
     if (!this.isParked) return;
     this.isParked = false;

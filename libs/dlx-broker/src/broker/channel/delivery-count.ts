@@ -2,9 +2,10 @@ import { type Field, int64, type Message, messageOf, notesOf, withHeaders } from
 import { CountedEntry, type Entry } from '../queue/entry.js';
 
 /**
- * A quorum queue's message as it is handed out (rules D3, D4): with the number of its returns in `x-delivery-count`,
- * which consumers see from the second delivery on and `basic.get` always. Since 4 (rule W6) `x-acquired-count` is that
- * number, `x-delivery-count` the failures among them, and neither is shown before it is 1. The queue's own copy has neither.
+ * A quorum queue's message as a client gets it (rules D3, D4): the header `x-delivery-count` has the number of its returns. Consumers
+ * see it from the second delivery on, `basic.get` always. Since RabbitMQ 4 (rule W6) `x-acquired-count` has the returns and
+ * `x-delivery-count` the failures, each only above 0. The queue's own message has neither header.
+ * @param always true for `basic.get`
  */
 export function withDeliveryCount(entry: Entry, always: boolean): Message {
   const { message } = entry;
@@ -15,7 +16,7 @@ export function withDeliveryCount(entry: Entry, always: boolean): Message {
   if (counted) headers.set('x-acquired-count', int64(entry.returns));
   if (!counted || entry.failures > 0) headers.set('x-delivery-count', int64(entry.failures));
   const { exchange, routingKey, origin, body } = message;
-  // With the body itself: the queue's own copy may go before this one leaves.
+  // The copy has the body itself, because the queue's own message may be gone before the copy is sent.
   return messageOf(
     exchange,
     routingKey,

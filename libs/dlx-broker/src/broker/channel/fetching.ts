@@ -3,11 +3,11 @@ import { methodIds } from '../../message/index.js';
 import { AmqpError, noQueue } from '../errors.js';
 import type { Queue } from '../queue/queue.js';
 import type { Got, ReceivingChannel } from './receiver.js';
-import { stepsAtOnce } from './settler.js';
+import { stepsPerCommand } from './settler.js';
 
 /**
- * A `basic.get`: what has expired in front of its message goes first, then what has expired behind it, so that the count of its
- * answer is true. However much that is, it stops at its limit.
+ * A `basic.get`, in turns. It removes expired messages in front of the message, takes the message, and then removes those that expired
+ * behind it, so that the message count of the answer is exact.
  */
 class Fetching implements Task {
   /** The answer; undefined when the queue is empty. */
@@ -51,7 +51,7 @@ class Fetching implements Task {
     }
   }
 
-  /** Rule Q7: what expires behind it at once still counts in a quorum queue, unless the get settles its message. */
+  /** Rule Q7: in a quorum queue, messages that expire right behind it still count, unless the get settles its message. */
   #count(): void {
     if (this.got === undefined || (this.queue.declared.type === 'quorum' && !this.noAck)) return;
     if (this.got.messageCount !== this.queue.length) this.got = { ...this.got, messageCount: this.queue.length };
@@ -66,7 +66,7 @@ function fetchingOf(channel: ReceivingChannel, queue: string, noAck: boolean): F
   return new Fetching(channel, vhost.queueFor(connection, name), noAck);
 }
 
-/** Part of a command: all of it in one turn. */
+/** Part of a command: does all in one turn. */
 export function getNow(channel: ReceivingChannel, queue: string, noAck: boolean, now: number): Got | undefined {
   const fetching = fetchingOf(channel, queue, noAck);
   fetching.work(now, Infinity);
@@ -84,7 +84,7 @@ export function getLater(
 ): void {
   const { scheduler } = channel;
   const fetching = fetchingOf(channel, queue, noAck);
-  if (fetching.work(now, stepsAtOnce) < stepsAtOnce) {
+  if (fetching.work(now, stepsPerCommand) < stepsPerCommand) {
     if (fetching.error !== undefined) throw fetching.error;
     return answer(fetching.got);
   }

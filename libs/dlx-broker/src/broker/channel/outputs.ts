@@ -4,7 +4,7 @@ import type { AmqpError } from '../errors.js';
 import type { Delivery } from '../ports.js';
 import type { ChannelContext, ConnectionContext } from './context.js';
 
-/** `basic.return` on its way out (rule K4), sent even if its channel has failed since (rule Q9). */
+/** `basic.return` that is about to be sent (rule K4), sent even if its channel has failed since (rule Q9). */
 export class ReturnedMessage implements Output {
   constructor(
     readonly channel: ChannelContext,
@@ -22,14 +22,14 @@ export class ReturnedMessage implements Output {
   }
 }
 
-/** An output that sends nothing: what is behind it waits until all earlier work is done. */
+/** An output that sends nothing. Later outputs of its connection wait until the work before it is done. */
 export class Pause implements Output {
   constructor(readonly connection: ConnectionContext) {}
 
   send(): void {}
 }
 
-/** `basic.cancel` of the server on its way out (rule Q6). */
+/** `basic.cancel` of the server that is about to be sent (rule Q6). */
 export class Cancelled implements Output {
   constructor(
     readonly channel: ChannelContext,
@@ -45,7 +45,7 @@ export class Cancelled implements Output {
   }
 }
 
-/** `channel.close` of the server's own accord on its way out (rule Q8). */
+/** `channel.close` of the server's own accord that is about to be sent (rule Q8). */
 export class ServerClosed implements Output {
   constructor(
     readonly channel: ChannelContext,
@@ -61,7 +61,7 @@ export class ServerClosed implements Output {
   }
 }
 
-/** A direct reply on its way out: a delivery that needs no ack (rule S1). */
+/** A direct reply that is about to be sent: a delivery that needs no ack (rule S1). */
 export class ReplyDelivery implements Output, Delivery {
   readonly redelivered = false;
   readonly deliveryCount = 0;

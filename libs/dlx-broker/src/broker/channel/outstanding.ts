@@ -5,7 +5,7 @@ import type { Queue } from '../queue/queue.js';
 import type { Consumer } from './consumer.js';
 import type { ChannelContext, ConnectionContext } from './context.js';
 
-/** A delivery: what goes out to the client, and what the channel remembers until it is settled. */
+/** A delivery, as it is sent to the client and as the channel remembers it until it is settled. */
 export class Outstanding implements Delivery {
   settled = false;
 
@@ -14,10 +14,10 @@ export class Outstanding implements Delivery {
     readonly deliveryTag: number,
     readonly from: Queue,
     readonly entry: Entry,
-    /** Undefined when it was fetched by `basic.get`. */
+    /** Undefined for `basic.get`. */
     readonly consumer: Consumer | undefined,
     readonly redelivered: boolean,
-    /** As handed out: the queue's own message, or one with `x-delivery-count` (rule D3). */
+    /** The message that the client gets: the queue's own, or a copy with `x-delivery-count` (rule D3). */
     readonly message: Message,
     /** The body until the delivery is sent: before that, the store may page the message's own body out. */
     public body: Uint8Array,
@@ -39,7 +39,7 @@ export class Outstanding implements Delivery {
     return this.channel.connection;
   }
 
-  /** As an output of the scheduler. */
+  /** Called by the scheduler. */
   send(): void {
     if (!this.channel.isClosed) this.channel.outbox.deliver(this);
     this.body = noBody;

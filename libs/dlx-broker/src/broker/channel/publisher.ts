@@ -31,7 +31,7 @@ export interface PublishOptions {
 
 /** How a message replaces a delivery (rule K14). */
 export interface ReplaceOptions extends PublishOptions {
-  /** The error because of which a listener has not stored the body: the message is returned without it, and nacked. */
+  /** The error because of which a listener has not stored the body. The message is returned without the body, and nacked. */
   readonly refusal?: AmqpError;
 }
 
@@ -89,7 +89,7 @@ export class Publisher {
 
   /**
    * Publishes a message, and acks a delivery of this channel, in one step of the journal (rule K14). The delivery stays outstanding when
-   * a queue refuses the message, and when the message is returned: no queue gets it, the exchange is missing, or a right.
+   * a queue refuses the message, and when the message is returned: no queue gets it, or the exchange or a permission is missing.
    * @returns the tag of its confirm
    * @throws 406 for a channel without confirms, and for a delivery that is not outstanding
    */
@@ -129,8 +129,8 @@ export class Publisher {
   }
 
   /**
-   * The journal has the message and the ack of the delivery that it replaces, or it failed. Then both are done in memory only, and
-   * the message is returned with 541 before its nack, because the client cannot try again: the delivery is not outstanding any more.
+   * Confirms a replacement when the journal has stored it, or has failed. After a failure the message and the ack are in memory only.
+   * The client cannot try again, because the delivery is not outstanding any more: it gets the message back with 541, and a nack.
    */
   #replaced(tag: number, message: Message, failure: Error | undefined): void {
     if (failure !== undefined) this.#return(message, new AmqpError('INTERNAL_ERROR', failure.message));
@@ -220,7 +220,7 @@ export class Publisher {
 
   #concluded(outcome: Outcome, message: Message, mandatory: boolean): boolean {
     if ((outcome & Outcome.Routed) === 0) this.#unroutable(message, mandatory);
-    // The queue drops its excess in turns: later answers to this client wait for these turns.
+    // The queue drops messages in turns: later answers to this client wait for these turns.
     if ((outcome & Outcome.Dropping) !== 0) this.channel.scheduler.output(new Pause(this.channel.connection));
     return (outcome & Outcome.Refused) === 0;
   }
@@ -256,7 +256,7 @@ export class Publisher {
     return exchange;
   }
 
-  /** Goes on in the order of rule K7: reply-to, user-id, expiration, delivery mode, carbon copies. */
+  /** Checks the rest in the order of rule K7: reply-to, user-id, expiration, delivery mode, carbon copies. */
   #message(
     exchange: string,
     routingKey: string,

@@ -88,7 +88,7 @@ export class Receiver implements ConsumerHome {
     if (this.channel.outbox.reserve?.(message.size) === false) this.isFlowing = false;
   }
 
-  /** `basic.get`. @param expired messages that went in front of its own */
+  /** `basic.get`. @param expired the number of messages that expired in front of the message */
   fetch(queue: Queue, noAck: boolean, now: number, expired: number): Got | undefined {
     const { type } = queue.declared;
     if (type === 'quorum' && queue.settings.singleActiveConsumer) throw notByGet(queue.name, this.channel.vhost.name);
@@ -105,12 +105,12 @@ export class Receiver implements ConsumerHome {
     this.#count(queue, noAck ? 'getNoAck' : 'get', redelivered);
     if (noAck) queue.settle(entry);
     else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message, noBody));
-    // Rule Q7: what expires behind it at once still counts in a quorum queue, unless the get settles its message.
+    // Rule Q7: in a quorum queue, messages that expire right behind it still count, unless the get settles its message.
     const messageCount = type === 'quorum' && !noAck ? ready - 1 : queue.length;
     return { deliveryTag, redelivered, message, body, queue: queue.name, messageCount, deliveryCount: entry.failures };
   }
 
-  /** A consumer's delivery was settled: it, and others under the channel's limit, may have room again. */
+  /** A delivery of this consumer was settled: the consumer, and others under the channel's limit, may have room again. */
   released(consumer: Consumer): void {
     consumer.prefetch.unsettled--;
     const wasFull = !this.prefetch.hasRoom;
@@ -123,7 +123,7 @@ export class Receiver implements ConsumerHome {
     for (const consumer of this.consumers.values()) consumer.revive();
   }
 
-  /** An unknown tag is fine (rule Q1). Deliveries of the consumer stay outstanding. */
+  /** An unknown tag is no error (rule Q1). Deliveries of the consumer stay outstanding. */
   cancel(tag: string, now: number): void {
     if (this.#replyAddress !== undefined && tag === this.#replyTag) this.#dropReplies();
     const consumer = this.consumers.get(tag);
@@ -157,7 +157,7 @@ export class Receiver implements ConsumerHome {
     return this.channel.outbox.awaits?.(correlationId) ?? true;
   }
 
-  /** The channel is closed: from now on it gets nothing. */
+  /** The channel is closed: it gets no further delivery. */
   stop(): void {
     this.isFlowing = false;
     this.#timeout.stop();
@@ -166,7 +166,7 @@ export class Receiver implements ConsumerHome {
 
   /**
    * Called after {@link stop}: removes the consumers, and then returns all outstanding deliveries.
-   * @param limit steps at most, but for returning some messages
+   * @param limit the most steps; returning a few messages may take more
    * @returns steps taken; as many as the limit when there may be more to do
    */
   releaseSome(now: number, limit: number): number {
@@ -206,7 +206,7 @@ export class Receiver implements ConsumerHome {
   }
 
   /**
-   * A new limit counts all outstanding deliveries, those of `basic.get` included. The latter are not counted out when
+   * A new limit counts all outstanding deliveries, those of `basic.get` included. The latter stay counted after
    * they are settled (rule Q11).
    */
   #setSharedLimit(count: number): void {
@@ -241,7 +241,7 @@ const notByGet = (queue: string, vhost: string): AmqpError =>
       'queues with single active consumer',
   );
 
-/** RabbitMQ's words for a queue that answers with an error. Closes only the channel, so consumers on others go on. */
+/** RabbitMQ's text for a queue that answers with an error. It closes only the channel, so consumers on other channels go on. */
 const cannotGet = (queue: string, vhost: string, reason: string): AmqpError =>
   new AmqpError(
     'INTERNAL_ERROR',

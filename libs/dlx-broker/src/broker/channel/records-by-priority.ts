@@ -7,8 +7,7 @@ import type { Outstanding } from './outstanding.js';
 export const hasPriorities = (queue: Queue): boolean => queue.settings.maxPriority !== undefined;
 
 /**
- * The priority by which a consumer's deliveries are settled, the highest first; 0 where the queue has no priorities,
- * and for `basic.get`.
+ * The priority by which deliveries are settled, the highest first. 0 if the queue has no priorities, and for `basic.get`.
  */
 export function priorityOf({ from, entry, consumer }: Outstanding): number {
   const { maxPriority } = from.settings;
@@ -16,7 +15,8 @@ export function priorityOf({ from, entry, consumer }: Outstanding): number {
 }
 
 /**
- * Few deliveries of one consumer, in the order in which its queue settles them; they come in the order of their tags.
+ * Sorts a few deliveries of one consumer into the order in which its queue settles them.
+ * @param records in the order of their tags
  */
 export function inOrderOfPriority(records: readonly Outstanding[]): readonly Outstanding[] {
   const first = records[0];
@@ -25,8 +25,8 @@ export function inOrderOfPriority(records: readonly Outstanding[]): readonly Out
 }
 
 /**
- * Any number of deliveries of one consumer: a queue with priorities settles the highest first, and those of one
- * priority in order (rule J6).
+ * Any number of deliveries of one consumer of a queue with priorities, which settles the highest priority first, and the deliveries of
+ * one priority in order (rule J6).
  */
 export class RecordsByPriority {
   readonly #deques: (Deque<Outstanding> | undefined)[] = [];

@@ -8,16 +8,16 @@ export interface SettlementGroup {
   readonly queue: Queue;
   /** In the order in which they are settled. */
   readonly records: Deque<Outstanding> | RecordsByPriority;
-  /** What `basic.get` fetched: each of them is a step. */
+  /** True for deliveries of `basic.get`: each of them is a step. */
   readonly isFetched: boolean;
-  /** What groups of one queue are sorted by; what was fetched comes first. */
+  /** Groups of one queue are sorted by this key. Empty for deliveries of `basic.get`, which come first. */
   readonly key: string;
 }
 
-/** Up to so many consumers RabbitMQ keeps in the order of their tags, more in the order of a hash. */
+/** RabbitMQ orders up to this many consumers by their tags, and more consumers by a hash. */
 const orderedConsumers = 32;
 
-/** What one settlement of many deliveries covers, by queue and consumer tag (rule J6). */
+/** The deliveries of one settlement, by queue and consumer tag (rule J6). */
 export class SettlementGroups {
   readonly #groups = new Map<Queue, Map<string, SettlementGroup>>();
   #last: Outstanding | undefined;
@@ -25,24 +25,24 @@ export class SettlementGroups {
 
   /** To be called in the order of the delivery tags. */
   add(record: Outstanding): void {
-    const isSame = this.#last !== undefined && isOfSame(record, this.#last);
+    const isSame = this.#last !== undefined && isOfSameConsumer(record, this.#last);
     const group = isSame ? (this.#lastGroup as SettlementGroup) : this.#groupOf(record);
     group.records.push(record);
     this.#last = record;
     this.#lastGroup = group;
   }
 
-  /** In the order of the queues' names and the consumer tags. */
+  /** The groups in the order of the queues' names and the consumer tags. */
   inOrder(): SettlementGroup[] {
     return this.#all().sort(byQueueAndKey);
   }
 
   /**
-   * The same for a channel that ended: a quorum queue takes every fetched message for a consumer of its own, whose tag is
-   * the delivery tag as text.
+   * The groups for a channel that ended: in a quorum queue each message of `basic.get` is a group of its own, with the delivery tag as
+   * its consumer tag.
    */
   inOrderOfLoss(): SettlementGroup[] {
-    return this.#all().flatMap(eachFetchedApart).sort(byQueueAndKey);
+    return this.#all().flatMap(splitFetched).sort(byQueueAndKey);
   }
 
   #all(): SettlementGroup[] {
@@ -63,20 +63,20 @@ export class SettlementGroups {
   }
 }
 
-/** Whether both are of one consumer of one queue, so that they stand in one group. */
-export const isOfSame = (one: Outstanding, other: Outstanding): boolean =>
+/** Whether both deliveries are of one consumer of one queue, so that they belong to one group. */
+export const isOfSameConsumer = (one: Outstanding, other: Outstanding): boolean =>
   one.from === other.from && one.consumer === other.consumer;
 
-/** Whether a queue settles them all in one step. */
-export function areOfOne(records: readonly Outstanding[]): boolean {
+/** Whether one queue settles all these deliveries in one step. */
+export function areOneStep(records: readonly Outstanding[]): boolean {
   const first = records[0];
   if (first === undefined) return true;
   if (first.consumer === undefined) return records.length === 1;
-  for (const record of records) if (!isOfSame(record, first)) return false;
+  for (const record of records) if (!isOfSameConsumer(record, first)) return false;
   return true;
 }
 
-function eachFetchedApart(group: SettlementGroup): SettlementGroup | SettlementGroup[] {
+function splitFetched(group: SettlementGroup): SettlementGroup | SettlementGroup[] {
   const { queue, records, isFetched } = group;
   if (!isFetched || queue.declared.type !== 'quorum' || records.length > orderedConsumers) return group;
   const apart: SettlementGroup[] = [];
@@ -91,7 +91,7 @@ function eachFetchedApart(group: SettlementGroup): SettlementGroup | SettlementG
 const byQueueAndKey = (one: SettlementGroup, other: SettlementGroup): number =>
   compare(one.queue.name, other.queue.name) || compare(one.key, other.key);
 
-/** Compares as the bytes of plain text do. */
+/** Compares texts by code units. */
 export function compare(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;

@@ -2,7 +2,7 @@ import type { FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import { checkTable } from '../commands/input-checks.js';
 import { type CommitHome, Committing } from './committing.js';
-import { areOfOne } from './settlement-groups.js';
+import { areOneStep } from './settlement-groups.js';
 import type { Consumer, Prefetch } from './consumer.js';
 import type { Outstanding } from './outstanding.js';
 import { inOrderOfPriority } from './records-by-priority.js';
@@ -10,8 +10,8 @@ import { Settling } from './settling.js';
 import type { Held, Settlement, TransactionalChannel } from './transaction.js';
 import { Unacked } from './unacked.js';
 
-/** Up to so many steps are done in the turn of the command; more are done in turns, if there is a pace. */
-export const stepsAtOnce = 256;
+/** The most steps that are done in the turn of the command. With a pace, further steps are done in later turns. */
+export const stepsPerCommand = 256;
 
 /** The limits of a channel's consumers, as settlements know them. */
 interface Limits {
@@ -41,20 +41,20 @@ export class Settler {
       else this.#apply(record, settlement, headers, now);
       return;
     }
-    // Rule A3: tag 0 is everything, and no error when there is nothing; rule A4: a tag beyond the last is one.
+    // Rule A3: tag 0 means all deliveries, and is no error when there are none. Rule A4: a tag beyond the last is an error.
     if (tag !== 0 && !this.unacked.reaches(tag)) throw preconditionFailed(`unknown delivery tag ${tag}`);
     if (held === undefined) this.#settleUpTo(tag, settlement, headers, now);
     else held.settlements.push({ records: this.unacked.takeUpTo(tag), settlement, headers });
   }
 
-  /** `basic.recover`: everything outstanding comes back (rule Q5). */
+  /** `basic.recover`: all outstanding deliveries return (rule Q5). */
   recover(now: number): void {
     // A rollback restores deliveries, which is not allowed while a task settles deliveries that were handed over.
     if (this.channel.transaction === undefined) this.#settleUpTo(0, 'return', undefined, now);
     else this.#settleMany(this.unacked.takeUpTo(0), 'return', undefined, now);
   }
 
-  /** The channel is closed: everything outstanding comes back (rule A8). */
+  /** The channel is closed: all outstanding deliveries return (rule A8). */
   loseAll(now: number): void {
     this.#settleUpTo(0, 'lost', undefined, now);
   }
@@ -70,7 +70,7 @@ export class Settler {
     });
   }
 
-  /** A shared limit has room again only when all is settled. */
+  /** False with a shared limit, which has room again only when all deliveries are settled. */
   get #deliversBetween(): boolean {
     return this.limits.prefetch.limit === 0;
   }
@@ -79,8 +79,8 @@ export class Settler {
   #settleUpTo(tag: number, settlement: Settlement, headers: FieldTable | undefined, now: number): void {
     const { count } = this.unacked;
     if (count === 0) return;
-    const places = count <= stepsAtOnce ? count : this.unacked.reachOf(tag);
-    if (places <= stepsAtOnce) return this.#settleMany(this.unacked.takeUpTo(tag), settlement, headers, now);
+    const places = count <= stepsPerCommand ? count : this.unacked.reachOf(tag);
+    if (places <= stepsPerCommand) return this.#settleMany(this.unacked.takeUpTo(tag), settlement, headers, now);
     const records = this.unacked.handOver(places);
     const next = (): Outstanding | undefined => {
       let record = records.shift();
@@ -97,7 +97,7 @@ export class Settler {
     headers: FieldTable | undefined,
     now: number,
   ): void {
-    if (records.length <= stepsAtOnce && areOfOne(records)) {
+    if (records.length <= stepsPerCommand && areOneStep(records)) {
       for (const record of inOrderOfPriority(records)) this.#apply(record, settlement, headers, now);
       return;
     }

@@ -2,8 +2,8 @@ import type { Task } from '../scheduler/task.js';
 import { type SettlementGroup, SettlementGroups } from './settlement-groups.js';
 import type { Outstanding } from './outstanding.js';
 
-/** So many deliveries are put into their groups in one step of the scheduler. */
-const sortedInOneStep = 16;
+/** The number of deliveries that one step of the scheduler puts into their groups. */
+const groupedPerStep = 16;
 
 /** What a settlement of many deliveries needs of its channel. */
 export interface SettlingHome {
@@ -12,15 +12,15 @@ export interface SettlingHome {
   apply(record: Outstanding, now: number): void;
   /** Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more */
   serve(now: number, limit: number): number;
-  /** Whether the channel is lost: the queues deliver when all is back, and fetched messages have an order of their own. */
+  /** Whether the channel is lost: then the queues deliver when all messages are back, and messages of `basic.get` are ordered differently. */
   readonly isLoss: boolean;
-  /** Whether the queues deliver after each group. Else they do when the last is settled. */
+  /** Whether the queues deliver after each group. Otherwise they deliver after the last group. */
   readonly deliversBetween: boolean;
 }
 
 /**
- * A settlement of many deliveries: they are put into groups by queue and consumer, and settled group by group. A queue delivers
- * what a group makes possible before the next one reaches it (rule J6). However many there are, it stops at its limit.
+ * A settlement of many deliveries, in turns. They are put into groups by queue and consumer, and settled group by group. A queue
+ * delivers what a group makes possible before its next group is settled (rule J6).
  */
 export class Settling implements Task {
   readonly #groups = new SettlementGroups();
@@ -35,7 +35,7 @@ export class Settling implements Task {
     while (steps < limit) {
       if (this.#ordered === undefined) {
         steps++;
-        this.#sort();
+        this.#group();
         continue;
       }
       if (this.#mayDeliver) {
@@ -49,8 +49,8 @@ export class Settling implements Task {
     return limit;
   }
 
-  #sort(): void {
-    for (let count = 0; count < sortedInOneStep; count++) {
+  #group(): void {
+    for (let count = 0; count < groupedPerStep; count++) {
       const record = this.home.next();
       if (record === undefined) {
         this.#ordered = this.home.isLoss ? this.#groups.inOrderOfLoss() : this.#groups.inOrder();
@@ -60,7 +60,7 @@ export class Settling implements Task {
     }
   }
 
-  /** @returns false when there was none left */
+  /** Settles the next delivery. @returns false when there is none */
   #settleNext(ordered: readonly SettlementGroup[], now: number): boolean {
     const group = ordered[this.#nextGroup];
     if (group === undefined) return false;

@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange/exchange.js';
 import type { Return } from '../queue/entry.js';
 import type { Routed } from '../virtual-host/routing.js';
 import type { ChannelContext } from './context.js';
-import { compare, isOfSame } from './settlement-groups.js';
+import { compare, isOfSameConsumer } from './settlement-groups.js';
 import type { Outstanding } from './outstanding.js';
 import { priorityOf } from './records-by-priority.js';
 
@@ -42,36 +42,36 @@ export interface Held {
   readonly settlements: readonly HeldSettlement[];
 }
 
-/** What a channel in transaction mode holds back: publishes first, then settlements (rule K8). */
+/** The publishes and settlements that a channel in transaction mode holds back until its commit (rule K8). */
 export class Transaction {
   publishes: HeldPublish[] = [];
   settlements: HeldSettlement[] = [];
 
-  /** Bytes of the bodies it holds. Looks at every publish. */
+  /** The bytes of the bodies in memory. Takes as long as there are publishes. */
   get bytes(): number {
     return this.publishes.reduce((sum, { message }) => sum + (message.isLoaded ? message.size : 0), 0);
   }
 
-  /** Takes all there is: the next transaction begins. */
+  /** Takes all publishes and settlements: the next transaction begins. */
   take(): Held {
     const { publishes, settlements } = this;
     this.clear();
     return { publishes, settlements };
   }
 
-  /** Forgets everything; what was settled is outstanding again. */
+  /** Discards all publishes and settlements. */
   clear(): void {
     this.publishes = [];
     this.settlements = [];
   }
 }
 
-/** Settlements of one kind in a row are one (rule K12). */
+/** The kind of a settlement. Consecutive settlements of one kind are done as one (rule K12). */
 const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
   settlement === 'ack' || settlement === 'reject' ? settlement : 'return';
 
-/** So many deliveries are collected in one step of the scheduler. */
-const collectedInStep = 16;
+/** The number of deliveries that one step of the scheduler collects. */
+const collectedPerStep = 16;
 
 /** The number of publishes and settled deliveries. */
 export function sizeOf({ publishes, settlements }: Held): number {
@@ -82,15 +82,14 @@ export function sizeOf({ publishes, settlements }: Held): number {
 
 /** A delivery that a commit settles next. */
 export interface NextSettlement extends OneSettlement {
-  /** It begins a step: before it the queues deliver what is possible. */
+  /** True if it begins a step: before it the queues deliver what is possible. */
   readonly isFirstOfStep: boolean;
 }
 
 /**
- * The order in which a commit settles: of several settlements in a row that all ack, all reject or all return, the
- * deliveries go in the order of their queues, consumers, priorities and tags (rules J6, K12). A step is the deliveries
- * of one consumer, or one that was fetched.
- * @returns one after the other; `later` is a step of the scheduler in which some were only collected
+ * The order in which a commit settles. The deliveries of consecutive settlements that all ack, all reject or all return are ordered by
+ * queue, consumer, priority and tag (rules J6, K12). A step is the deliveries of one consumer, or one delivery of `basic.get`.
+ * @returns the deliveries one by one; `later` is a step of the scheduler that only collected some
  */
 export function* inOrderOfCommit(
   settlements: readonly HeldSettlement[],
@@ -101,18 +100,18 @@ export function* inOrderOfCommit(
     for (; index < settlements.length; index++) {
       const held = settlements[index] as HeldSettlement;
       if (kindOf(held) !== kind) break;
-      for (const record of held.records) if (together.push({ record, held }) % collectedInStep === 0) yield 'later';
+      for (const record of held.records) if (together.push({ record, held }) % collectedPerStep === 0) yield 'later';
     }
     let last: Outstanding | undefined;
     for (const { record, held } of together.sort(inOrder)) {
-      const isFirstOfStep = last === undefined || record.consumer === undefined || !isOfSame(record, last);
+      const isFirstOfStep = last === undefined || record.consumer === undefined || !isOfSameConsumer(record, last);
       yield { record, held, isFirstOfStep };
       last = record;
     }
   }
 }
 
-/** What was fetched by `basic.get` has no consumer and comes first. */
+/** Deliveries of `basic.get` have no consumer and come first. */
 const inOrder = ({ record: one }: OneSettlement, { record: other }: OneSettlement): number =>
   compare(one.queue, other.queue) ||
   compare(one.consumerTag, other.consumerTag) ||

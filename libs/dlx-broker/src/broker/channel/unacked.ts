@@ -1,9 +1,10 @@
 import { Deque } from '../deque.js';
+import { firstWhereNot } from '../queue/position-search.js';
 import type { Outstanding } from './outstanding.js';
 
 /**
- * A channel's unsettled deliveries in the order of their tags. Settled ones stay as gaps until the front is reached or
- * gaps outnumber the rest; so settling costs the same in any order, and a delivery that is never settled keeps no other one in memory.
+ * A channel's unsettled deliveries in the order of their tags. A settled delivery stays as a gap until it is at the front, or gaps
+ * outnumber the rest. So settling costs the same in any order, and a delivery that is never settled keeps no other one in memory.
  */
 export class Unacked {
   #records = new Deque<Outstanding>();
@@ -62,18 +63,12 @@ export class Unacked {
   reachOf(tag: number): number {
     const records = this.#records;
     if (tag === 0) return records.length;
-    let [low, high] = [0, records.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((records.at(middle) as Outstanding).deliveryTag <= tag) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstWhereNot(0, records.length, (index) => (records.at(index) as Outstanding).deliveryTag <= tag);
   }
 
   /**
-   * Removes the first records and returns them, settled ones included. The caller skips the settled ones. None of these
-   * may be given to {@link restore} meanwhile.
+   * Removes the first records and returns them, settled ones included, which the caller skips. Until the caller has settled them,
+   * none of them may be given to {@link restore}.
    */
   handOver(places: number): Deque<Outstanding> {
     const records = this.#records.takeFirst(places);
@@ -117,7 +112,7 @@ export class Unacked {
   #find(tag: number): Outstanding | undefined {
     const first = this.#records.first();
     if (first === undefined || tag < first.deliveryTag) return undefined;
-    // Without no-ack deliveries and clearing of gaps the tags are dense, and the first look finds it.
+    // Tags are consecutive unless there were no-ack deliveries or gaps were cleared: then the first guess finds the record.
     const guess = this.#records.at(tag - first.deliveryTag);
     if (guess?.deliveryTag === tag) return guess;
     let low = 0;

@@ -15,12 +15,12 @@ export interface DeleteQueueOptions {
 }
 
 export function bindQueue(channel: ChannelContext, queue: string, from: string, key: string, args: FieldTable): void {
-  const name = withoutLineEnds(channel.queueName(queue)); // rule O3: here both names, and not the key
+  const name = withoutLineEnds(channel.queueName(queue)); // rule O3: both names, but not the key
   const exchange = withoutLineEnds(from);
   const bindingKey = queue === '' && key === '' ? name : key; // rule O2
   const { vhost } = channel;
   checkBindingRights(channel, 'queue', name, exchange, bindingKey);
-  const source = vhost.exchange(exchange); // rule P5: of two missing ones the exchange is named
+  const source = vhost.exchange(exchange); // rule P5: if queue and exchange are missing, the error names the exchange
   bind(channel, vhost.queueFor(channel.connection, name), source.name, bindingKey, args);
 }
 
@@ -66,14 +66,14 @@ export function deleteExchange(channel: ChannelContext, exchange: string, ifUnus
   vhost.removeExchange(found);
 }
 
-/** `queue.purge` (rule O6). @returns how many messages went */
+/** `queue.purge` (rule O6). @returns the number of purged messages */
 export function purgeQueue(channel: ChannelContext, queue: string): number {
   const name = channel.queueName(queue);
   channel.vhost.check(channel.connection.user, 'read', 'queue', name);
   return channel.vhost.queueFor(channel.connection, name).purge();
 }
 
-/** `queue.delete` (rules O6, D10). @returns how many ready messages went with it */
+/** `queue.delete` (rules O6, D10). @returns the number of ready messages that were deleted */
 export function deleteQueue(channel: ChannelContext, queue: string, options: DeleteQueueOptions): number {
   const { vhost } = channel;
   const name = withoutLineEnds(channel.queueName(queue));
@@ -86,7 +86,7 @@ export function deleteQueue(channel: ChannelContext, queue: string, options: Del
     const text = `queue.delete operations with ${flag} flag set are not supported by quorum queues`;
     throw notImplemented(`cannot delete ${where}. ${text}`);
   }
-  found.dropExcess(found.lastUse, Infinity); // these had left the queue when it was deleted
+  found.dropExcess(found.lastUse, Infinity); // messages above a limit are not counted as deleted
   if (options.ifUnused === true && found.consumers.count > 0) throw preconditionFailed(`${where} in use`);
   if (options.ifEmpty === true && found.length > 0) throw preconditionFailed(`${where} not empty`);
   const { length } = found;
@@ -126,7 +126,7 @@ function changeOf(
   return { kind: 'binding', change, vhost: vhost.name, name, details };
 }
 
-/** Rules P3, N4 and N5: write on the destination, then read on the source, of a topic exchange with this key. */
+/** Rules P3, N4 and N5: checks write on the destination, then read on the source, and for a topic exchange read with this key. */
 function checkBindingRights(
   { connection: { user }, vhost }: ChannelContext,
   kind: 'queue' | 'exchange',

@@ -10,7 +10,7 @@ import { Consumer } from '../channel/consumer.js';
 
 /** How a channel consumes from a queue: the arguments of basic.consume. */
 export interface ConsumeOptions {
-  /** Empty or absent: the broker makes one up (rule Q1). */
+  /** Empty or absent: the broker generates one (rule Q1). */
   readonly consumerTag?: string;
   readonly noAck?: boolean;
   readonly exclusive?: boolean;

@@ -48,7 +48,7 @@ export function declareExchange(channel: ChannelContext, name: string, options: 
   if (existing !== undefined) return checkEquivalent(asked, vhost.name, existing.declared, declared);
   checkedName('exchange', asked);
   checkAlternate(channel, asked, args);
-  const routingType = routingTypeOf(declared); // of a delayed exchange another one
+  const routingType = routingTypeOf(declared); // differs from `type` for a delayed exchange
   if (!exchangeTypes.has(routingType)) throw unknownType(routingType, vhost);
   vhost.addExchange(declared);
 }

@@ -25,12 +25,13 @@ export interface QueueOk {
   readonly consumerCount: number;
 }
 
-/** The reserved names are for the broker; CR and LF are no part of any name (rule O3). */
+/** Refuses names that are reserved for the broker (rule O3). @throws 403 */
 export function checkedName(kind: 'queue' | 'exchange', name: string): string {
   if (isReserved(name)) throw accessRefused(`${kind} name '${name}' contains reserved prefix 'amq.*'`);
   return name;
 }
 
+/** CR and LF are removed from all names (rule O3). */
 export const withoutLineEnds = (name: string): string => name.replaceAll(/[\r\n]/g, '');
 
 /** `queue.declare` (sections F, O and D of the rules). */
@@ -86,7 +87,7 @@ function created(
   return vhost.addQueue({ name, type: queueTypeOf(args), durable, autoDelete, owner, arguments: args }, now);
 }
 
-/** Rule N6: before everything else that can be wrong with a new queue. */
+/** Rule N6: comes before all other checks of a new queue. @throws 406 */
 function checkLimit(vhost: VirtualHostCore, name: string): void {
   const limit = vhost.limits.reachedBy('max-queues', vhost.queues.size);
   if (limit === undefined) return;
@@ -100,7 +101,7 @@ function found(queue: Queue, now: number): QueueOk {
   return { queue: queue.name, messageCount: queue.length, consumerCount: queue.consumers.count };
 }
 
-/** The pseudo-queue always exists, a reply address only as long as its channel (rule S2). */
+/** The pseudo-queue always exists, a reply address exists as long as its channel (rule S2). */
 function declareReplyQueue(vhost: VirtualHostCore, name: string): QueueOk {
   if (name !== replyQueue && !vhost.replies.has(name)) throw noQueue(name, vhost.name);
   return { queue: name, messageCount: 0, consumerCount: 1 };

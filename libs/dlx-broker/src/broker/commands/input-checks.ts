@@ -2,8 +2,8 @@ import type { FieldTable } from '../../message/index.js';
 import { faultIn, hasMoreThan, isShortstr, maxShortstrBytes, PackedTable, textLength } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 
-// Checks of values that the wire cannot carry, and that a host in the same process can pass. RabbitMQ has no errors for
-// them. They close the channel and not the connection, so that a wrong call does not end all consumers of the application.
+// Checks of values that the wire cannot carry; only a host in the same process can pass them. RabbitMQ has no errors for such
+// values. They close the channel and not the connection, so that a wrong call does not end all consumers of the application.
 
 /**
  * Names of queues and exchanges, keys and consumer tags travel as short strings.
@@ -15,16 +15,16 @@ export function checkLength(what: string, name: string): void {
   throw preconditionFailed(text);
 }
 
-/** Values of the arguments of a queue, an exchange, a binding or a consumer: they are kept as long as it is there. */
-const mostArguments = 4_096;
+/** The most values in the arguments of a queue, exchange, binding or consumer, which are kept as long as that exists. */
+const maxArguments = 4_096;
 
-/** @throws 406 when headers or arguments hold what cannot travel */
+/** @throws 406 when headers or arguments have a value that the wire cannot carry, or arguments have too many values */
 export function checkTable(what: string, table: FieldTable | undefined): void {
-  // What the wire brought was checked there.
+  // A packed table was checked when it was read or packed.
   if (table === undefined || table instanceof PackedTable || table.size === 0) return;
   const fault = faultIn(table);
   if (fault !== undefined) throw preconditionFailed(`${what} ${fault}`);
-  if (what === 'argument' && hasMoreThan(table, mostArguments)) {
-    throw preconditionFailed(`arguments have more than ${mostArguments} values, nested ones counted`);
+  if (what === 'argument' && hasMoreThan(table, maxArguments)) {
+    throw preconditionFailed(`arguments have more than ${maxArguments} values, nested ones counted`);
   }
 }

@@ -1,17 +1,17 @@
 import { accessRefused, type AmqpError, preconditionFailed } from '../errors.js';
 import { erlangString } from '../erlang-terms.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { longestTtl } from '../queue/argument-values.js';
+import { maxTtl } from '../queue/argument-values.js';
 import { compact, fieldTypeNames, isEmptyTable } from '../../message/index.js';
 import type { CarbonCopies, FieldTable, Message, Properties } from '../../message/index.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
 import { checkTable } from './input-checks.js';
 
-// What is checked on every publish. The caller keeps the order of rule K7: size, permission, exchange, user-id,
-// expiration, delivery mode, carbon copies.
+// The checks of every publish. The caller keeps the order of rule K7: size, permission, exchange, user-id, expiration, delivery
+// mode, carbon copies.
 
 /**
- * @param text the `expiration` property: milliseconds as a decimal integer, with a sign if need be
+ * @param text the `expiration` property: milliseconds as a decimal integer, which may have a sign
  * @returns milliseconds
  * @throws 406 with the text of rule B3
  */
@@ -24,7 +24,7 @@ export function parseExpiration(text: string): number {
     if (digit < 0 || digit > 9) return parseAnyExpiration(text);
     milliseconds = milliseconds * 10 + digit;
   }
-  return milliseconds <= longestTtl ? milliseconds : parseAnyExpiration(text);
+  return milliseconds <= maxTtl ? milliseconds : parseAnyExpiration(text);
 }
 
 function parseAnyExpiration(text: string): number {
@@ -35,7 +35,7 @@ function parseAnyExpiration(text: string): number {
   }
   const milliseconds = BigInt(number.startsWith('+') ? number.slice(1) : number);
   if (milliseconds < 0n) throw invalidExpiration(text, `{value_negative,${milliseconds}}`);
-  if (milliseconds > longestTtl) throw invalidExpiration(text, `{value_too_large,${milliseconds}}`);
+  if (milliseconds > maxTtl) throw invalidExpiration(text, `{value_too_large,${milliseconds}}`);
   return Number(milliseconds);
 }
 
@@ -43,7 +43,7 @@ const invalidExpiration = (text: string, reason: string) =>
   preconditionFailed(`invalid expiration '${text}': ${reason}`);
 
 /**
- * The further routing keys of a message (rules G2, G3). Elements that are no text are ignored.
+ * The further routing keys of a message (rules G2, G3). Elements that are not text are ignored.
  * @returns undefined when there are none
  * @throws 406 when `CC` or `BCC` is no array
  */
@@ -111,7 +111,7 @@ export function checkEdited({ own, size }: Message, user: Parameters<typeof chec
   checkDeliveryMode(own.deliveryMode);
 }
 
-/** A virtual host, as far as its exchanges are concerned. */
+/** What {@link openExchange} needs of a virtual host. */
 interface Exchanges {
   readonly name: string;
   exchange(name: string): Exchange;
@@ -127,7 +127,7 @@ export function openExchange(vhost: Exchanges, name: string): Exchange {
   throw accessRefused(`cannot publish to internal exchange '${name}' in vhost '${vhost.name}'`);
 }
 
-/** @param limit in bytes, as the body (rule K7) */
+/** @param limit in bytes (rule K7) @throws 406 */
 export function checkSize(size: number, limit: number): void {
   if (size > limit) throw tooLarge(size, limit);
 }

@@ -1,8 +1,8 @@
 import type { Field, FieldTable } from '../../message/index.js';
 
-/** Two bindings with the same key and arguments are one (rule P5); the order of the arguments does not matter. */
+/** A text that two bindings share if they have the same key and arguments, in any order: they are one binding (rule P5). */
 export function bindingIdentity(bindingKey: string, args: FieldTable): string {
-  // The length first, for a key may contain whatever could part it from the arguments.
+  // The length comes first, because a key may contain any separator.
   return args.size === 0
     ? `${bindingKey.length}:${bindingKey}`
     : `${bindingKey.length}:${bindingKey}${tableIdentity(args)}`;

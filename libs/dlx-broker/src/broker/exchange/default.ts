@@ -6,12 +6,12 @@ import type { Router } from './router.js';
 export class DefaultRouter<Destination> implements Router<Destination> {
   readonly #find: (name: string) => Destination | undefined;
 
-  /** @param find the queue of that name, if there is one */
+  /** @param find finds a queue by name */
   constructor(find: (name: string) => Destination | undefined) {
     this.#find = find;
   }
 
-  /** The caller refuses it: the default exchange has no bindings of its own (rule P3). */
+  /** Does nothing: callers refuse to bind the default exchange (rule P3). */
   bind(): void {}
 
   unbind(): void {}

@@ -10,8 +10,8 @@ export const delayedType = 'x-delayed-message';
 /** The argument with the type by which a delayed exchange routes. */
 const delayedTypeArgument = 'x-delayed-type';
 
-/** The longest delay in milliseconds, as in the plugin: some 49 days. With a longer delay a message is routed at once. */
-export const longestDelay = 4_294_967_295;
+/** The longest delay in milliseconds, as in the plugin: about 49 days. A message with a longer delay is routed at once. */
+export const maxDelay = 4_294_967_295;
 
 /**
  * How long a delayed exchange delays a message, in milliseconds. 0 for a message that is routed at once: its delay is missing,
@@ -22,11 +22,11 @@ export function delayOf({ own: { headers }, notes }: Message): number {
   const field = headers.get(delayHeader);
   if (field === undefined) return 0;
   const delay = numberIn(field);
-  return delay !== undefined && delay > 0 && delay <= longestDelay ? delay : 0;
+  return delay !== undefined && delay > 0 && delay <= maxDelay ? delay : 0;
 }
 
 /**
- * The message that is routed when its delay is over: consumers see the delay negated, so it is never delayed again.
+ * The message that is routed when its delay is over. Its `x-delay` is negated, so it is never delayed again.
  */
 export function withDelayOver(message: Message, delay: number): NotedMessage {
   const { exchange, routingKey, own, notes } = message;

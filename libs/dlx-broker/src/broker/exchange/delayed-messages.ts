@@ -11,9 +11,9 @@ export interface DelayedMessagesHome {
   readonly name: string;
   readonly timers: Timers;
   readonly journal: Journal | undefined;
-  /** Asks for calls of `work`: some messages are due. */
+  /** Schedules the release of messages that are due. */
   schedule(task: Task): void;
-  /** Routes a message whose time has come. */
+  /** Routes a message whose delay is over. */
   release(message: Message, now: number): void;
 }
 
@@ -21,7 +21,7 @@ export interface DelayedMessagesHome {
 const prefix = 'delayed\n';
 export const delayedName = (exchange: string): string => prefix + exchange;
 
-/** The exchange whose delayed messages have this name; undefined when it is no such name. */
+/** The exchange of {@link delayedName}; undefined for any other name. */
 export const exchangeOfDelayed = (name: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
 
@@ -59,17 +59,17 @@ export class DelayedMessages implements MessageOwner, Task {
     return this.#bytes;
   }
 
-  /** When the next message goes on, in milliseconds since 1970; undefined when there is none. */
+  /** When the next message is released, in milliseconds since 1970; undefined when there is none. */
   get nextDue(): number | undefined {
     return this.#heap.first()?.time;
   }
 
-  /** All of them, in no order. */
+  /** Visits all entries, in no order. */
   each(visit: (entry: DelayedEntry) => void): void {
     this.#heap.each(visit);
   }
 
-  /** Holds a message that has a delay. */
+  /** Takes a message that has a delay. */
   take(message: Message, now: number): void {
     const delay = delayOf(message);
     const entry = new DelayedEntry(withDelayOver(message, delay), this.#nextPosition++, now + delay);

@@ -1,8 +1,8 @@
 import type { Into } from './recipients.js';
 
-/** A set of destinations: each is in it once, however many bindings lead there. */
+/** A set of destinations, which counts the bindings to each. */
 export class Destinations<Destination> {
-  /** How many bindings lead to each. */
+  /** The number of bindings to each destination. */
   readonly #bindings = new Map<Destination, number>();
   /** The destinations as a list, which is faster to iterate; rebuilt when it is needed after a change. */
   #list: readonly Destination[] | undefined;

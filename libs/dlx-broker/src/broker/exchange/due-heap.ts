@@ -20,20 +20,20 @@ export class DelayedEntry extends Entry {
   }
 }
 
-/** Children of a node: a heap with fewer levels touches less memory. */
+/** Children of a node: a wide heap has fewer levels, and touches less memory. */
 const children = 4;
 
-/** The first capacity. */
-const smallest = 64;
+/** The initial capacity. */
+const minCapacity = 64;
 
 /**
- * The delayed messages of an exchange, in a heap by due time. The nodes are in two typed arrays: the time, and the slot
- * of the entry in a third array. An entry keeps its slot while nodes move.
+ * The delayed messages of an exchange, in a heap by due time. A node has its time in one typed array and, in another one, the slot of
+ * its entry in the array of entries. An entry keeps its slot while nodes move.
  */
 export class DueHeap {
-  #times = new Float64Array(smallest);
+  #times = new Float64Array(minCapacity);
   /** The slots of the nodes, and behind them the free slots. */
-  #slots = new Uint32Array(smallest);
+  #slots = new Uint32Array(minCapacity);
   #entries: (DelayedEntry | undefined)[] = [];
   #size = 0;
   #cancelled = 0;
@@ -62,7 +62,7 @@ export class DueHeap {
     this.#up(entry, slot, place);
   }
 
-  /** Takes out the first. */
+  /** Removes the first entry. */
   shift(): void {
     const free = this.#slots[0] as number;
     this.#entries[free] = undefined;
@@ -70,12 +70,12 @@ export class DueHeap {
     const slot = this.#slots[last] as number;
     this.#slots[last] = free;
     if (last > 0) this.#down(slot, this.#times[last] as number);
-    else if (this.#entries.length > smallest) this.clear();
+    else if (this.#entries.length > minCapacity) this.clear();
   }
 
   /**
-   * Marks an entry as cancelled. It is removed when it is the first, or when more than half of the entries are
-   * cancelled, so no entry has to know its place.
+   * Marks an entry as cancelled. It is removed when it becomes the first, or when more than half of the entries are cancelled, so no
+   * entry has to know its place.
    */
   cancel(entry: DelayedEntry): void {
     entry.isCancelled = true;
@@ -83,7 +83,7 @@ export class DueHeap {
     if (this.#cancelled * 2 > this.#size) this.#sweep();
   }
 
-  /** In no order. */
+  /** Visits all entries, in no order. */
   each(visit: (entry: DelayedEntry) => void): void {
     for (const entry of this.#entries) if (entry !== undefined && !entry.isCancelled) visit(entry);
   }
@@ -92,8 +92,8 @@ export class DueHeap {
     this.#entries = [];
     this.#size = 0;
     this.#cancelled = 0;
-    this.#times = new Float64Array(smallest);
-    this.#slots = new Uint32Array(smallest);
+    this.#times = new Float64Array(minCapacity);
+    this.#slots = new Uint32Array(minCapacity);
   }
 
   #sweep(): void {
@@ -141,22 +141,19 @@ export class DueHeap {
       const firstChild = place * children + 1;
       if (firstChild >= size) break;
       const end = Math.min(firstChild + children, size);
-      let least = firstChild;
-      let leastTime = times[firstChild] as number;
+      let next = firstChild;
+      let nextTime = times[firstChild] as number;
       for (let child = firstChild + 1; child < end; child++) {
         const other = times[child] as number;
-        if (
-          other > leastTime ||
-          (other === leastTime && this.#isBehind(slots[child] as number, slots[least] as number))
-        )
+        if (other > nextTime || (other === nextTime && this.#isBehind(slots[child] as number, slots[next] as number)))
           continue;
-        least = child;
-        leastTime = other;
+        next = child;
+        nextTime = other;
       }
-      if (time < leastTime || (time === leastTime && !this.#isBehind(slot, slots[least] as number))) break;
-      times[place] = leastTime;
-      slots[place] = slots[least] as number;
-      place = least;
+      if (time < nextTime || (time === nextTime && !this.#isBehind(slot, slots[next] as number))) break;
+      times[place] = nextTime;
+      slots[place] = slots[next] as number;
+      place = next;
     }
     times[place] = time;
     slots[place] = slot;

@@ -12,7 +12,7 @@ export interface ExchangeIdentity {
   readonly arguments: FieldTable;
 }
 
-/** Checks that an existing exchange is what a redeclare asks for; the first difference is a 406 (rule P2). */
+/** Checks that an existing exchange has the properties of a redeclare (rule P2). @throws 406 that names the first difference */
 export function checkEquivalent(
   exchange: string,
   vhost: string,
@@ -28,7 +28,7 @@ export function checkEquivalent(
   checkSameArgument(name, existing.arguments.get(name), asked.arguments.get(name), where);
 }
 
-/** For a new exchange: the alternate exchange must be a name (rule P6). */
+/** Checks that the alternate exchange of a new exchange is a name (rule P6). @throws 406 */
 export function checkAlternateExchange(exchange: string, vhost: string, args: FieldTable): void {
   const value = args.get('alternate-exchange');
   if (value === undefined || value.type === 'S') return;

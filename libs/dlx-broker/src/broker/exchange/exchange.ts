@@ -9,8 +9,8 @@ import { routingTypeOf } from './delay.js';
 import type { DelayedMessages } from './delayed-messages.js';
 import type { Binding, Router } from './router.js';
 
-/** Bindings that are forgotten at once; more are forgotten in turns. */
-const forgottenAtOnce = 64;
+/** The most bindings that are removed from a router in one command; more are removed in turns. */
+const forgottenPerCommand = 64;
 
 /** The destination of a binding. */
 export type Destination = Queue | Exchange;
@@ -25,7 +25,7 @@ export class Exchange {
   /** The exchange that gets messages without a destination (rule G6): by argument, else by policy. */
   alternate: string | undefined;
   policy: string | undefined;
-  /** Set when it is deleted: a router that still knows it routes nothing to it. */
+  /** True after its deletion. Routers that still have bindings to it route nothing to it. */
   deleted = false;
   readonly #bindings = new Map<Destination, Map<string, Binding<Destination>>>();
   #exchangesBound = 0;
@@ -35,14 +35,14 @@ export class Exchange {
     declared: ExchangeDeclared,
     /** Finds the destinations of a message for one of its keys. */
     readonly router: Router<Destination>,
-    /** Of a delayed exchange: the messages that it has not released. */
+    /** The messages that a delayed exchange has not released; undefined for other types. */
     readonly delayed?: DelayedMessages,
   ) {
     this.name = declared.name;
     this.declared = declared;
   }
 
-  /** The type it routes by: of a delayed exchange the one its arguments name. */
+  /** The type by which it routes. The arguments of a delayed exchange name it. */
   get routingType(): string {
     return routingTypeOf(this.declared);
   }
@@ -97,8 +97,8 @@ export class Exchange {
     return true;
   }
 
-  /** Whether it is to be deleted: it is auto-delete and has lost its last binding as a source (rule P4). */
-  get isOver(): boolean {
+  /** Whether it is auto-delete and has lost its last binding as a source, so that it has to be deleted (rule P4). */
+  get isUnused(): boolean {
     return this.declared.autoDelete && this.#bindingCount === 0;
   }
 
@@ -111,12 +111,12 @@ export class Exchange {
     this.deleted = true;
     for (const source of this.boundTo) forgotten(source.forget(this));
     for (const destination of this.#bindings.keys()) destination.boundTo.delete(this);
-    return [...this.boundTo].filter((source) => source.isOver);
+    return [...this.boundTo].filter((source) => source.isUnused);
   }
 
   /**
    * Removes all bindings to a deleted destination.
-   * @returns if they are many, the task that removes them from the router; nothing is routed by them meanwhile
+   * @returns for many bindings the task that removes them from the router; they route nothing any more
    */
   forget(destination: Destination): Task | undefined {
     const known = this.#bindings.get(destination);
@@ -125,7 +125,7 @@ export class Exchange {
     this.#bindingCount -= known.size;
     if (destination instanceof Exchange) this.#exchangesBound -= known.size;
     const rest = this.#unroute(known);
-    if (known.size > forgottenAtOnce) return inSteps(rest);
+    if (known.size > forgottenPerCommand) return inSteps(rest);
     while (rest.next().done !== true);
     return undefined;
   }

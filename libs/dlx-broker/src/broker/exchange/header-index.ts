@@ -3,7 +3,7 @@ import { headerKey, isStructure } from './header-values.js';
 import type { HeaderKey } from './header-values.js';
 import type { Into } from './recipients.js';
 
-/** One header a binding asks for; without a value it only has to be there. */
+/** A header that a binding requires. Without a value the header only has to exist. */
 export interface Requirement {
   readonly name: string;
   readonly value: { readonly key: HeaderKey; readonly structure: boolean } | undefined;
@@ -11,17 +11,17 @@ export interface Requirement {
 
 export interface HeaderBinding<Destination> {
   readonly destination: Destination;
-  /** All requirements, or any of them. */
+  /** True if a message has to fulfil all requirements; false if any of them is enough. */
   readonly all: boolean;
   readonly requirements: readonly Requirement[];
-  /** The requirements under which the index has it. */
+  /** The requirements under which the index lists the binding. */
   readonly slots: Requirement[];
 }
 
-/** Packed headers are searched name by name while the bindings have at most so many header names. */
-const fewNames = 4;
-/** Packed headers are searched name by name while `all` bindings have at most so many requirements. */
-const fewRequirements = 16;
+/** Packed headers are searched name by name while the bindings have at most this many header names. */
+const maxNames = 4;
+/** Packed headers are searched name by name while `all` bindings have at most this many requirements. */
+const maxRequirements = 16;
 
 type Bucket<Destination> = Set<HeaderBinding<Destination>>;
 
@@ -37,8 +37,8 @@ class NamedHeader<Destination> {
 }
 
 /**
- * Finds bindings by a header's name and value, so that a publish only looks at bindings that share a value with it. An
- * `any` binding has a place under each of its requirements, an `all` binding under the rarest.
+ * Finds bindings by a header's name and value, so that a publish only checks bindings that share a value with it. An `any` binding is
+ * listed under each of its requirements, an `all` binding under the rarest.
  */
 export class HeaderIndex<Destination> {
   readonly #names = new Map<string, NamedHeader<Destination>>();
@@ -68,9 +68,9 @@ export class HeaderIndex<Destination> {
 
   match(headers: FieldTable, into: Into<Destination>): void {
     if (this.#names.size === 0 || isEmptyTable(headers)) return;
-    // One look for each name is cheap while there are few of them; else the whole table is read, once.
-    const isMuch = this.#names.size > fewNames || this.#asked > fewRequirements;
-    if (isMuch && headers instanceof PackedTable) return this.match(new Map(headers), into);
+    // A search for each name is cheap while there are few names; otherwise the whole table is decoded once.
+    const readsAll = this.#names.size > maxNames || this.#asked > maxRequirements;
+    if (readsAll && headers instanceof PackedTable) return this.match(new Map(headers), into);
     if (headers instanceof PackedTable || this.#names.size < headers.size) {
       for (const [name, named] of this.#names) {
         const field = headers.get(name);
@@ -129,7 +129,7 @@ const askedBy = <Destination>({ all, requirements: { length } }: HeaderBinding<D
 const bucketsFor = <Destination>(named: NamedHeader<Destination>, structure: boolean) =>
   structure ? named.structured : named.plain;
 
-/** Each binding of the bucket has one requirement fulfilled, which is enough for an `any` binding. */
+/** Adds the destinations of matching bindings. One requirement of each is fulfilled, which is enough for an `any` binding. */
 function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, into: Into<Destination>): void {
   for (const binding of bucket) {
     if (!binding.all || binding.requirements.length === 1 || fulfilsAll(headers, binding.requirements)) {
@@ -138,7 +138,7 @@ function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, 
   }
 }
 
-/** Equal as the keys of a Map are: NaN equals NaN. */
+/** Compares like the keys of a Map: NaN equals NaN. */
 const isSame = (one: HeaderKey, other: HeaderKey): boolean => one === other || (one !== one && other !== other);
 
 function fulfilsAll(headers: FieldTable, requirements: readonly Requirement[]): boolean {

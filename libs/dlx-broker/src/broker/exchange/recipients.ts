@@ -1,5 +1,5 @@
-/** The number of recipients from which a set is faster to search than a list. */
-const many = 16;
+/** From this number of recipients on, a set is faster to search than a list. */
+const minForSet = 16;
 
 /** Collects the destinations that a router finds, such as a `Set`. */
 export interface Into<Destination> {
@@ -13,7 +13,7 @@ export interface Into<Destination> {
 export class Recipients<Destination> implements Into<Destination> {
   readonly #list: Destination[] = [];
   #count = 0;
-  /** The recipients as a set, once they are many. */
+  /** The recipients as a set; undefined while they are few. */
   #set: Set<Destination> | undefined;
 
   /** Those that were added; valid until the next change. */
@@ -32,7 +32,7 @@ export class Recipients<Destination> implements Into<Destination> {
   }
 
   add(destination: Destination): void {
-    if (this.#count < many ? this.#isListed(destination) : !this.#isNew(destination)) return;
+    if (this.#count < minForSet ? this.#isListed(destination) : !this.#isNew(destination)) return;
     this.#list[this.#count++] = destination;
   }
 

@@ -13,7 +13,7 @@ export interface Binding<Destination> {
  * not match costs nothing.
  */
 export interface Router<Destination> {
-  /** Called once per distinct binding (the exchange holds the list and drops repetitions). */
+  /** Called once for each binding: the exchange has the list of bindings, and ignores repetitions. */
   bind(binding: Binding<Destination>): void;
   unbind(binding: Binding<Destination>): void;
   /**

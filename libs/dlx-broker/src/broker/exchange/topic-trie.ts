@@ -6,7 +6,7 @@ class Node<Destination> {
   readonly words = new Map<string, Node<Destination>>();
   readonly isHash: boolean;
   destinations: Destinations<Destination> | undefined;
-  /** The last step of a match that came here; no step comes twice. */
+  /** The number of the last search step that reached this node; a step adds a node once. */
   step = 0;
 
   constructor(isHash: boolean) {
@@ -53,8 +53,8 @@ export class TopicTrie<Destination> {
   }
 
   /**
-   * Walks all patterns at once, a word of the key at a time: never more steps than words times nodes, whatever the
-   * patterns; following each `#` by itself would grow exponentially.
+   * Walks all patterns at the same time, a word of the key at a time: never more steps than words times nodes. To follow each `#` on
+   * its own could take exponential time.
    */
   match(key: string, into: Into<Destination>): void {
     this.#begin();
@@ -72,7 +72,7 @@ export class TopicTrie<Destination> {
 
   #take(node: Node<Destination>, word: string): void {
     if (node.isHash) this.#reach(node);
-    // In a key `*` and `#` are ordinary words, and must not find the nodes of the wildcards.
+    // In a key `*` and `#` are ordinary words, and must not match the nodes of the wildcards.
     const child = word === '*' || word === '#' ? undefined : node.words.get(word);
     if (child !== undefined) this.#reach(child);
     const anyWord = node.words.get('*');

@@ -3,7 +3,7 @@ import type { Into } from './recipients.js';
 import type { Binding, Router } from './router.js';
 import { TopicTrie } from './topic-trie.js';
 
-/** How many destinations the cache remembers, over all keys. */
+/** The most destinations in the cache, over all keys. */
 const cacheLimit = 16_384;
 
 /** Binding keys are patterns of words: `*` is one word, `#` any number of them (rule P7). */
@@ -24,11 +24,11 @@ export class TopicRouter<Destination> implements Router<Destination> {
   }
 
   route(_message: Message, routingKey: string, into: Into<Destination>): void {
-    const found = this.#cache.get(routingKey) ?? this.#look(routingKey);
+    const found = this.#cache.get(routingKey) ?? this.#search(routingKey);
     for (let index = 0; index < found.length; index++) into.add(found[index]!);
   }
 
-  #look(routingKey: string): readonly Destination[] {
+  #search(routingKey: string): readonly Destination[] {
     const found = new Set<Destination>();
     this.#trie.match(routingKey, found);
     const destinations = [...found];

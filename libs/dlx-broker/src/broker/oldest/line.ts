@@ -1,37 +1,37 @@
 import type { Entry } from '../queue/entry.js';
-import type { LookedAt, TimeOf } from './looked-at.js';
+import type { SearchedQueue, TimeOf } from './searched-queue.js';
 
-/** The messages of one block, when it is new. */
+/** The number of messages in a full block. */
 const blockSize = 1_024;
 
-/** The blocks that a line may have beyond twice the number that its messages need. */
+/** A line may have this many blocks more than twice the number that its messages need. */
 const slack = 64;
 
 /** A run of messages, in the order of their positions. Those that came later have higher positions. */
 interface Block {
   readonly first: number;
   last: number;
-  /** The messages at the last look. There may be fewer by now, and never more. */
+  /** The number of messages when the block was last read. Now there may be fewer, but never more. */
   count: number;
-  /** The least time at the last look, and the position of its message. There may be a later one by now, and never an earlier one. */
+  /** The earliest time when the block was last read, and the position of its message. Now it may be later, but never earlier. */
   time: number;
   position: number;
 }
 
 /**
- * What is known of the messages of one priority that were never taken. They come at the end only, so each is looked at once when it
- * comes, and again only with its block, when the oldest message of the block has left.
+ * Finds the oldest of the messages of one priority that were never taken. Such messages come at the end only, so each is read once
+ * when it comes, and again only with its block, when the oldest message of the block has left.
  */
 export class Line {
   #blocks: Block[] = [];
-  /** The position up to which all messages were looked at. */
+  /** The position up to which all messages were read. */
   #covered = 0;
   #swept = 0;
 
   /** @param section see {@link Cursor.section} */
   constructor(
     readonly section: number,
-    readonly queue: LookedAt,
+    readonly queue: SearchedQueue,
     readonly timeOf: TimeOf,
   ) {}
 
@@ -43,19 +43,19 @@ export class Line {
     if (gone > 0) this.#blocks.splice(0, gone);
   }
 
-  /** Looks at messages that came since. @returns how many; fewer than the limit if these were all */
+  /** Reads messages that came since. @returns how many; fewer than the limit if there are no more */
   extend(limit: number): number {
     const entries = this.#page(this.#covered, limit);
     for (const entry of entries) this.#append(entry);
     return entries.length;
   }
 
-  /** The least time; Infinity if no message has one; undefined if a block was looked at again, and the next call says more. */
-  least(): number | undefined {
+  /** The earliest time; Infinity if no message has one; undefined if a block had to be read again: then call this again. */
+  earliest(): number | undefined {
     const best = this.#best();
     if (best === undefined || best.time === Infinity) return Infinity;
-    if (this.queue.find(best.position) !== undefined) return best.time;
-    this.#lookAgain(this.#blocks.indexOf(best));
+    if (this.queue.has(best.position)) return best.time;
+    this.#readAgain(this.#blocks.indexOf(best));
     return undefined;
   }
 
@@ -79,8 +79,8 @@ export class Line {
     note(block, position, this.timeOf(message));
   }
 
-  /** Looks at a block again, and joins it to the one before if both together are small. */
-  #lookAgain(index: number): void {
+  /** Reads a block again, and joins it to the block before it if both together are small. */
+  #readAgain(index: number): void {
     const block = this.#blocks[index]!;
     block.count = 0;
     block.time = Infinity;
@@ -104,12 +104,12 @@ export class Line {
     }
   }
 
-  /** Keeps the number of blocks in proportion to the messages, where some stay and very many come and go behind them. */
+  /** Keeps the number of blocks in proportion to the messages, if a few messages stay and very many come and go behind them. */
   #sweep(): void {
     for (let times = 0; times < 2; times++) {
       if (this.#blocks.length <= slack + (2 * this.queue.length) / blockSize) return;
       this.#swept = (this.#swept + 1) % this.#blocks.length;
-      this.#lookAgain(this.#swept);
+      this.#readAgain(this.#swept);
     }
   }
 
@@ -122,7 +122,7 @@ export class Line {
   }
 }
 
-/** Of several messages with the least time the last one is kept: it stays for the longest time. */
+/** Of several messages with the earliest time, the block keeps the last one: it leaves the queue last. */
 function note(block: Block, position: number, time: number | undefined): void {
   if (time === undefined || time > block.time || time === Infinity) return;
   block.time = time;

@@ -40,8 +40,8 @@ class Shelf {
     return page;
   }
 
-  find(position: number): Entry | undefined {
-    return this.ready.find(position);
+  has(position: number): boolean {
+    return this.ready.has(position);
   }
 
   put(time: number | undefined, priority = 0): void {

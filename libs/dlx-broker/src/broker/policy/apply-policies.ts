@@ -6,8 +6,8 @@ import type { Queue } from '../queue/queue.js';
 
 /** The steps of pattern matching that count as one step of the scheduler. */
 const matchingSteps = 20;
-/** The steps of the scheduler for a queue or an exchange, besides the matching. */
-const eachTakes = 2;
+/** The steps of the scheduler that one queue or exchange counts, besides the matching. */
+const stepsPerObject = 2;
 
 /** The exchanges, queues and policies of a virtual host. */
 export interface PolicyTargets {
@@ -17,9 +17,8 @@ export interface PolicyTargets {
 }
 
 /**
- * Applies the policies to all queues and exchanges (rule F6), in turns that count the steps of pattern matching. An
- * object that is declared meanwhile has its policy from the start. A change of the policies meanwhile makes it begin
- * again.
+ * Applies the policies to all queues and exchanges (rule F6), in turns that count the steps of pattern matching. An object that is
+ * declared meanwhile gets its policy when it is declared. After a change of the policies the task begins again.
  */
 export class ApplyPolicies implements Task {
   readonly #cost: MatchCost = { steps: 0 };
@@ -55,7 +54,7 @@ export class ApplyPolicies implements Task {
         this.#queues = undefined;
         continue;
       }
-      steps += eachTakes + Math.floor(this.#cost.steps / matchingSteps);
+      steps += stepsPerObject + Math.floor(this.#cost.steps / matchingSteps);
     }
     return steps;
   }

@@ -4,7 +4,7 @@ import type { QueueArgument } from '../queue/argument-row.js';
 import { isKnown, queueArguments } from '../queue/arguments.js';
 import type { QueueType } from '../declarations.js';
 
-/** The keys that set no queue argument. Those of mirrored queues have no effect. */
+/** The keys that set no queue argument. The keys of mirrored queues (`ha-*`) have no effect. */
 const otherKeys: readonly PolicyKey[] = [
   key('alternate-exchange', text, 'alternate exchange name', ['classic', 'quorum']),
   key('ha-mode', oneOf('all', 'exactly', 'nodes'), 'ha-mode value', ['classic']),
@@ -36,7 +36,7 @@ export function policyKey(name: string, operator: boolean, profile: Profile): Po
   return operator && row.argument?.operator !== true ? undefined : row.key;
 }
 
-/** The error of values that are valid one by one, and not together (rule W7). */
+/** The error of values that are valid one by one but not together; undefined if there is none (rule W7). */
 export function wrongTogether(definition: ReadonlyMap<string, unknown>): string | undefined {
   const type = definition.get('delayed-retry-type');
   const min = definition.get('delayed-retry-min') as number | undefined;

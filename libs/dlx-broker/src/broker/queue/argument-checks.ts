@@ -7,8 +7,8 @@ import { isKnown, queueArgument, queueArguments } from './arguments.js';
 import { queueTypeNames, queueTypeOf } from './queue-types.js';
 
 /**
- * The first check of a new queue's arguments (rule F9); the caller asks for the permissions of rule N2 next, and then
- * for {@link checkQueueArguments}.
+ * The first check of a new queue's arguments (rule F9). The caller then checks the permissions of rule N2, and then calls
+ * {@link checkQueueArguments}.
  */
 export function checkDlxArgumentType(queue: string, vhost: string, args: FieldTable): void {
   const value = args.get('x-dead-letter-exchange');
@@ -17,7 +17,7 @@ export function checkDlxArgumentType(queue: string, vhost: string, args: FieldTa
   throw preconditionFailed(`invalid type '${type}' for arg 'x-dead-letter-exchange' in ${here(queue, vhost)}`);
 }
 
-/** All other checks of a new queue, in RabbitMQ's order: values, keys its type lacks, properties (rules F9, D9, W12, D1). */
+/** All other checks of a new queue, in RabbitMQ's order: values, arguments unknown to its type, properties (rules F9, D9, W12, D1). */
 export function checkQueueArguments(
   queue: string,
   vhost: string,
@@ -38,7 +38,7 @@ export function checkQueueArguments(
   if (!durable) throw invalidProperty('non-durable', queue, vhost);
 }
 
-/** The priority a consumer asks for; 0 if it does not (rule Q3). */
+/** The priority of a consumer; 0 if its arguments have none (rule Q3). */
 export function consumerPriority(queue: string, vhost: string, args: FieldTable): number {
   const value = args.get('x-priority');
   if (value === undefined) return 0;

@@ -3,40 +3,40 @@ import type { PolicyKey } from '../policy/policy-values.js';
 import type { Accepts } from './argument-values.js';
 import type { QueueType } from '../declarations.js';
 
-/** Which value holds when both sides give one (rules F3, F4, D11); `limit` where a negative one may stand for none (rule W6). */
+/** Which of two given values holds (rules F3, F4, D11). `limit`: the smaller, unless one is negative, which means no limit (rule W6). */
 export type Merge = 'argument' | 'policy' | 'minimum' | 'maximum' | 'limit';
 
 /** The values that applications may write for an argument in decorators and in options; durations in milliseconds. */
 export type Written =
   | { readonly is: 'text' }
   | { readonly is: 'flag' }
-  | { readonly is: 'duration'; readonly least: number }
-  | { readonly is: 'whole'; readonly least: number; readonly most: number }
+  | { readonly is: 'duration'; readonly min: number }
+  | { readonly is: 'whole'; readonly min: number; readonly max: number }
   | { readonly is: 'word'; readonly words: readonly string[] };
 
-/** A queue argument, and the policy key that sets the same. */
+/** A queue argument, and the policy key that sets the same setting. */
 export interface QueueArgument {
   readonly name: string;
   readonly accepts: Accepts;
   /**
-   * The queue types that know it, and the place at which a redeclare compares it (rule F10): it only decides which of
+   * The queue types that know it, each with the place at which a redeclare compares it (rule F10). The place decides which of
    * several differences is reported.
    */
   readonly on: { readonly [type in QueueType]?: number };
-  /** The key that sets the same by policy, if one can (rules F1, F13, F14). */
+  /** The policy key that sets the same setting, if there is one (rules F1, F13, F14). */
   readonly policy?: PolicyKey;
   /** Whether an operator policy may set it too (rule F12). */
   readonly operator?: boolean;
   /** False: a redeclare does not compare it. */
   readonly isCompared?: false;
-  /** The name of the setting that it becomes; without one it is accepted and has no effect here. */
+  /** The name of the setting. An argument without a setting is accepted and has no effect here. */
   readonly setting?: string;
   readonly merge?: Merge | Readonly<Record<QueueType, Merge>>;
   /** Which value holds of a user's and an operator's policy; default: the smaller. `policy` means the operator's. */
   readonly operatorMerge?: Merge;
   /** Only profiles with this feature know the argument. */
   readonly needs?: 'delayedRetry' | 'queueConsumerTimeouts';
-  /** Without it, applications can set the argument only by its own name. */
+  /** How applications write it in options. Without this, they can set the argument only by its name. */
   readonly written?: Written;
   /** The reason for which messages die in a queue by this argument alone. */
   readonly kills?: DeathReason;

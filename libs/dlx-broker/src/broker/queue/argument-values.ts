@@ -2,13 +2,13 @@ import { fieldTypeNames, integerOf } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
 
 /**
- * Says what is wrong with a value in RabbitMQ's words (the REASON of rule F9), or undefined if nothing is.
+ * Returns what is wrong with a value in RabbitMQ's words (the REASON of rule F9); undefined if nothing is.
  * @param all the other arguments, for values that need another one
  */
 export type Accepts = (value: Field, all: FieldTable) => string | undefined;
 
-/** Ten years of 365 days, in milliseconds: the longest TTL there is (rule B1). */
-export const longestTtl = 315_360_000_000;
+/** The longest TTL: ten years of 365 days, in milliseconds (rule B1). */
+export const maxTtl = 315_360_000_000;
 
 const unacceptableType = (value: Field): string => `{unacceptable_type,${fieldTypeNames[value.type]}}`;
 
@@ -35,10 +35,10 @@ const atMost =
   };
 
 /** Milliseconds a message may live (rule B1). */
-export const timeToLive = atMost(natural, longestTtl, 'value_too_large');
+export const timeToLive = atMost(natural, maxTtl, 'value_too_large');
 
 /** Milliseconds an idle queue may live (rule B12). */
-export const timeToIdle = atMost(positive, longestTtl, 'value_too_large');
+export const timeToIdle = atMost(positive, maxTtl, 'value_too_large');
 
 /** The highest priority of a queue (rule R1). */
 export const priority = atMost(natural, 255, 'max_value_exceeded');
@@ -62,7 +62,7 @@ export const oneOf =
     return words.includes(value.value) ? undefined : reason(value.value);
   };
 
-/** RabbitMQ's two on-disk formats. Without meaning here; accepted so that declarations port. */
+/** RabbitMQ's two formats on disk. Accepted without effect, so that declarations for RabbitMQ work here. */
 export const queueVersion: Accepts = (value, all) => {
   const wrong = natural(value, all);
   if (wrong !== undefined) return wrong;

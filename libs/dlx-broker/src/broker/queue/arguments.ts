@@ -8,7 +8,7 @@ import { type Overflow, overflowNames } from './overflow.js';
 
 const quoting = (what: string) => (value: string) => `"unsupported queue ${what} '${value}'"`;
 
-const most = Number.MAX_SAFE_INTEGER;
+const max = Number.MAX_SAFE_INTEGER;
 
 const strategies = ['at-most-once', 'at-least-once'] as const;
 const modes = ['default', 'lazy'] as const;
@@ -44,17 +44,17 @@ const initial = {
   consumerTimeout: undefined as number | undefined,
 };
 
-/** What holds for a queue once its arguments and policies are put together; replaced as a whole, never changed. */
+/** The settings of a queue, from its arguments and policies. Replaced as a whole, never changed. */
 export type QueueSettings = Readonly<typeof initial>;
 
 export const noSettings: QueueSettings = initial;
 
-/** A row whose setting is one of those. */
+/** A row of {@link argumentRows}. */
 type Row = QueueArgument & { readonly setting?: keyof QueueSettings };
 
 /**
- * Every queue argument there is, in the order in which a declare checks them (rule F9). A new one is a row here, and
- * a line above if it has an effect: policy keys, decorators, hints for misspelt names and the tables of the docs come from the rows.
+ * Every queue argument, in the order in which a declare checks them (rule F9). A new argument is a row here, and a line in
+ * `initial` if it has an effect: policy keys, decorators, hints for misspelt names and the tables of the docs come from the rows.
  */
 export const argumentRows = [
   {
@@ -65,7 +65,7 @@ export const argumentRows = [
     operator: true,
     setting: 'expires',
     merge: { classic: 'minimum', quorum: 'policy' },
-    written: { is: 'duration', least: 1 },
+    written: { is: 'duration', min: 1 },
     says: 'milliseconds without use, at least 1; then the queue is deleted',
   },
   {
@@ -76,7 +76,7 @@ export const argumentRows = [
     operator: true,
     setting: 'messageTtl',
     merge: 'minimum',
-    written: { is: 'duration', least: 0 },
+    written: { is: 'duration', min: 0 },
     kills: 'expired',
     says: 'milliseconds a message may wait, at least 0',
   },
@@ -118,7 +118,7 @@ export const argumentRows = [
     operator: true,
     setting: 'maxLength',
     merge: 'minimum',
-    written: { is: 'whole', least: 0, most },
+    written: { is: 'whole', min: 0, max },
     kills: 'maxlen',
     says: 'ready messages, at least 0',
   },
@@ -130,7 +130,7 @@ export const argumentRows = [
     operator: true,
     setting: 'maxLengthBytes',
     merge: 'minimum',
-    written: { is: 'whole', least: 0, most },
+    written: { is: 'whole', min: 0, max },
     kills: 'maxlen',
     says: 'bytes of the bodies of ready messages, at least 0',
   },
@@ -154,7 +154,7 @@ export const argumentRows = [
     on: { classic: 7 },
     setting: 'maxPriority',
     merge: 'argument',
-    written: { is: 'whole', least: 1, most: 255 },
+    written: { is: 'whole', min: 1, max: 255 },
     says: '1 to 255',
   },
   {
@@ -188,7 +188,7 @@ export const argumentRows = [
     written: { is: 'flag' },
     says: 'true or false',
   },
-  // Checked first and compared last, see argument-checks.ts.
+  // A declare checks it first (argument-checks.ts), and compares it last.
   {
     name: 'x-queue-type',
     accepts: oneOf(both, quoting('type')),
@@ -213,11 +213,11 @@ export const argumentRows = [
     setting: 'deliveryLimit',
     merge: 'limit',
     operatorMerge: 'limit',
-    written: { is: 'whole', least: 0, most },
+    written: { is: 'whole', min: 0, max },
     kills: 'delivery_limit',
     says: 'deliveries that may fail, at least 0',
   },
-  // A declare does not check these: a value that is no type, or no positive number, delays nothing.
+  // A declare does not check these three: an unknown type, or a value that is no positive number, delays nothing.
   {
     name: 'x-delayed-retry-type',
     accepts: anything,
@@ -299,7 +299,7 @@ export const queueArguments: readonly Row[] = argumentRows;
 
 const argumentsByName: ReadonlyMap<string, QueueArgument> = new Map(queueArguments.map((row) => [row.name, row]));
 
-/** Undefined for an argument that this RabbitMQ does not know. */
+/** The row of an argument; undefined for an argument that the RabbitMQ of the profile does not know. */
 export function queueArgument(name: string, profile: Profile): QueueArgument | undefined {
   const row = argumentsByName.get(name);
   return row !== undefined && isKnown(row, profile) ? row : undefined;

@@ -2,14 +2,13 @@ import { Deque } from '../deque.js';
 import type { Entry } from './entry.js';
 import type { Packer } from './packer.js';
 import { Page } from './page.js';
-import { countUpTo } from './position-search.js';
+import { countUpTo, firstWhereNot } from './position-search.js';
 
-/** So many rows become entries at once when they come to the front. */
-const atOnce = 256;
+/** The number of rows that become entries together when they come to the front. */
+const rowsPerMove = 256;
 
 /**
- * What stands behind the front of a long line: pages of rows, and then the newest messages as entries. Ten million messages wait here
- * in a few bytes each.
+ * The part of a long line behind its front: pages of rows, and then the newest messages as entries. A row takes a few bytes.
  */
 export class Backlog {
   readonly #pages = new Deque<Page>();
@@ -34,15 +33,12 @@ export class Backlog {
     if (this.tail.length >= this.#packAt) this.#pack();
   }
 
-  /** Moves the next messages into the line before it, which is empty. @returns the line to go on with */
+  /** Moves the next messages into the line in front of the backlog, which is empty. @returns that line, or another one in its place */
   moveTo(line: Deque<Entry>): Deque<Entry> {
     const page = this.#pages.first();
-    if (page === undefined) {
-      const rest = this.tail.takeFirst(this.tail.length);
-      return rest;
-    }
+    if (page === undefined) return this.tail.takeFirst(this.tail.length);
     const before = page.length;
-    page.moveTo(line, atOnce);
+    page.moveTo(line, rowsPerMove);
     this.#inPages -= before - page.length;
     if (page.length === 0) this.#pages.shift();
     return line;
@@ -52,7 +48,7 @@ export class Backlog {
     return this.#pageOf(position)?.has(position) ?? this.#inTail(position) !== undefined;
   }
 
-  /** The entry of a position. That of a row is made for the caller: it is as the queue's own would be, and no part of the queue. */
+  /** The entry of a position. The entry of a row is a copy for the caller, and no part of the queue. */
   find(position: number): Entry | undefined {
     const page = this.#pageOf(position);
     return page === undefined ? this.#inTail(position) : page.find(position);
@@ -73,7 +69,7 @@ export class Backlog {
     return entry;
   }
 
-  /** @param after only those behind this position */
+  /** @param after visits only entries behind this position */
   each(visit: (entry: Entry) => boolean | void, after: number): void {
     for (let index = this.#pageIndex(after); index < this.#pages.length; index++) {
       if (!(this.#pages.at(index) as Page).each(visit, after)) return;
@@ -82,8 +78,8 @@ export class Backlog {
   }
 
   /**
-   * The oldest messages of the tail become a page, unless most of them cannot: then this is tried again later. The page ends with one
-   * that fits: those behind it may fit later, when the store has given up their bodies.
+   * Makes a page of the oldest messages of the tail, unless most of them cannot become rows: then the queue tries again later. The
+   * page ends with a message that can: messages behind it may become rows later, when the store has paged out their bodies.
    */
   #pack(): void {
     const { packer, tail } = this;
@@ -100,7 +96,7 @@ export class Backlog {
     }
     this.#pages.push(new Page(tail, rows, packer));
     this.#inPages += rows;
-    // A tail that had to wait gets shorter with each page, and no command makes many pages.
+    // A tail that has grown long gets shorter with each page, and no command makes many pages.
     this.#packAt = Math.max(2 * packer.rows, tail.length + (packer.rows >> 2));
   }
 
@@ -115,13 +111,7 @@ export class Backlog {
 
   /** The index of the first page that does not end before a position; the number of pages when all do. */
   #pageIndex(position: number): number {
-    let low = 0;
-    let high = this.#pages.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#pages.at(middle) as Page).last < position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const pages = this.#pages;
+    return firstWhereNot(0, pages.length, (index) => (pages.at(index) as Page).last < position);
   }
 }

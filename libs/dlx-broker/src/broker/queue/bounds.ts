@@ -6,7 +6,7 @@ export const enum Excess {
   None,
   /** A policy has set a limit that the queue exceeds: the excess is dropped first (rule C14). */
   OfPolicy,
-  /** A message displaced very many: these are dropped in turns, and are not delivered any more. */
+  /** A publish displaced very many messages: these are dropped in turns, and are not delivered any more. */
   OfPublish,
 }
 
@@ -16,21 +16,21 @@ export class Bounds {
   isSet = false;
   /** Whether the queue refuses publishes at a limit; otherwise it drops its head. */
   refuses = false;
-  /** What is still to be dropped. */
+  /** Why messages are still to be dropped. */
   excess: Excess = Excess.None;
 
   constructor(settings: QueueSettings) {
     this.#set(settings);
   }
 
-  /** Rule C14: the length takes effect before the overflow, so what was drop-head drops once more. */
+  /** Rule C14: new limits take effect before a new overflow policy, so a queue that was drop-head drops messages once more. */
   apply(settings: QueueSettings): void {
     const droppedHead = !this.refuses;
     this.#set(settings);
     if (this.isSet && droppedHead && this.excess === Excess.None) this.excess = Excess.OfPolicy;
   }
 
-  /** Whether a publish displaces messages at once. While an excess is being dropped, its messages wait for that. */
+  /** Whether a publish displaces messages in its command. While an excess is being dropped in turns, the publish waits for that. */
   get fitsPublishes(): boolean {
     return this.isSet && this.excess === Excess.None;
   }

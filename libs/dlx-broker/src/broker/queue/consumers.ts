@@ -25,16 +25,16 @@ interface Rank {
 
 /** A queue's consumers, and whose turn it is: the highest priority that can take a message first (rule Q3). */
 export class Consumers {
-  /** In the order they came; the first is the active one of a single-active-consumer queue (rule R3). */
+  /** In the order of their arrival; the first is the active one of a single-active-consumer queue (rule R3). */
   readonly #all = new Set<ConsumerView>();
   readonly #inRing = new Set<ConsumerView>();
   readonly #ranks: Rank[] = [];
   /** The ranks that get messages: {@link Consumers.#ranks}, or no rank while the queue is paused. */
   #served: readonly Rank[] = this.#ranks;
-  /** Whether only {@link active} gets messages; false while the queue is paused. */
+  /** True if only {@link active} gets messages and the queue is not paused. */
   #servesActive: boolean;
 
-  /** @param leavesWhenFull of a quorum queue: a consumer that is full by what it took leaves its turn at once (rule J5) */
+  /** @param leavesWhenFull true for a quorum queue: a consumer that is full after a delivery leaves the ring at once (rule J5) */
   constructor(
     readonly singleActive: boolean,
     readonly leavesWhenFull: boolean,
@@ -42,7 +42,7 @@ export class Consumers {
     this.#servesActive = singleActive;
   }
 
-  /** Without service, {@link next} finds no consumer; all consumers keep their turns (rule X1). */
+  /** While the queue is paused, {@link next} finds no consumer; all consumers keep their turns (rule X1). @param isServed false to pause */
   serve(isServed: boolean): void {
     this.#served = isServed ? this.#ranks : [];
     this.#servesActive = isServed && this.singleActive;
@@ -57,7 +57,7 @@ export class Consumers {
     return false;
   }
 
-  /** The one that gets the messages of a single-active-consumer queue. */
+  /** The consumer that gets the messages of a single-active-consumer queue. */
   get active(): ConsumerView | undefined {
     for (const consumer of this.#all) return consumer;
     return undefined;
@@ -73,7 +73,7 @@ export class Consumers {
     this.#all.delete(consumer);
     if (!this.#inRing.delete(consumer)) return;
     const rank = this.#rank(consumer.priority);
-    // Places are cleared many at a time: else the removal of n consumers would take n * n steps.
+    // Places of removed consumers are cleared many at a time: otherwise the removal of n consumers would take n * n steps.
     if (++rank.gone * 2 <= rank.ring.length) return;
     rank.ring.filter((other) => this.#inRing.has(other));
     rank.gone = 0;
@@ -110,7 +110,7 @@ export class Consumers {
     return undefined;
   }
 
-  /** After the consumer of {@link next} took its message: it is the last in the ring of its rank. */
+  /** Called after the consumer of {@link next} took its message. It is then the last in the ring of its rank. */
   took(consumer: ConsumerView): void {
     // A single consumer keeps its place in the ring: it is checked when a second one is added.
     if (this.#all.size > 1) this.#leaveIfFull(consumer);

@@ -1,5 +1,6 @@
 import { isLost, type Message } from '../../message/index.js';
 import type { QueueCounters, TotalCounters } from '../counters.js';
+import type { QueueType } from '../declarations.js';
 import type { Journal, MessageOwner } from '../ports.js';
 import type { Timers } from '../scheduler/timers.js';
 import { DelayedReturns, quorumReturn, retryDelay } from './delayed-returns.js';
@@ -26,12 +27,12 @@ export interface ContentsHome {
   readonly timers: Timers;
   readonly counters: TotalCounters;
   readonly journal: Journal | undefined;
-  /** The queues that stand still. */
+  /** The queues that deliver nothing, because a body cannot be read. */
   readonly stalls: Stalls;
 }
 
 /**
- * What a queue holds: messages that are ready, delayed, or unacknowledged, and their sums, which are kept up to date.
+ * What a queue holds: messages that are ready, delayed, or unacknowledged, and the sums of their numbers and bytes.
  */
 export class Contents {
   /** Sum of all bodies. */
@@ -83,7 +84,7 @@ export class Contents {
     return this.ready.shift();
   }
 
-  /** Removes the ready message of a position, and counts it out. */
+  /** Removes the ready message of a position, also from the sums. */
   take(position: number): Entry | undefined {
     const entry = this.ready.take(position);
     if (entry !== undefined) this.remove(entry.message);
@@ -119,7 +120,7 @@ export class Contents {
     return (this.#stall ??= new Stall(queue, this.home.timers, this.home.stalls, (now) => this.#retry(now)));
   }
 
-  /** Reads the head, which may be another one by now. Without a consumer it is read as well: otherwise the stall would stay. */
+  /** Tries to read the body of the head again, which may be another message by now. Does so without a consumer, too, to end the stall. */
   #retry(now: number): void {
     const head = this.ready.first()?.message;
     try {
@@ -140,13 +141,13 @@ export class Contents {
     this.persistentBytes += size;
   }
 
-  /** Counts out a message that has left the queue. */
+  /** Subtracts a message that has left the queue from the sums. */
   remove(message: Message): void {
     this.bytes -= message.size;
     this.removePersistent(message);
   }
 
-  /** Counts out a persistent message whose bytes are counted out already. */
+  /** Subtracts a persistent message whose bytes were already subtracted from {@link bytes}. */
   removePersistent({ size, own }: Message): void {
     if (own.deliveryMode !== 2) return;
     this.persistent--;
@@ -171,7 +172,7 @@ export class Contents {
   }
 
   /**
-   * Delays a returned message until a time. Then it stands with the returned messages, before all others (rule W7).
+   * Delays a returned message until a time. Then it becomes ready among the returned messages, before all others (rule W7).
    */
   delay(entry: Entry, time: number): void {
     this.#delayed ??= new DelayedReturns(this.home.timers, (entries) => {
@@ -179,6 +180,16 @@ export class Contents {
       this.wake();
     });
     this.#delayed.add(entry, time);
+  }
+
+  /**
+   * Puts an entry back that was ready before a restart. An entry that is not new may be a dead letter that had left but had not
+   * arrived: it stands before some of the returned messages.
+   * @param isNew true if it was never delivered, and its position is above all others
+   */
+  restore(entry: Entry, isNew: boolean, type: QueueType): void {
+    if (isNew) this.ready.push(entry);
+    else this.ready.giveBack(entry, type === 'classic' ? 'original' : 'front');
   }
 
   eachDelayed(visit: (entry: Entry, due: number) => void): void {
@@ -215,12 +226,12 @@ export class Contents {
   }
 
   /**
-   * Removes all but unacknowledged messages, however many they are: they are counted out but for those that are
-   * persistent, see {@link removePersistent}.
-   * @param ready an empty list for what comes from now on
+   * Removes all but unacknowledged messages, in a time that does not depend on their number. The sums of persistent messages still
+   * have them, see {@link removePersistent}.
+   * @param ready an empty list for later messages
    */
-  takeAll(ready: Ready): TakenOut {
-    const taken = new TakenOut(this.ready, this.#delayed);
+  takeAll(ready: Ready): PurgedMessages {
+    const taken = new PurgedMessages(this.ready, this.#delayed);
     this.bytes -= this.ready.bytes + (this.#delayed?.bytes ?? 0);
     this.#stall?.over();
     this.#delayed?.abandon();
@@ -229,7 +240,7 @@ export class Contents {
     return taken;
   }
 
-  /** Forgets all but unacknowledged messages, once the queue is deleted. */
+  /** Discards all but unacknowledged messages when the queue is deleted. */
   clear(): void {
     this.#stall?.over();
     this.ready.clear();
@@ -237,8 +248,8 @@ export class Contents {
   }
 }
 
-/** The messages that a purge removed, one after the other. */
-export class TakenOut {
+/** The messages that a purge removed, to be dropped one by one. */
+export class PurgedMessages {
   constructor(
     readonly ready: Ready,
     /** Abandoned. */

@@ -60,7 +60,7 @@ export class DeadLettering {
   /** Made at the first death. */
   #readdressing: Readdressing | undefined;
 
-  /** @param wake called when there is a dead letter to be routed again */
+  /** @param wake called when a dead letter is to be routed again */
   constructor(queue: DyingQueue, wake: () => void) {
     this.#queue = queue;
     this.#home = queue.home;
@@ -72,7 +72,7 @@ export class DeadLettering {
     return this.#retained;
   }
 
-  /** The entry has left the queue, or was refused by it. */
+  /** Dead-letters an entry that has left the queue, or that the queue refused. */
   die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
     const queue = this.#queue;
     const home = this.#home;
@@ -89,15 +89,14 @@ export class DeadLettering {
   }
 
   /**
-   * Restores an entry that had died before a restart and is still in its queue. The dead letter exchange may be another
-   * one by now.
+   * Restores an entry that had died before a restart and is still in its queue. The dead-letter exchange may have changed since.
    */
   restore(entry: Entry, { reason, time, headers }: RetainedDeath): Entry {
     this.#send(entry, reason, time, headers);
     return entry;
   }
 
-  /** A full queue refuses a message: with the right policy it dies without ever having been in the queue (rule C8). */
+  /** The full queue refuses a message. Under `reject-publish-dlx` the message dies without having been in the queue (rule C8). */
   refuse(message: Message, now: number): void {
     const { deadLetterExchange, overflow } = this.#queue.settings;
     if (!overflowPolicies[overflow].deadLettersRefused || deadLetterExchange === undefined) return;
@@ -105,15 +104,16 @@ export class DeadLettering {
     this.die(new Entry(message, 0, 0), 'maxlen', now);
   }
 
-  /** The message a dead letter of this queue goes on as. */
+  /** The message that is published for a dead letter of this queue. */
   readdress(letter: PendingLetter): NotedMessage {
     this.#readdressing ??= new Readdressing(this.#home.profile);
     return this.#readdressing.readdress(letter);
   }
 
   /**
-   * A dead letter has arrived everywhere, or could not (rule M3).
-   * @param strategy under which the death of an at-most-once letter counts; one of at-least-once counted when it died
+   * Ends the routing of a dead letter (rule M3).
+   * @param arrived whether all target queues have it
+   * @param strategy counts the death of an at-most-once letter; an at-least-once letter was counted when it died
    */
   finish(letter: PendingLetter, arrived: boolean, strategy: DeadLetterStrategy, now: number): void {
     const { journal } = this.#home;
@@ -132,7 +132,7 @@ export class DeadLettering {
     this.#home.globals.countDeath(this.#queue.declared.type === 'quorum', reason, strategy);
   }
 
-  /** @returns undefined when there is nowhere to send it to */
+  /** Puts a dead letter into the list of the scheduler. @returns undefined when the queue has no dead-letter exchange */
   #send(entry: Entry, reason: DeathReason, time: number, headers: FieldTable | undefined): PendingLetter | undefined {
     const queue = this.#queue;
     const home = this.#home;
@@ -151,7 +151,7 @@ export class DeadLettering {
     return letter;
   }
 
-  /** The strategy is at-most-once now: what had not arrived yet is lost (rule M4). */
+  /** The strategy has changed to at-most-once: dead letters that have not arrived yet are lost (rule M4). */
   forgetRetained(): void {
     for (const letter of this.#retained?.clear() ?? []) this.#home.journal?.settled(this.#queue, letter.entry);
   }
@@ -162,7 +162,7 @@ export class DeadLettering {
  * (rule F6).
  */
 export class PendingLetter implements RetainedDeath, ScheduledLetter {
-  /** At-least-once: the queues that have it already, so that a retry does not double it (rule M3). */
+  /** At-least-once: the queues that have the letter, so that a retry does not deliver it twice (rule M3). */
   delivered: Set<MessageOwner> | undefined;
 
   constructor(
@@ -176,7 +176,7 @@ export class PendingLetter implements RetainedDeath, ScheduledLetter {
     readonly routingKey: string | undefined,
     /** Headers that a rejecting handler adds: an extension, because AMQP's reject has none. */
     readonly headers: FieldTable | undefined,
-    /** It counts in its queue until every target has it (rule M3). */
+    /** At-least-once: the letter counts in its queue until every target has it (rule M3). */
     readonly retained: boolean,
   ) {}
 
@@ -186,14 +186,14 @@ export class PendingLetter implements RetainedDeath, ScheduledLetter {
   }
 
   /**
-   * Whether a queue is to get it.
-   * @param message as it goes on
+   * Whether a queue gets the letter.
+   * @param message the message that is published for the letter
    */
   isFor(queue: MessageOwner, { deaths }: Message): boolean {
     return this.delivered?.has(queue) !== true && deaths?.closesCycle(queue.name) !== true; // rules M3, I2
   }
 
-  /** A queue took it. */
+  /** A queue has taken the letter. */
   arrivedIn(queue: MessageOwner): void {
     if (this.retained) (this.delivered ??= new Set()).add(queue);
   }
@@ -204,14 +204,14 @@ export class PendingLetter implements RetainedDeath, ScheduledLetter {
  * rules).
  */
 class Readdressing {
-  // Many messages die alike within one second: their notes are made once, and shared.
+  // Many messages die in the same way within one second: their notes are made once, and shared.
   #before: Notes | undefined;
   #death: DeathEntry | undefined;
   #after: Notes | undefined;
 
   constructor(readonly dialect: Dialect) {}
 
-  /** The message a dead letter goes on as. */
+  /** The message that is published for a dead letter. */
   readdress(letter: PendingLetter): NotedMessage {
     const { message } = letter.entry;
     const own = ownAfter(letter, message);

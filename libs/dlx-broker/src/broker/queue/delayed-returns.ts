@@ -2,7 +2,7 @@ import { Timer, type Timers } from '../scheduler/timers.js';
 import { CountedEntry, type Entry, type Return } from './entry.js';
 import type { QueueSettings } from './arguments.js';
 
-/** How long a message that comes back has to wait, in milliseconds; 0 for not at all (rule W7). */
+/** The delay of a returned message, in milliseconds; 0 for none (rule W7). */
 export function retryDelay(settings: QueueSettings, entry: Entry, how: Return): number {
   const { delayedRetryType: type, delayedRetryMin: min = 0, delayedRetryMax: max = min } = settings;
   if (type !== 'all' && type !== (how === 'return' ? 'returned' : 'failed')) return 0;
@@ -33,7 +33,7 @@ export class DelayedReturns {
 
   constructor(
     readonly timers: Timers,
-    /** Called with what is due, in the order of the queue. */
+    /** Called with the entries that are due, in the order of the queue. */
     readonly release: (entries: readonly Entry[]) => void,
   ) {}
 
@@ -61,12 +61,12 @@ export class DelayedReturns {
     for (const [time, { entries }] of this.#batches) for (const entry of entries) visit(entry, time);
   }
 
-  /** Nothing becomes ready any more: what is left is taken out by {@link shift}. */
+  /** From now on no entry becomes ready: {@link shift} takes out the entries that are left. */
   abandon(): void {
     this.#isAbandoned = true;
   }
 
-  /** Takes out any of them. */
+  /** Takes out any entry. */
   shift(): Entry | undefined {
     for (const [time, { timer, entries }] of this.#batches) {
       const entry = entries.pop();

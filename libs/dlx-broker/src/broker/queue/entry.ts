@@ -1,20 +1,20 @@
 import type { DeathReason, FieldTable, Message, StoreSlot } from '../../message/index.js';
 
-/** How a message comes back: `basic.reject` with requeue, `basic.nack` with requeue or `basic.recover`, or its channel ended. */
+/** How a message returns: `basic.reject` with requeue, `basic.nack` with requeue or `basic.recover`, or its channel ended. */
 export type Return = 'requeue' | 'return' | 'lost';
 
 /** A message's place in one queue. A message in several queues has one in each, and shares the rest (rule H13). */
 export class Entry {
-  /** How often it was returned to the queue; above 0 means redelivered (rules D2, J2). */
+  /** How often the message was returned to the queue; above 0 means redelivered (rules D2, J2). */
   returns = 0;
   /** Written and read by the store only; undefined while the store does not have this object. */
   slot: StoreSlot | undefined = undefined;
 
   constructor(
     readonly message: Message,
-    /** Grows with every message the queue takes; a return goes back to it (rule J2). */
+    /** Grows with every message that the queue takes; a returned message goes back to its position (rule J2). */
     public position: number,
-    /** When it expires in this queue, 0 for never: fixed when it is enqueued (rule B4). */
+    /** When the message expires in this queue, in milliseconds since 1970; 0 for never. Fixed when it is enqueued (rule B4). */
     readonly deadline: number,
   ) {}
 
@@ -36,7 +36,7 @@ export class Entry {
 
 /** An entry of RabbitMQ 4's quorum queues, where not every return is a failure (rule W6). */
 export class CountedEntry extends Entry {
-  /** Of its returns. */
+  /** The returns that were failures. */
   failed = 0;
   delayedUntil = 0;
 
@@ -58,29 +58,29 @@ export class CountedEntry extends Entry {
 export const entryOf = (message: Message, position: number, deadline: number, countsFailuresApart: boolean): Entry =>
   countsFailuresApart ? new CountedEntry(message, position, deadline) : new Entry(message, position, deadline);
 
-/** What has to be kept about the death of an at-least-once dead letter, so that a restart can route it again. */
+/** What is stored about the death of an at-least-once dead letter, so that a restart can route it again. */
 export interface RetainedDeath {
   readonly reason: DeathReason;
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** What a rejecting handler added. */
+  /** Headers that a rejecting handler added. */
   readonly headers: FieldTable | undefined;
 }
 
-/** Where a message stood that outlived the process (section L). */
+/** Where a stored message stood before a restart (section L). */
 export interface Place {
   readonly position: number;
   readonly deadline: number;
   readonly returns: number;
-  /** Of its returns, where these are counted apart (rule W6); default: all of them. */
+  /** The returns that were failures, where failures are counted apart (rule W6). Default: all returns. */
   readonly failures?: number;
-  /** When it was to become ready again (rule W7). */
+  /** When a delayed message becomes ready again, in milliseconds since 1970 (rule W7). */
   readonly due?: number;
-  /** It was unacknowledged. */
+  /** True if the message was unacknowledged. */
   readonly delivered: boolean;
-  /** It had died, and not arrived everywhere (rule M3). */
+  /** Its death, if not every target queue had the dead letter (rule M3). */
   readonly death?: RetainedDeath | undefined;
-  /** The process crashed: the message may have been delivered without a record. */
+  /** True after a crash: the message may have been delivered without a record of it. */
   readonly suspect?: boolean;
 }
 

@@ -13,8 +13,9 @@ export interface QueueIdentity {
 }
 
 /**
- * Checks that an existing queue is what a redeclare asks for; the first difference is a 406 (rules F10, F11). The caller has
- * checked the owner of an exclusive queue (rule O4).
+ * Checks that an existing queue has the properties of a redeclare (rules F10, F11). The caller has checked the owner of an
+ * exclusive queue (rule O4).
+ * @throws 406 that names the first difference
  */
 export function checkEquivalent(
   queue: string,

@@ -3,11 +3,11 @@ import { type Bounds, Excess } from './bounds.js';
 import type { Contents } from './contents.js';
 import type { Entry } from './entry.js';
 
-/** Steps of dropping that are taken with the publish that causes the excess; more are taken in turns. */
-const droppedAtOnce = 256;
+/** The most steps of dropping in the command whose publish causes the excess; the rest follows in turns. */
+const droppedPerCommand = 256;
 
-/** To drop a message is less work than to dead-letter it: so many drops are one step of the scheduler. */
-const droppedInStep = 16;
+/** Drops that count as one step of the scheduler, because a drop is less work than a dead letter. */
+const dropsPerStep = 16;
 
 /** Drops messages from the head of a queue until it is within its limits (rules C1, C3, C14). */
 export class HeadDropping {
@@ -19,10 +19,10 @@ export class HeadDropping {
     readonly schedule: () => void,
   ) {}
 
-  /** Drops messages after one was added; very many are dropped in turns. @returns whether any were dropped */
+  /** Drops messages after a message was added; very many are dropped in turns. @returns whether any were dropped */
   fit(settings: QueueSettings, now: number): boolean {
-    const steps = this.#drop(settings, now, droppedAtOnce);
-    if (steps >= droppedAtOnce) {
+    const steps = this.#drop(settings, now, droppedPerCommand);
+    if (steps >= droppedPerCommand) {
       this.bounds.excess = Excess.OfPublish;
       this.schedule();
     }
@@ -40,7 +40,7 @@ export class HeadDropping {
   #drop(settings: QueueSettings, now: number, limit: number): number {
     if (!this.bounds.dropsHead) return 0;
     const { contents } = this;
-    const inStep = settings.deadLetterExchange === undefined ? droppedInStep : 1;
+    const inStep = settings.deadLetterExchange === undefined ? dropsPerStep : 1;
     const most = limit * inStep;
     let count = 0;
     for (; count < most && contents.exceed(settings); count++) this.drop(contents.ready.shift() as Entry, now);

@@ -1,8 +1,8 @@
 import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Ready } from './ready-list.js';
 
-/** Up to so many expired messages behind the head expire at once, more in turns. */
-export const expiredAtOnce = 256;
+/** The most messages at the head that expire in the command that finds them; the rest expires in turns. */
+export const expiredPerCommand = 256;
 
 /** Wakes a queue when its next message expires: one timer for the head, never one per message. */
 export class HeadTimer {

@@ -1,15 +1,15 @@
 import { Timer, type Timers } from '../scheduler/timers.js';
 
-/** How long a queue may stay unused (rule B12): any use starts the time anew, a consumer stops it. */
+/** The time to live of an unused queue (rule B12). Any use starts the time anew, a consumer stops it. */
 export class Lease {
   #timer: Timer | undefined;
-  /** A pause of the queue is a use without an end (rule X4). */
+  /** True while the queue is paused, which counts as use (rule X4). */
   #isHeld = false;
   #lastUse = 0;
 
   constructor(
     readonly timers: Timers,
-    /** The time to live in milliseconds, undefined while there is none or a consumer is there. */
+    /** The time to live in milliseconds; undefined while the queue has none, or has a consumer. */
     readonly timeToLive: () => number | undefined,
     readonly ended: () => void,
   ) {}
@@ -18,7 +18,7 @@ export class Lease {
     const timeToLive = this.timeToLive();
     this.#lastUse = now;
     if (timeToLive === undefined || this.#isHeld) return;
-    this.#timer ??= new Timer((now) => this.#look(now));
+    this.#timer ??= new Timer((now) => this.#check(now));
     if (!this.#timer.isSet) this.timers.set(this.#timer, now + timeToLive);
   }
 
@@ -32,14 +32,14 @@ export class Lease {
     this.touch(now);
   }
 
-  /** While it is held, no time to live runs. When it is let go, the whole time starts. */
+  /** Stops the time to live (true), or starts the whole time again (false). */
   hold(isHeld: boolean, now: number): void {
     this.#isHeld = isHeld;
     this.restart(now);
   }
 
-  /** It may have been used since the timer was set: then it is set again. */
-  #look(now: number): void {
+  /** Called by the timer. If the queue was used since the timer was set, the timer is set again. */
+  #check(now: number): void {
     const timeToLive = this.timeToLive();
     if (timeToLive === undefined) return;
     const due = this.#lastUse + timeToLive;

@@ -9,11 +9,11 @@ export interface Packing {
   readonly rows: number;
 }
 
-/** A queue of a few thousand messages costs what it did before there were rows. */
+/** The default: messages of a queue with up to a few thousand messages stay objects. */
 export const usualPacking: Packing = { from: 4_096, rows: 1_024 };
 
 /** The most returns that a row can have. */
-const mostReturns = 255;
+const maxReturns = 255;
 
 /** Says which messages can become rows. All queues of a broker share it. */
 export class Packer implements Packing {
@@ -30,13 +30,13 @@ export class Packer implements Packing {
   }
 
   /**
-   * Whether a row can have all of an entry and its message. A message that a store has only in part, and one whose body belongs to
-   * another message, stays an object.
+   * Whether a row can hold all of an entry and its message. A message stays an object if a store has only a part of it, or if its
+   * body belongs to another message.
    */
   fits(entry: Entry): boolean {
-    if (entry.returns > 0 && (entry.returns > mostReturns || entry instanceof CountedEntry)) return false;
+    if (entry.returns > 0 && (entry.returns > maxReturns || entry instanceof CountedEntry)) return false;
     const { message } = entry;
-    // A body that the store keeps in memory is delivered from there: the row would have to read it from disk.
+    // A message with its body in memory stays an object: a row would have to read the body from disk again.
     if (entry.slot !== undefined) return !message.isLoaded && this.store !== undefined && this.store.hasAll(entry);
     return message.slot === undefined && message.isLoaded && message.sharesWith === undefined;
   }

@@ -2,7 +2,7 @@ import type { Message } from '../../message/index.js';
 import type { Deque } from '../deque.js';
 import type { RowStore } from '../ports.js';
 import type { Entry } from './entry.js';
-import { type Head, Heads } from './heads.js';
+import { type Metadata, MetadataList } from './metadata-list.js';
 import type { Packer } from './packer.js';
 import { Series } from './series.js';
 
@@ -14,14 +14,12 @@ export const enum Kind {
   Shared,
   /** In the store. */
   Stored,
-  /** The row is an entry: it does not fit into numbers. */
-  Whole,
+  /** None: the row is an entry that cannot be written as numbers. */
+  Entry,
 }
 
-/**
- * Bodies up to so many bytes are copied. A copy in each of many queues takes no more memory than their entries did.
- */
-const longestCopy = 96;
+/** Bodies of up to this many bytes are copied. A copy in each of many queues takes no more memory than their entries did. */
+const maxCopied = 96;
 
 /** The rows of a page, column by column. */
 export interface PageColumns {
@@ -29,14 +27,14 @@ export interface PageColumns {
   readonly positions: Series;
   readonly deadlines: Series;
   readonly returns: Series;
-  /** The place of its head among the heads. */
-  readonly headOf: Series;
+  /** The place of its metadata in the list. */
+  readonly metadataOf: Series;
   readonly kinds: Series;
   /** Bytes of the body. */
   readonly sizes: Series;
   /** By kind: where the body begins in the bytes, its place among the bodies, its number in the store, or the place of the entry. */
   readonly places: Series;
-  readonly heads: readonly Head[];
+  readonly metadata: readonly Metadata[];
   readonly bytes: Uint8Array;
   readonly bodies: readonly Uint8Array[];
   readonly entries: readonly Entry[];
@@ -48,22 +46,22 @@ class ColumnsBuilder {
   readonly #positions: Float64Array;
   readonly #deadlines: Float64Array;
   readonly #returns: Float64Array;
-  readonly #headOf: Float64Array;
+  readonly #metadataOf: Float64Array;
   readonly #kinds: Float64Array;
   readonly #sizes: Float64Array;
   readonly #places: Float64Array;
-  readonly #heads = new Heads();
+  readonly #list = new MetadataList();
   readonly #bytes: Uint8Array;
   #end = 0;
   readonly #bodies: Uint8Array[] = [];
   readonly #entries: Entry[] = [];
 
-  /** @param bytes of all bodies that are copied, at most */
+  /** @param bytes the most bytes of all bodies that are copied */
   constructor(rows: number, bytes: number) {
     this.#positions = new Float64Array(rows);
     this.#deadlines = new Float64Array(rows);
     this.#returns = new Float64Array(rows);
-    this.#headOf = new Float64Array(rows);
+    this.#metadataOf = new Float64Array(rows);
     this.#kinds = new Float64Array(rows);
     this.#sizes = new Float64Array(rows);
     this.#places = new Float64Array(rows);
@@ -77,45 +75,45 @@ class ColumnsBuilder {
       positions: Series.of(this.#positions),
       deadlines: Series.of(this.#deadlines),
       returns: Series.of(this.#returns),
-      headOf: Series.of(this.#headOf),
+      metadataOf: Series.of(this.#metadataOf),
       kinds: Series.of(this.#kinds),
       sizes: Series.of(this.#sizes),
       places: Series.of(this.#places),
-      heads: this.#heads.all,
+      metadata: this.#list.all,
       bytes: this.#end === length ? this.#bytes : this.#bytes.slice(0, this.#end),
       bodies: this.#bodies,
       entries: this.#entries,
     };
   }
 
-  whole(entry: Entry): void {
+  entry(entry: Entry): void {
     this.#positions[this.#row] = entry.position;
-    this.#kinds[this.#row] = Kind.Whole;
+    this.#kinds[this.#row] = Kind.Entry;
     this.#places[this.#row++] = this.#entries.push(entry) - 1;
   }
 
-  stored(at: RowFacts, head: Head, size: number, number: number): void {
-    this.#add(at, head, Kind.Stored, size, number);
+  stored(at: RowFacts, shared: Metadata, size: number, number: number): void {
+    this.#add(at, shared, Kind.Stored, size, number);
   }
 
-  shared(at: RowFacts, head: Head, body: Uint8Array): void {
-    this.#add(at, head, Kind.Shared, body.length, this.#bodies.push(body) - 1);
+  shared(at: RowFacts, shared: Metadata, body: Uint8Array): void {
+    this.#add(at, shared, Kind.Shared, body.length, this.#bodies.push(body) - 1);
   }
 
   /** @param from where the body begins in these bytes */
-  copied(at: RowFacts, head: Head, bytes: Uint8Array, from: number, size: number): void {
-    this.#add(at, head, Kind.Copied, size, this.#end);
-    // A loop is faster than a call for so few bytes.
+  copied(at: RowFacts, shared: Metadata, bytes: Uint8Array, from: number, size: number): void {
+    this.#add(at, shared, Kind.Copied, size, this.#end);
+    // For this few bytes a loop is faster than a call.
     for (let index = 0; index < size; index++) this.#bytes[this.#end + index] = bytes[from + index] as number;
     this.#end += size;
   }
 
-  #add({ position, deadline, returns }: RowFacts, head: Head, kind: Kind, size: number, place: number): void {
+  #add({ position, deadline, returns }: RowFacts, shared: Metadata, kind: Kind, size: number, place: number): void {
     const row = this.#row++;
     this.#positions[row] = position;
     this.#deadlines[row] = deadline;
     this.#returns[row] = returns;
-    this.#headOf[row] = this.#heads.placeOf(head);
+    this.#metadataOf[row] = this.#list.placeOf(shared);
     this.#kinds[row] = kind;
     this.#sizes[row] = size;
     this.#places[row] = place;
@@ -124,42 +122,42 @@ class ColumnsBuilder {
 
 type RowFacts = Pick<Entry, 'position' | 'deadline' | 'returns'>;
 
-/** The columns of the first entries of a line, which leave it. Those that the packer refuses stay entries. */
+/** Makes columns of the first entries of a line, and removes them from it. Entries that the packer refuses stay entries. */
 export function columnsOf(line: Deque<Entry>, rows: number, packer: Packer): PageColumns {
   let bytes = 0;
-  for (let row = 0; row < rows; row++) bytes += copiedOf((line.at(row) as Entry).message);
+  for (let row = 0; row < rows; row++) bytes += copiedBytes((line.at(row) as Entry).message);
   const builder = new ColumnsBuilder(rows, bytes);
   for (let row = 0; row < rows; row++) {
     const entry = line.shift() as Entry;
     const { message } = entry;
-    if (!packer.fits(entry)) builder.whole(entry);
+    if (!packer.fits(entry)) builder.entry(entry);
     else if (entry.slot !== undefined)
       builder.stored(entry, message, message.size, (packer.store as RowStore).forget(entry));
-    else if (message.size <= longestCopy) builder.copied(entry, message, message.body, 0, message.size);
+    else if (message.size <= maxCopied) builder.copied(entry, message, message.body, 0, message.size);
     else builder.shared(entry, message, message.body);
   }
   return builder.columns;
 }
 
-const copiedOf = (message: Message): number => (message.isLoaded && message.size <= longestCopy ? message.size : 0);
+const copiedBytes = (message: Message): number => (message.isLoaded && message.size <= maxCopied ? message.size : 0);
 
-/** Some rows of a page, in this order. */
-export function only(columns: PageColumns, rows: readonly number[]): PageColumns {
-  const { sizes, kinds, places, heads, headOf, bytes, bodies, entries } = columns;
+/** New columns with some rows of a page, in this order. */
+export function selectRows(columns: PageColumns, rows: readonly number[]): PageColumns {
+  const { sizes, kinds, places, metadata, metadataOf, bytes, bodies, entries } = columns;
   const builder = new ColumnsBuilder(rows.length, bytes.length);
   for (const row of rows) {
     const kind = kinds.at(row) as Kind;
     const place = places.at(row);
-    if (kind === Kind.Whole) {
-      builder.whole(entries[place] as Entry);
+    if (kind === Kind.Entry) {
+      builder.entry(entries[place] as Entry);
       continue;
     }
-    const head = heads[headOf.at(row)] as Head;
+    const shared = metadata[metadataOf.at(row)] as Metadata;
     const position = columns.positions.at(row);
     const at = { position, deadline: columns.deadlines.at(row), returns: columns.returns.at(row) };
-    if (kind === Kind.Stored) builder.stored(at, head, sizes.at(row), place);
-    else if (kind === Kind.Copied) builder.copied(at, head, bytes, place, sizes.at(row));
-    else builder.shared(at, head, bodies[place] as Uint8Array);
+    if (kind === Kind.Stored) builder.stored(at, shared, sizes.at(row), place);
+    else if (kind === Kind.Copied) builder.copied(at, shared, bytes, place, sizes.at(row));
+    else builder.shared(at, shared, bodies[place] as Uint8Array);
   }
   return builder.columns;
 }

@@ -2,24 +2,25 @@ import { messageOf, type Message, noBody } from '../../message/index.js';
 import type { Deque } from '../deque.js';
 import type { RowStore } from '../ports.js';
 import { CountedEntry, type Entry, entryOf } from './entry.js';
-import type { Head } from './heads.js';
+import type { Metadata } from './metadata-list.js';
 import type { Packer } from './packer.js';
-import { columnsOf, Kind, only, type PageColumns } from './page-columns.js';
+import { columnsOf, Kind, selectRows, type PageColumns } from './page-columns.js';
+import { firstWhereNot } from './position-search.js';
 
-/** With fewer gaps a page is not made anew. */
-const fewGaps = 16;
+/** The fewest gaps for which a page is made anew. */
+const minGaps = 16;
 
 /**
  * Waiting messages in the middle of a long line, as rows of numbers: a few bytes each, where an object of an entry, of a message
- * and of a body takes hundreds. An entry that is made of a row is exactly what it was.
+ * and of a body takes hundreds. The entry that is made of a row equals the one of which the row was made.
  */
 export class Page {
-  /** Messages that are still in it. */
+  /** The number of messages that are still in the page. */
   length: number;
   readonly #store: RowStore | undefined;
   readonly #isCounted: boolean;
   #columns: PageColumns;
-  /** The first row that may be there. */
+  /** All rows before this one have left. */
   #first = 0;
   /** Rows that have left from the middle. */
   #gone: Set<number> | undefined;
@@ -38,9 +39,9 @@ export class Page {
     return positions.at(rows - 1);
   }
 
-  /** Takes the next entries out, for good. @param most at most so many */
-  moveTo(line: Deque<Entry>, most: number): void {
-    for (let left = most; left > 0 && this.length > 0; this.#first++) {
+  /** Takes the next entries out, for good. @param limit the most entries to take */
+  moveTo(line: Deque<Entry>, limit: number): void {
+    for (let left = limit; left > 0 && this.length > 0; this.#first++) {
       if (this.#gone?.delete(this.#first) === true) continue;
       line.push(this.#taken(this.#first));
       this.length--;
@@ -66,11 +67,11 @@ export class Page {
     this.length--;
     const gone = (this.#gone ??= new Set());
     gone.add(row);
-    if (gone.size >= fewGaps && gone.size > 3 * this.length) this.#closeGaps(gone);
+    if (gone.size >= minGaps && gone.size > 3 * this.length) this.#closeGaps(gone);
     return entry;
   }
 
-  /** @param after only those behind this position @returns false when a visit ended it */
+  /** @param after selectRows those behind this position @returns false when a visit ended it */
   each(visit: (entry: Entry) => boolean | void, after: number): boolean {
     const { rows } = this.#columns;
     for (let row = this.#countUpTo(after); row < rows; row++) {
@@ -82,29 +83,22 @@ export class Page {
   /** The number of rows up to a position, those that are gone included. */
   #countUpTo(position: number): number {
     const { positions, rows } = this.#columns;
-    let low = this.#first;
-    let high = rows;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (positions.at(middle) <= position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstWhereNot(this.#first, rows, (row) => positions.at(row) <= position);
   }
 
-  /** Below 0 when it is not there. */
+  /** The row of a position; below 0 when it is not in the page. */
   #rowOf(position: number): number {
     const row = this.#countUpTo(position) - 1;
     const isThere = row >= this.#first && this.#columns.positions.at(row) === position && this.#gone?.has(row) !== true;
     return isThere ? row : -1;
   }
 
-  /** A few messages that stay for long do not keep the room of all that have left. */
+  /** Makes the page anew, so that a few messages that stay do not keep the memory of those that have left. */
   #closeGaps(gone: ReadonlySet<number>): void {
     const rows: number[] = [];
     for (let row = this.#first; row < this.#columns.rows; row++) if (!gone.has(row)) rows.push(row);
-    if (rows.length === 0) return; // the page is dropped
-    this.#columns = only(this.#columns, rows);
+    if (rows.length === 0) return; // the caller drops the page
+    this.#columns = selectRows(this.#columns, rows);
     this.#first = 0;
     this.#gone = undefined;
   }
@@ -113,7 +107,7 @@ export class Page {
   #taken(row: number): Entry {
     const kind = this.#columns.kinds.at(row) as Kind;
     const place = this.#columns.places.at(row);
-    if (kind === Kind.Whole) return this.#columns.entries[place] as Entry;
+    if (kind === Kind.Entry) return this.#columns.entries[place] as Entry;
     const entry = this.#entry(row, kind, place);
     if (kind === Kind.Stored) (this.#store as RowStore).recall(place, entry, this.#columns.sizes.at(row));
     return entry;
@@ -123,7 +117,7 @@ export class Page {
   #seen(row: number): Entry {
     const kind = this.#columns.kinds.at(row) as Kind;
     const place = this.#columns.places.at(row);
-    if (kind === Kind.Whole) return this.#columns.entries[place] as Entry;
+    if (kind === Kind.Entry) return this.#columns.entries[place] as Entry;
     const entry = this.#entry(row, kind, place);
     if (kind === Kind.Stored)
       entry.message.pageOut((this.#store as RowStore).bodyOf(place, this.#columns.sizes.at(row)));
@@ -138,10 +132,10 @@ export class Page {
     return entry;
   }
 
-  /** Without a body if that is in the store. */
+  /** The message of a row, without a body if the body is in the store. */
   #message(row: number, kind: Kind, place: number): Message {
-    const { heads, headOf, bytes, sizes, bodies } = this.#columns;
-    const { exchange, routingKey, own, notes } = heads[headOf.at(row)] as Head;
+    const { metadata, metadataOf, bytes, sizes, bodies } = this.#columns;
+    const { exchange, routingKey, own, notes } = metadata[metadataOf.at(row)] as Metadata;
     const body =
       kind === Kind.Copied
         ? copyOf(bytes, place, sizes.at(row))

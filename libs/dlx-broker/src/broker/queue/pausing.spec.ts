@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { emptyTable, type FieldTable, int32, longstr } from '../../message/index.js';
 import { harness } from '../../testing/harness.js';
 import { listen, publishText } from '../../../../../test/harnesses/listener.js';
-import { longestPause, longestReason, type PauseRequest } from './pausing.js';
+import { maxPause, maxReasonLength, type PauseRequest } from './pausing.js';
 
 const table = (entries: Record<string, string | number | boolean>): FieldTable =>
   new Map(
@@ -173,7 +173,7 @@ describe.each(['classic', 'quorum'])('a paused %s queue', (type) => {
     clock.advance(500);
     pause({ reason: 'two' });
     publish('a');
-    clock.advance(longestPause);
+    clock.advance(maxPause);
     expect([queue.pausing.state, bodies()]).toEqual([
       { reason: 'two', by: undefined, since: first.since, until: undefined },
       [],
@@ -234,8 +234,8 @@ describe('a pause', () => {
   it.each([
     [{ for: 0 }, "invalid 'for' of a pause: 0 milliseconds; it has to be 1 ms to 365 days"],
     [{ for: Number.NaN }, "invalid 'for'"],
-    [{ for: longestPause + 1 }, "invalid 'for'"],
-    [{ reason: 'x'.repeat(longestReason + 1) }, `invalid 'reason' of a pause: ${longestReason + 1} characters`],
+    [{ for: maxPause + 1 }, "invalid 'for'"],
+    [{ reason: 'x'.repeat(maxReasonLength + 1) }, `invalid 'reason' of a pause: ${maxReasonLength + 1} characters`],
   ])('is refused with %o', (request, text) => {
     const { pause, queue } = arrange();
     expect(() => pause(request)).toThrow(text);

@@ -3,10 +3,10 @@ import { preconditionFailed } from '../errors.js';
 import { Timer, type Timers } from '../scheduler/timers.js';
 
 /** The longest pause with an end, in milliseconds: 365 days. */
-export const longestPause = 365 * 24 * 60 * 60 * 1000;
+export const maxPause = 365 * 24 * 60 * 60 * 1000;
 
 /** The longest reason of a pause, in characters. */
-export const longestReason = 500;
+export const maxReasonLength = 500;
 
 /** How a queue is paused. */
 export interface PauseRequest {
@@ -18,7 +18,7 @@ export interface PauseRequest {
   readonly by?: string | undefined;
 }
 
-/** The queue that is paused, as far as a pause is concerned. */
+/** What a pause needs of its queue. */
 interface PausedQueue {
   readonly name: string;
   readonly home: { readonly timers: Timers; resumeQueue(name: string): void };
@@ -26,12 +26,12 @@ interface PausedQueue {
 }
 
 /**
- * The pause of a queue (section X): its consumers get nothing. A paused queue is like one whose consumers are all full,
- * so that publishes cost the same with and without a pause.
+ * The pause of a queue (section X): its consumers get nothing, as if all of them were full. So publishes cost the same with and
+ * without a pause.
  */
 export class Pausing {
   #state: Pause | undefined;
-  /** Ends the pause; undefined until a pause with an end begins. */
+  /** Ends the pause; undefined until a pause with an end has begun. */
   #timer: Timer | undefined;
 
   constructor(
@@ -45,7 +45,7 @@ export class Pausing {
     return this.#state;
   }
 
-  /** Part of a command. A pause whose time is over, as one restored late, ends with the next timers. */
+  /** Part of a command. A pause whose end has passed, after a late restart for example, ends when timers fire next. */
   begin(pause: Pause): void {
     const { queue } = this;
     this.#state = pause;
@@ -74,12 +74,12 @@ export class Pausing {
 
 /** @param before the pause of a queue that is paused already @throws 406 when the time or the reason is out of range */
 export function pauseOf({ reason = '', for: time, by }: PauseRequest, before: Pause | undefined, now: number): Pause {
-  if (time !== undefined && !(time >= 1 && time <= longestPause)) {
+  if (time !== undefined && !(time >= 1 && time <= maxPause)) {
     throw preconditionFailed(`invalid 'for' of a pause: ${time} milliseconds; it has to be 1 ms to 365 days`);
   }
-  if (reason.length > longestReason) {
+  if (reason.length > maxReasonLength) {
     throw preconditionFailed(
-      `invalid 'reason' of a pause: ${reason.length} characters, and at most ${longestReason} are kept`,
+      `invalid 'reason' of a pause: ${reason.length} characters, and at most ${maxReasonLength} are kept`,
     );
   }
   return { reason, by, since: before?.since ?? now, until: time === undefined ? undefined : now + time };

@@ -6,7 +6,7 @@ import { type Cursor, type Ready, ReadyList, type ReturnTo } from './ready-list.
 /** The priority a message has in a queue with priorities up to this one (rule R1). */
 export const priorityIn = (maxPriority: number, { own }: Message): number => Math.min(own.priority ?? 0, maxPriority);
 
-/** One ready list per priority; what is first is the oldest of the highest (rules R1, C11). */
+/** A ready list for each priority. The first message is the oldest of the highest priority (rules R1, C11). */
 export class PriorityList implements Ready {
   readonly #lists: (ReadyList | undefined)[];
   #highest = 0;
@@ -49,7 +49,7 @@ export class PriorityList implements Ready {
     return this.shiftFrom(this.#top());
   }
 
-  /** Only the overall head is looked at (rule R2). */
+  /** Only the first message of the queue can expire (rule R2). */
   get deadline(): number {
     return this.first()?.deadline ?? 0;
   }
@@ -112,13 +112,13 @@ export class PriorityList implements Ready {
     return entry;
   }
 
-  /** Counts out an entry that was taken from its list. */
+  /** Subtracts an entry that was taken from its list from the sums. */
   protected removed(entry: Entry): void {
     this.#length--;
     this.#bytes -= entry.message.size;
   }
 
-  /** The list to which an entry is about to be added. Counts the entry in. */
+  /** The list to which an entry is about to be added. Adds the entry to the sums. */
   protected listFor(entry: Entry, priority: number): ReadyList {
     if (priority > this.#highest) this.#highest = priority;
     this.#length++;

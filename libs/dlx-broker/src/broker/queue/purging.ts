@@ -3,7 +3,7 @@ import type { QueueDeclared } from '../declarations.js';
 import type { Journal, MessageOwner } from '../ports.js';
 import type { Profile } from '../profile.js';
 import type { QueueSettings } from './arguments.js';
-import type { Contents, TakenOut } from './contents.js';
+import type { Contents, PurgedMessages } from './contents.js';
 import type { Entry } from './entry.js';
 import type { Packer } from './packer.js';
 import { readyListOf } from './quorum-list.js';
@@ -21,23 +21,23 @@ interface PurgedQueue extends MessageOwner {
 export interface PurgeHome {
   readonly name: string;
   readonly profile: Profile;
-  /** Says when a queue is long; undefined where messages stay objects. */
+  /** Makes rows of the messages of long queues; undefined where messages stay objects. */
   readonly packer: Packer | undefined;
   readonly journal: Journal | undefined;
-  /** Adds a task that clears away, in turns, what is gone for every client. */
+  /** Adds a task that frees deleted things in turns. */
   clearAway(task: Task): void;
 }
 
-/** To drop a message is much less work than to move it: so many are one step of the scheduler. */
-export const purgedInStep = 16;
+/** Purged messages that count as one step of the scheduler, because a drop is much less work than a delivery. */
+export const purgesPerStep = 16;
 
-/** Up to so many messages are dropped at once, more in turns. */
-const purgedAtOnce = 256;
+/** A purge of up to this many messages drops them in its command, a larger one in turns. */
+const purgedPerCommand = 256;
 
 /**
  * Removes all messages of a queue that are not unacknowledged.
- * @param count how many they are
- * @returns the list for what comes from now on
+ * @param count the number of these messages
+ * @returns the empty list for later messages
  */
 export function purge(queue: PurgedQueue, contents: Contents, count: number): Ready {
   const { home } = queue;
@@ -46,19 +46,19 @@ export function purge(queue: PurgedQueue, contents: Contents, count: number): Re
     contents.removePersistent(entry.message);
     home.journal?.settled(queue, entry);
   });
-  if (count > purgedAtOnce) home.clearAway(purging);
+  if (count > purgedPerCommand) home.clearAway(purging);
   else purging.work(0, Infinity);
   return ready;
 }
 
 /**
- * Drops the purged messages, oldest first. For clients they are gone already. After a crash some of the newest are
- * back, and the answer to the purge waits until all are gone (rule O6).
+ * Drops the purged messages, oldest first. Clients do not see them any more. After a crash some of the newest may be back, so the
+ * answer to the purge waits until all are dropped (rule O6).
  */
 class Purging implements Task {
   constructor(
     readonly queue: PurgedQueue,
-    readonly taken: TakenOut,
+    readonly taken: PurgedMessages,
     readonly drop: (entry: Entry) => void,
   ) {}
 
@@ -69,7 +69,7 @@ class Purging implements Task {
 
   /** @returns false when nothing is left to do */
   #step(): boolean {
-    for (let count = 0; count < purgedInStep; count++) {
+    for (let count = 0; count < purgesPerStep; count++) {
       if (this.queue.deleted) return this.#end(); // the deletion of the queue covers them all in the journal
       const entry = this.taken.next();
       if (entry === undefined) return this.#end();

@@ -9,8 +9,8 @@ export interface QueueHome extends ContentsHome, DeadLetteringHome, PurgeHome {
   readonly oldest: OldestMessages;
   /** Asks for a call of `serve` when the command is over. */
   scheduleQueue(queue: ScheduledQueue): void;
-  /** The queue of this name is no longer wanted: its time is up (rule B12) or its last consumer left (rule O5). */
+  /** Deletes the queue of this name: it was unused for too long (rule B12), or its last consumer left (rule O5). */
   dropQueue(name: string): void;
-  /** Ends the pause of the queue of this name: its time is over (rule X3). */
+  /** Ends the pause of the queue of this name (rule X3). */
   resumeQueue(name: string): void;
 }

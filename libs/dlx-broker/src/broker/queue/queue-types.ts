@@ -8,13 +8,13 @@ export const queueTypeNames: Readonly<Record<QueueType, string>> = {
   quorum: 'rabbit_quorum_queue',
 };
 
-/** The type that checked arguments ask for; classic unless they say otherwise. */
+/** The queue type in checked arguments. Default: classic. */
 export function queueTypeOf(args: FieldTable): QueueType {
   const asked = args.get('x-queue-type');
   return asked?.type === 'S' && asked.value === 'quorum' ? 'quorum' : 'classic';
 }
 
-/** For a declare with an empty name: only classic queues get one from the server (rule D1). */
+/** Checks a declare with an empty name: only classic queues get a name from the server (rule D1). @throws 406 */
 export function checkServerNamed(args: FieldTable): void {
   const type = queueTypeOf(args);
   if (type === 'classic') return;

@@ -9,7 +9,7 @@ import { type Ahead, Contents } from './contents.js';
 import { DeadLettering, type DyingQueue } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
 import { HeadDropping } from './head-dropping.js';
-import { expiredAtOnce, HeadTimer } from './head-timer.js';
+import { expiredPerCommand, HeadTimer } from './head-timer.js';
 import { Lease } from './lease.js';
 import type { QueueHome } from './queue-home.js';
 import { Pausing } from './pausing.js';
@@ -36,7 +36,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
   /** Written and read by the store only; undefined while the store does not have this object. */
   slot: StoreSlot | undefined = undefined;
   unacked = 0;
-  /** The policies that apply to it, and its settings by these and its arguments. Only {@link apply} writes it. */
+  /** The policies that apply to the queue, and the settings that result from them and the arguments. Only {@link apply} writes it. */
   inForce: InForce;
   /** What happens to the messages that die in it. */
   readonly deadLettering: DeadLettering;
@@ -138,11 +138,16 @@ export class Queue implements DyingQueue, ScheduledQueue {
   }
 
   /**
-   * The ready message of this position. In a long queue the entry is made at each call, so two calls give two objects: a position
-   * says whether two entries are the same message.
+   * The ready message of this position. In a long queue the entry is made at each call, so two calls may return two objects: compare
+   * positions, and not entries.
    */
   find(position: number): Entry | undefined {
     return this.#ready.find(position);
+  }
+
+  /** Whether the message of this position is ready. */
+  has(position: number): boolean {
+    return this.#ready.has(position);
   }
 
   /**
@@ -160,8 +165,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
   /**
    * Whether it would refuse a publish, because it is full (rule C7).
    * @param without an entry that is about to leave
-   * @param ahead messages that the same command publishes before it. They count as ready, also what a consumer would take at once, or
-   *   what expires at once (rule K15)
+   * @param ahead messages that the same command publishes before this one. All of them count as ready, even if a consumer would take
+   *   them or they would expire (rule K15)
    */
   wouldRefuse(message: Message, without?: Entry, ahead?: Ahead): boolean {
     if (!this.#bounds.refusesPublishes) return false;
@@ -193,14 +198,8 @@ export class Queue implements DyingQueue, ScheduledQueue {
     if (delivered) {
       this.unacked++; // rule L1: its consumer is lost
       this.giveBack(entry, now, 'lost');
-    } else if (due > now) {
-      this.#contents.delay(entry, due);
-    } else if (returns === 0 && isNewest) {
-      this.#ready.push(entry);
-    } else {
-      // Also a dead letter that had left but had not arrived: it stands before some of the returned messages.
-      this.#ready.giveBack(entry, this.declared.type === 'classic' ? 'original' : 'front');
-    }
+    } else if (due > now) this.#contents.delay(entry, due);
+    else this.#contents.restore(entry, returns === 0 && isNewest, this.declared.type);
     if (suspect && entry.returns === 0) entry.returns = 1; // it may have been delivered before
     return entry;
   }
@@ -219,23 +218,22 @@ export class Queue implements DyingQueue, ScheduledQueue {
     // First the journal: a push can make rows of older messages, perhaps of the one whose body this one shares.
     this.home.journal?.enqueued(this, entry);
     if (consumer === undefined) this.#ready.push(entry);
-    if (consumer !== undefined) {
-      if (this.#contents.ensureLoaded(this, message, now)) {
-        this.#handedOut(entry);
-        consumer.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
-        this.consumers.took(consumer);
-        return true;
-      }
+    else if (this.#contents.ensureLoaded(this, message, now)) {
+      this.#handedOut(entry);
+      consumer.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
+      this.consumers.took(consumer);
+      return true;
+    } else {
       this.#ready.push(entry);
       this.#schedule();
     }
-    // While a policy's excess is still being dropped, this message waits for that, too.
+    // While messages above a policy's new limit are being dropped in turns, this message waits for that.
     const dropped = this.#bounds.fitsPublishes && this.#dropping.fit(this.#settings, now);
     if (dropped || (entry.deadline !== 0 && this.#ready.isHead(entry))) this.#headChanged(now);
     return true;
   }
 
-  /** Whether its newest message displaced very many, which are not all dropped yet. */
+  /** Whether the newest message displaced very many messages, and not all of them are dropped yet. */
   get isTooLong(): boolean {
     return this.#bounds.isTooLong;
   }
@@ -364,7 +362,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     if (this.declared.autoDelete) this.home.dropQueue(this.name);
   }
 
-  /** A consumer has room again. */
+  /** The consumer has room again: it gets messages. */
   revive(consumer: ConsumerView): void {
     if (this.deleted) return;
     this.consumers.revive(consumer);
@@ -403,7 +401,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
 
   #headChanged(now: number): void {
     if (this.isScheduled) return;
-    if (this.#expireHeads(now, expiredAtOnce) >= expiredAtOnce) this.#schedule();
+    if (this.#expireHeads(now, expiredPerCommand) >= expiredPerCommand) this.#schedule();
     this.#headTimer.arm();
   }
 

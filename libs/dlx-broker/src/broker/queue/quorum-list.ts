@@ -9,12 +9,12 @@ import type { QueueSettings } from './arguments.js';
 const highest = 31;
 /** The priority of a message without one, and of a message that returns to the back. */
 const defaultPriority = 4;
-/** What was returned comes before every priority, in the order of its return. */
+/** The list of returned messages. They come before every priority, in the order of their return. */
 const returned = highest + 1;
 
 /**
- * The waiting messages of a RabbitMQ 4 quorum queue (rule W8): strictly by priority, and each priority has a head of its
- * own that can expire, whatever stands before it in others.
+ * The waiting messages of a RabbitMQ 4 quorum queue (rule W8), strictly by priority. The first message of each priority can expire,
+ * even if messages of higher priorities stand before it.
  */
 export class QuorumList extends PriorityList {
   /** The number of messages that can expire; while it is 0, the list searches no heads. */

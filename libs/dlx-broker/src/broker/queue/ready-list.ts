@@ -9,56 +9,56 @@ import { Returned } from './returned.js';
 export type ReturnTo = 'original' | 'front' | 'back';
 
 /**
- * A place in a queue from which to look on. It stays valid while messages come and go. Only returned messages of a
- * quorum queue may be seen twice, if the message at the cursor is gone.
+ * A place in a queue at which browsing continues. It stays valid while messages come and go. Only returned messages of a quorum
+ * queue may be seen twice, if the message at the cursor is gone.
  */
 export interface Cursor {
-  /** Twice the priority; one more for those that came back. */
+  /** Twice the priority, plus one for returned messages. */
   readonly section: number;
   /** {@link Entry.position} of the message before. */
   readonly position: number;
 }
 
-/** What a queue asks of its waiting messages, with or without priorities. */
+/** The ready messages of a queue, with or without priorities. */
 export interface Ready {
   readonly length: number;
   /** Sum of the bodies (rule C1). */
   readonly bytes: number;
-  /** How many there are of each priority from 0, if it has priorities. */
+  /** The number of messages of each priority from 0, if the queue has priorities. */
   lengths?(): readonly number[];
   push(entry: Entry): void;
   giveBack(entry: Entry, to: ReturnTo): void;
   first(): Entry | undefined;
   shift(): Entry | undefined;
-  /** When the next head expires, 0 for never (rule B5). */
+  /** When the next head expires, in milliseconds since 1970; 0 for never (rule B5). */
   readonly deadline: number;
-  /** Whether its turn to expire has come: nothing stands before it (rules B5, R2, W8). */
+  /** Whether an entry can expire, because it is a head (rules B5, R2, W8). */
   isHead(entry: Entry): boolean;
   /** Removes a head that has expired; undefined when there is none. */
   shiftExpired(now: number): Entry | undefined;
   clear(): void;
-  /** From the next to be delivered, or the one behind a place, to the last, without touching them; false ends it. */
+  /** Calls `visit` in the order of delivery until it returns false. Changes nothing. @param after begins behind this place */
   each(visit: (entry: Entry, section: number) => boolean | void, after?: Cursor): void;
   /** Whether there is a message of this position. */
   has(position: number): boolean;
-  /** The entry of this position, if it is ready. One in the middle of a long line is made at each call: see {@link Ready.take}. */
+  /** The entry of this position, if it is ready. In the middle of a long line it is a copy; only {@link Ready.take} returns the original. */
   find(position: number): Entry | undefined;
   /** Removes the entry of this position, wherever it stands. @returns the entry that the journal knows */
   take(position: number): Entry | undefined;
 }
 
 /**
- * Ready messages in order. A returned message was taken from the front, so it stands before all messages that were
- * never taken. These are a plain deque, and in a long line a backlog behind it.
+ * Ready messages in order. Returned messages stand before all messages that were never delivered. The latter are in a deque, and
+ * in a long line in a backlog behind it.
  */
 export class ReadyList implements Ready {
-  /** Not empty while there is a backlog. */
+  /** Messages that were never delivered. Not empty while there is a backlog. */
   #line = new Deque<Entry>();
   #backlog: Backlog | undefined;
   #returned: Returned | undefined;
   #bytes = 0;
 
-  /** @param packer says when the line is long; without one it never is */
+  /** @param packer says when the line is long; without a packer there is no backlog */
   constructor(readonly packer?: Packer) {}
 
   get length(): number {
@@ -153,7 +153,7 @@ export class ReadyList implements Ready {
     return taken;
   }
 
-  /** An entry that came back, or stands in front of the backlog. */
+  /** The entry of a position, if it was returned or stands in front of the backlog. */
   #near(position: number): Entry | undefined {
     const returned = this.#returned?.find(position);
     if (returned !== undefined) return returned;
@@ -169,7 +169,7 @@ export class ReadyList implements Ready {
     if (this.#returned.length === 0) this.#returned = undefined;
   }
 
-  /** The line is long now: behind its front begins a backlog. */
+  /** Moves all but the front of the line, which has become long, into a new backlog. */
   #split(packer: Packer): void {
     const front = this.#line.takeFirst(packer.rows);
     this.#backlog = new Backlog(packer, this.#line);

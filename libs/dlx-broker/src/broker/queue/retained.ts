@@ -2,7 +2,7 @@ import type { Deque } from '../deque.js';
 import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Entry } from './entry.js';
 
-/** How long an at-least-once dead letter that found no target waits for its next try, in milliseconds (rule M3). */
+/** When an at-least-once dead letter that found no target is routed again, in milliseconds (rule M3). */
 const retryAfter = 180_000;
 
 export interface RetainedLetter {
@@ -20,7 +20,7 @@ export class Retained<Letter extends RetainedLetter> {
     readonly timers: Timers,
     /** Dead letters that the scheduler is to route. */
     readonly dead: Deque<Letter>,
-    /** Called when there is work in `dead` again. */
+    /** Called when letters were added to `dead`. */
     readonly wake: () => void,
   ) {
     this.#timer = new Timer(() => this.#retry());
@@ -34,7 +34,7 @@ export class Retained<Letter extends RetainedLetter> {
     return this.#bytes;
   }
 
-  /** Of them, those that found no target, and wait for their next try. */
+  /** The number of letters that found no target, and wait to be routed again. */
   get stranded(): number {
     return this.#stranded.length;
   }

@@ -4,15 +4,15 @@ import { PositionHeap } from './position-heap.js';
 import { countUpTo } from './position-search.js';
 
 /**
- * Returned messages, which stand before all that were never delivered. Those of a classic queue stand by position (rule J2: original
- * order in whatever order they return), those of a quorum queue with a limit in the order of their return (rule D5).
+ * Returned messages, which stand before all that were never delivered. A classic queue orders them by position, however they return
+ * (rule J2), a quorum queue with a limit by the order of their return (rule D5).
  */
 export class Returned {
-  /** Messages that came back after one of a higher position, and are not merged into the line yet. */
+  /** Messages that returned after a message with a higher position, and are not merged into the line yet. */
   readonly #heap = new PositionHeap();
   /**
-   * Messages by position: those that came back in this order, as all of one settlement do, and those merged from the
-   * heap.
+   * Messages by position: those that returned in this order, as the messages of one settlement do, and those merged from
+   * the heap.
    */
   #line = new Deque<Entry>();
   /** Messages of a quorum queue, in the order of their return. */
@@ -38,27 +38,27 @@ export class Returned {
   }
 
   /**
-   * @param after only the messages behind the one of this position; all messages of a quorum queue if that one is
+   * @param after visits only messages behind this position; all messages of a quorum queue if the message of this position is
    *   gone
    */
   each(visit: (entry: Entry) => boolean, after?: number): void {
-    this.#lineUp();
+    this.#mergeHeap();
     let going = true;
     this.#line.each((entry) => (going = visit(entry)), after === undefined ? 0 : countUpTo(this.#line, after));
     if (going) this.#byReturn.each(visit, after === undefined ? 0 : this.#indexOf(after) + 1);
   }
 
   find(position: number): Entry | undefined {
-    this.#lineUp();
+    this.#mergeHeap();
     const entry = this.#line.at(countUpTo(this.#line, position) - 1);
     if (entry?.position === position) return entry;
     const index = this.#indexOf(position);
     return index < 0 ? undefined : this.#byReturn.at(index);
   }
 
-  /** Takes out one that is there. */
+  /** Takes out an entry that is in this list. */
   remove(entry: Entry): void {
-    this.#lineUp();
+    this.#mergeHeap();
     const index = countUpTo(this.#line, entry.position) - 1;
     if (this.#line.at(index) === entry) this.#line.removeAt(index);
     else this.#byReturn.removeAt(this.#indexOf(entry.position));
@@ -72,7 +72,7 @@ export class Returned {
   }
 
   /** Merges the heap into the line. */
-  #lineUp(): void {
+  #mergeHeap(): void {
     if (this.#heap.length === 0) return;
     const before = this.#line;
     const line = new Deque<Entry>();

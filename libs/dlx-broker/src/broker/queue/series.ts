@@ -1,6 +1,6 @@
 /**
- * One number for each row of a page. A series with even steps takes no room: the same number in all rows, or numbers that are
- * counted up.
+ * One number for each row of a page. A series with even steps needs no array: the same number in all rows, or a number that grows
+ * by the same step.
  */
 export class Series {
   private constructor(

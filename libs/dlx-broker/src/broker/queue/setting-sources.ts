@@ -4,7 +4,7 @@ import type { QueueDeclared } from '../declarations.js';
 import { isKnown, queueArguments } from './arguments.js';
 import { type Definition, type Giver, givenValues, type InForce, mergeFor, type Value } from './settings.js';
 
-/** A value of a setting, and what gives it. */
+/** A value of a setting, and its source. */
 export interface GivenSetting {
   readonly value: unknown;
   readonly by: Giver;
@@ -14,28 +14,28 @@ export interface GivenSetting {
 export interface SettingSource {
   /** The name of the policy key, or of the argument without `x-`. */
   readonly key: string;
-  /** The value by which the queue acts; undefined for none. */
+  /** The value that takes effect; undefined for none. */
   readonly value: unknown;
   readonly by: Giver | 'default';
-  /** Further values, by which the queue does not act. */
+  /** Further given values, which have no effect. */
   readonly overridden: readonly GivenSetting[];
   /** False for a key that is accepted and does nothing in this broker. */
   readonly hasEffect: boolean;
 }
 
-/** A queue, as far as its settings are concerned. */
+/** What {@link settingSources} needs of a queue. */
 interface SetQueue {
   readonly declared: QueueDeclared;
   readonly inForce: InForce;
 }
 
 /** Which giver is named where several give the same value. */
-const usually: readonly Giver[] = ['argument', 'policy', 'operator policy'];
-const policiesFirst: readonly Giver[] = ['operator policy', 'policy', 'argument'];
+const argumentFirst: readonly Giver[] = ['argument', 'policy', 'operator policy'];
+const policyFirst: readonly Giver[] = ['operator policy', 'policy', 'argument'];
 
 /**
  * Every setting of a queue with its source: those that queues of its type have, and then keys without effect that an argument or
- * a policy gives (rules F3, F4, F12). The values are those by which the queue acts; nothing is merged anew.
+ * a policy gives (rules F3, F4, F12). The values are those of the queue; nothing is merged again.
  */
 export function settingSources(queue: SetQueue, profile: Profile): readonly SettingSource[] {
   return [...effective(queue, profile), ...withoutEffect(queue, profile)];
@@ -49,8 +49,8 @@ function effective({ declared, inForce }: SetQueue, profile: Profile): readonly 
     if (setting === undefined || row.on[type] === undefined || !isKnown(row, profile)) continue;
     const values = givenValues(row, args, inForce.policy?.definition, inForce.operatorPolicy?.definition, profile);
     const value = inForce.settings[setting];
-    const order = mergeFor(row, type) === 'policy' ? policiesFirst : usually;
-    const by = order.find((giver) => isActedBy(values[giver], value)) ?? 'default';
+    const order = mergeFor(row, type) === 'policy' ? policyFirst : argumentFirst;
+    const by = order.find((giver) => takesEffect(values[giver], value)) ?? 'default';
     const overridden = order
       .filter((giver) => giver !== by && values[giver] !== undefined)
       .map((giver) => ({ value: values[giver], by: giver }));
@@ -59,8 +59,8 @@ function effective({ declared, inForce }: SetQueue, profile: Profile): readonly 
   return found;
 }
 
-/** Whether a queue acts by a value that was given. A negative limit is acted by as none (rule W6). */
-const isActedBy = (given: Value | undefined, value: unknown): boolean =>
+/** Whether a given value is the one that takes effect. A negative limit takes effect as no limit (rule W6). */
+const takesEffect = (given: Value | undefined, value: unknown): boolean =>
   given !== undefined && (given === value || (value === undefined && typeof given === 'number' && given < 0));
 
 function* withoutEffect({ declared, inForce }: SetQueue, profile: Profile): Iterable<SettingSource> {

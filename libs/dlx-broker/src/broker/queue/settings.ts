@@ -8,7 +8,7 @@ import type { Policy, QueueType } from '../declarations.js';
 /** Policy keys and their values, as a policy's definition has them. */
 export type Definition = ReadonlyMap<string, unknown>;
 
-/** What holds for a queue, and the policies it comes from. */
+/** The settings of a queue, and the policies that apply to it. */
 export interface InForce {
   readonly settings: QueueSettings;
   readonly policy: Policy | undefined;
@@ -20,7 +20,7 @@ type Values = { -readonly [setting in keyof QueueSettings]: QueueSettings[settin
 /**
  * Puts checked arguments and validated policies together (rules F3, F4, F12, D2, D11, W6).
  * @param policy the definition of the one policy that applies (rule F7)
- * @param operatorPolicy the same of the operator policies: a further upper bound for its few keys
+ * @param operatorPolicy the definition of the operator policy that applies: a further upper bound for some keys
  */
 export function effectiveSettings(
   type: QueueType,
@@ -46,7 +46,7 @@ export function effectiveSettings(
   return values;
 }
 
-/** When a message that comes now expires in this queue, 0 for never: the earlier of both times to live (rule B4). */
+/** When a message that is enqueued now expires, by the shorter of both times to live; 0 for never (rule B4). */
 export function deadlineOf(message: Message, { messageTtl }: QueueSettings, now: number): number {
   const { expiration } = message;
   if (expiration === undefined) return messageTtl === undefined ? 0 : instant(now + messageTtl);
@@ -60,10 +60,10 @@ const instant = (time: number): number => (time === 0 ? -1 : time);
 /** A value of a setting. */
 export type Value = number | string | boolean;
 
-/** What gives a queue its settings: its arguments, the policy and the operator policy that apply to it. */
+/** A source of settings: the arguments of the queue, or a policy that applies to it. */
 export type Giver = 'argument' | 'policy' | 'operator policy';
 
-/** The values that the givers have for one argument; undefined for none, and for values that have no effect. */
+/** The value of each source for one argument; undefined for no value, and for values that have no effect. */
 export function givenValues(
   row: QueueArgument,
   args: FieldTable,

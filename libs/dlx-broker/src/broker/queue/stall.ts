@@ -1,21 +1,21 @@
 import { Timer, type Timers } from '../scheduler/timers.js';
 
 /**
- * How long a queue waits before it reads again, in milliseconds: twice as long after each failure, up to the longest.
+ * The pause before a queue reads again, in milliseconds. It doubles after each failure, up to the maximum.
  */
 const firstWait = 100;
-const longestWait = 5_000;
+const maxWait = 5_000;
 
-/** A queue, as its stall knows it. */
+/** What a stall needs of its queue. */
 export interface StalledQueue {
   readonly name: string;
   readonly home: { readonly name: string };
 }
 
-/** A queue that stands still, because the body of its next message cannot be read now. */
+/** A queue that delivers nothing, because the body of its next message cannot be read now. */
 export interface Stalled {
   readonly queue: StalledQueue;
-  /** What the store said of the last try. */
+  /** The error of the last try. */
   readonly reason: string;
   /** When the first try failed, in milliseconds since 1970. */
   readonly since: number;
@@ -23,10 +23,10 @@ export interface Stalled {
   readonly failures: number;
 }
 
-/** All queues of a broker that stand still. */
+/** All queues of a broker that are stalled. */
 export class Stalls {
   readonly #stalled = new Set<Stalled>();
-  /** Called when the first queue stands still, and when the last of them goes on. It may start no command. */
+  /** Called when the first queue stalls, and when the last stall is over. It may start no command. */
   changed: (stalled: Stalled, isOver: boolean) => void = () => undefined;
 
   get count(): number {
@@ -47,7 +47,7 @@ export class Stalls {
   }
 }
 
-/** The pause of one queue: every message keeps its place, and the head is tried again by the broker's clock. */
+/** The stall of one queue. Every message keeps its place, and a timer tries to read the head again. */
 export class Stall implements Stalled {
   failures = 0;
   reason = '';
@@ -76,10 +76,10 @@ export class Stall implements Stalled {
       this.since = now;
       this.stalls.begin(this);
     }
-    this.timers.set(this.#timer, now + Math.min(longestWait, firstWait * 2 ** Math.min(this.failures - 1, 16)));
+    this.timers.set(this.#timer, now + Math.min(maxWait, firstWait * 2 ** Math.min(this.failures - 1, 16)));
   }
 
-  /** The queue goes on, or there is nothing in it that has to be read. */
+  /** Ends the stall: the queue delivers again, or has no message to be read. */
   over(): void {
     if (this.failures === 0) return;
     this.failures = 0;

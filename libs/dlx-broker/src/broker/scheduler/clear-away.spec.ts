@@ -6,7 +6,7 @@ import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { Broker } from '../broker.js';
 import type { Journal } from '../ports.js';
-import { purgedInStep } from '../queue/purging.js';
+import { purgesPerStep } from '../queue/purging.js';
 
 const budget = 100;
 const many = 20_000;
@@ -82,7 +82,7 @@ describe('with a pace, a purge of very many messages', () => {
       expect(isDone).toBe(false);
       const turns = scene.drain(() => (counts.now = 0));
       expect(isDone).toBe(true);
-      expect(counts.most).toBeLessThanOrEqual((budget / 2) * purgedInStep);
+      expect(counts.most).toBeLessThanOrEqual((budget / 2) * purgesPerStep);
       expect(turns).toBeGreaterThanOrEqual(many / counts.most);
       expect(queue?.persistent).toEqual({ count: 0, bytes: 0 });
     },

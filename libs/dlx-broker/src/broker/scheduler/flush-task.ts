@@ -2,8 +2,8 @@ import type { Scheduler } from './scheduler.js';
 import type { Task } from './task.js';
 
 /**
- * Serves the queues, routes the dead letters of that moment, and serves the queues again (rule K13). What comes of that
- * later is not waited for, so the task ends also where queues dead-letter to one another in a cycle.
+ * Serves the queues, routes the dead letters of that moment, and serves the queues again (rule K13). It does not wait for later dead
+ * letters, so the task ends even if queues dead-letter to one another in a cycle.
  */
 export class FlushTask implements Task {
   #isServed = false;

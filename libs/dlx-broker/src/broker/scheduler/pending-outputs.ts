@@ -1,14 +1,14 @@
 import { Deque } from '../deque.js';
 
 interface Waiter {
-  /** The output it waits for, counted from 1. */
+  /** The number of the output for which it waits, counted from 1. */
   readonly last: number;
   readonly callback: () => void;
 }
 
 /**
- * The outputs of one connection that are not sent yet: a batch is not over, or the pace asks for a pause. Callbacks can
- * wait for them. Output to other connections delays none of them.
+ * Counts the outputs of one connection that are not sent yet, because a batch is not over or the pace asks for a pause. Callbacks can
+ * wait for them. Outputs of other connections delay no callback.
  */
 export class PendingOutputs {
   #added = 0;
@@ -23,13 +23,13 @@ export class PendingOutputs {
     this.#added++;
   }
 
-  /** The oldest one has been sent. */
+  /** The oldest output has been sent. */
   sent(): void {
     this.#sent++;
     if (this.#waiters !== undefined) this.#callWaiters(this.#waiters);
   }
 
-  /** Calls `callback` when all outputs so far are sent: now, if none is pending. */
+  /** Calls `callback` when all present outputs are sent: now, if none is pending. */
   after(callback: () => void): void {
     if (this.isEmpty) callback();
     else (this.#waiters ??= new Deque()).push({ last: this.#added, callback });

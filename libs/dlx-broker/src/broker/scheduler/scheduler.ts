@@ -5,7 +5,7 @@ import type { Task } from './task.js';
 import { TaskQueue } from './task-queue.js';
 import { Timers } from './timers.js';
 
-/** Something that leaves the broker: a delivery, a return, a confirm. */
+/** Something that the broker sends: a delivery, a return, a confirm. */
 export interface Output {
   /** The connection to which it is sent. */
   readonly connection: { readonly pendingOutputs: PendingOutputs };
@@ -14,7 +14,7 @@ export interface Output {
 
 /** A queue, as the scheduler sees it. */
 export interface ScheduledQueue {
-  /** It is on the list already. Only the scheduler writes it. */
+  /** True while the queue is on the list. Only the scheduler writes it. */
   isScheduled: boolean;
   /**
    * Drops, expires and delivers what is due.
@@ -32,12 +32,12 @@ export interface ScheduledLetter {
 /** A callback that waits for the journal. */
 interface Waiter {
   readonly settled: Settled;
-  /** Dead letters to be routed first, counted from the beginning. */
+  /** The number of dead letters, counted from the start of the broker, that have to be routed first. */
   readonly letters: number;
 }
 
-/** Steps of a task that are done at once, whatever other work waits. */
-const atOnce = 256;
+/** The steps of a task that are done immediately, before other work that waits. */
+const immediateSteps = 256;
 
 /**
  * The number of dead letters that wait while queues are served. Messages that wait in a queue are bytes; a dead letter is an object.
@@ -46,15 +46,15 @@ const atOnce = 256;
 const letterBatch = 1024;
 
 /**
- * What is still to be done. A command changes one object and leaves the rest here: dead letters to be routed, queues
- * to be served, outputs to be sent. It is a list and not a recursion, so a chain of any length needs no stack; with
- * a pace, the host gets its turn in between. Outputs leave after the command, never inside it.
+ * The work that is still to be done. A command changes one object and puts further work here: dead letters to be routed, queues to be
+ * served, outputs to be sent. It is a list and not a recursion, so a chain of any length needs no stack, and with a pace the host
+ * gets its turn in between. Outputs are sent after the command, never inside it.
  */
 export class Scheduler {
   readonly timers = new Timers();
   readonly #tasks = new TaskQueue();
   readonly #queues = new Deque<ScheduledQueue>();
-  /** Work that frees memory and records of what is deleted already. */
+  /** Tasks that free memory and records of deleted things. */
   readonly #clearing = new TaskQueue();
   readonly #outputs = new Deque<Output>();
   /** Waiters that are not committed to the journal yet. */
@@ -62,7 +62,7 @@ export class Scheduler {
   /** Committed waiters whose changes are not durable yet. */
   readonly #unsynced = new Deque<Waiter>();
   #last: Waiter | undefined;
-  /** Waiters are numbered: the last one that was called, and the last one that was committed to the journal. */
+  /** Waiters are numbered. The numbers of the last waiter that was called, and of the last that was committed to the journal. */
   #calledWaiter = 0;
   #committedWaiter = 0;
   /** Dead letters routed so far. */
@@ -71,7 +71,7 @@ export class Scheduler {
   #now = 0;
   #sending = false;
   #resuming = false;
-  /** Some timers that are due have not fired yet. */
+  /** True while some due timers have not fired yet. */
   #isFiring = false;
   /** Steps left in this turn of the host, over all of its commands. */
   #steps: number;
@@ -105,13 +105,13 @@ export class Scheduler {
     return this.#now;
   }
 
-  /** Ends an ack. Work that it leaves is done at the time of the clock, because the callback may have taken long. */
+  /** Ends an ack. Its remaining work reads the clock again, because the callback may have taken long. */
   endAck(): void {
     if (this.#sending && this.#depth === 1 && this.#isBusy) this.#now = this.clock.now();
     this.end(this.#now);
   }
 
-  /** Ends a command: does the work it left, then sends what goes out. */
+  /** Ends a command: does its remaining work, then sends the outputs. */
   end(now: number): void {
     if (this.#isBusy) this.#work(now);
     if (--this.#depth > 0) return;
@@ -155,7 +155,7 @@ export class Scheduler {
     return true;
   }
 
-  /** Inside a command that is about to fail: does the work it has left, and sends what goes out because of it. */
+  /** Inside a command that is about to fail: does its remaining work, and sends the outputs. */
   flush(now: number): void {
     if (this.#isBusy) this.#work(now);
     if (this.#outputs.length > 0 && !this.#sending) this.#send();
@@ -178,17 +178,17 @@ export class Scheduler {
     this.#queues.push(queue);
   }
 
-  /** Queues are served when the task is done, for what returns together counts together (rules C6, J2). */
+  /** Adds a task. Queues are served when it is done, because messages that return together count together (rules C6, J2). */
   schedule(task: Task): void {
     this.#tasks.add(task);
   }
 
   /**
-   * Runs a task that is mostly short. Some steps are done now, even if the steps of this turn are spent, so that its
-   * client need not wait for others. The rest is scheduled.
+   * Runs a task that is usually short. Some steps are done now, even if the steps of this turn are spent, so that its client does not
+   * wait for others. The rest is scheduled.
    */
   runOrSchedule(task: Task, now: number): void {
-    const limit = Math.min(atOnce, this.#steps + (this.pace?.budget ?? Infinity));
+    const limit = Math.min(immediateSteps, this.#steps + (this.pace?.budget ?? Infinity));
     if (limit > 0) {
       const steps = task.work(now, limit);
       this.#steps -= steps;
@@ -209,14 +209,14 @@ export class Scheduler {
   }
 
   /**
-   * Adds work that no client waits for: it frees memory and records of what is deleted already. With a pace it takes at most half
-   * of the steps of a turn, so that deliveries go on meanwhile.
+   * Adds a task for which no client waits: it frees memory and records of deleted things. With a pace such tasks take at most half of
+   * the steps of a turn, so that deliveries go on.
    */
   clearAway(task: Task | undefined): void {
     if (task !== undefined) this.#clearing.add(task);
   }
 
-  /** Calls `callback` when all work added by {@link clearAway} so far is done: at once if there is none. */
+  /** Calls `callback` when all present tasks of {@link clearAway} are done: at once if there are none. */
   whenCleared(callback: () => void): void {
     this.#clearing.after(this.#clearing.last, callback);
   }
@@ -254,8 +254,8 @@ export class Scheduler {
   }
 
   /**
-   * Commands change their objects and leave everything else until {@link release}: nothing is served, expires, is sent or committed.
-   * So a restore can take several turns of the host, and is still one command.
+   * Until {@link release}, commands only change their objects: nothing is served, expires, is sent or is committed. So a restore can
+   * take several turns of the host, and is still one command.
    */
   hold(): void {
     this.isHeld = true;
@@ -272,7 +272,7 @@ export class Scheduler {
     this.end(this.#now);
   }
 
-  /** Withdraws the request to the clock. Finishes commands that run in turns, because there may be no other turn. */
+  /** Withdraws the request to the clock, and finishes commands that run in turns, because there may be no further turn. */
   stop(): void {
     this.#stopped = true;
     this.clock.wakeAt(undefined, this.tick);
@@ -291,7 +291,7 @@ export class Scheduler {
     this.end(now);
   };
 
-  /** Fires the timers that are due; with a pace as many as there are steps, the others when there are new ones. */
+  /** Fires the timers that are due. With a pace it fires one for each step that is left, and the others in later turns. */
   #fire(now: number): void {
     while (this.#steps > 0) {
       if (!this.timers.fireNext(now)) {
@@ -317,7 +317,7 @@ export class Scheduler {
         this.#steps -= this.routeDeadLetters(now, Math.min(this.#steps, this.dead.length));
         continue;
       }
-      // A queue is served before what died in it arrives anywhere, also if that is the same queue.
+      // A queue is served before messages that died in it arrive in a queue, even if that is the same queue.
       const queue = this.#queues.shift();
       if (queue !== undefined) {
         queue.isScheduled = false;
@@ -372,8 +372,8 @@ export class Scheduler {
   }
 
   /**
-   * Asks the host for a new turn, which brings new steps, when half of the steps are spent or work is left. So sparse
-   * commands rarely cost a turn, and an endless chain of small commands cannot block the host.
+   * Asks the host for a new turn, with new steps, when half of the steps are spent or work is left. So infrequent commands rarely cost a
+   * turn, and an endless chain of small commands cannot block the host.
    */
   #requestTurn(): void {
     const { pace } = this;

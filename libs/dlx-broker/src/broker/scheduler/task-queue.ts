@@ -9,7 +9,7 @@ export class TaskQueue {
   #done = 0;
   readonly #waiters = new Deque<{ readonly upTo: number; readonly callback: () => void }>();
 
-  /** The number of the last one: they are counted from 1. */
+  /** The number of the last task, counted from 1. */
   get last(): number {
     return this.#added;
   }
@@ -23,7 +23,7 @@ export class TaskQueue {
     this.#added++;
   }
 
-  /** Goes on with the first one. @returns steps taken */
+  /** Continues the first task. @returns steps taken */
   work(now: number, limit: number): number {
     const task = this.#tasks.first();
     if (task === undefined) return 0;
@@ -44,7 +44,7 @@ export class TaskQueue {
     return this.#waiters.length > 0;
   }
 
-  /** Calls those that wait for tasks that are done by now. They may begin commands of their own. */
+  /** Calls the callbacks whose tasks are done. They may begin commands of their own. */
   callWaiters(): void {
     for (let next = this.#waiters.first(); next !== undefined; next = this.#waiters.first()) {
       if (next.upTo > this.#done) return;

@@ -41,13 +41,13 @@ export class VirtualHostCore implements QueueHome {
   readonly exchanges = new Map<string, Exchange>();
   readonly queues = new Map<string, Queue>();
   readonly replies = new ReplyAddresses();
-  /** What happened here, also in queues and channels that are gone. */
+  /** The counts of this virtual host, including those of deleted queues and closed channels. */
   readonly counters = new TotalCounters();
-  /** What metrics show besides: by type of queue, strategy and size. */
+  /** Further counts for metrics: by type of queue, strategy and size. */
   readonly globals = new GlobalCounters();
   /** Called for every death in its queues. */
   readonly deathListeners = new Set<DeathListener>();
-  /** The oldest dead letters of its queues, for all that ask. */
+  /** Finds the oldest dead letters of its queues. */
   readonly oldest = new OldestMessages();
   readonly scheduler: Scheduler;
   readonly names: Names;
@@ -61,11 +61,11 @@ export class VirtualHostCore implements QueueHome {
   readonly dead: Deque<PendingLetter>;
   /** Queues of all virtual hosts that deliver nothing, because a body cannot be read now. */
   readonly stalls: Stalls;
-  /** Says when a queue is long. */
+  /** Makes rows of the messages of long queues; undefined where messages stay objects. */
   readonly packer: Packer | undefined;
-  /** Deliveries that a settlement in turns covers: no longer the client's, not yet settled by the queue and the journal. */
+  /** Deliveries of a settlement that is done in turns: the client has settled them, the queue and the journal have not yet. */
   readonly leaving = new Set<{ readonly from: Queue; readonly entry: Entry }>();
-  /** Grows with every change of what is declared, and of settings by policies: for readers that keep what follows from it. */
+  /** Grows with every change of the topology, and of settings by policies, so that readers can cache results. */
   topologyVersion = 0;
   readonly #access: Access;
   #metadata: VirtualHostMetadata;
@@ -122,7 +122,7 @@ export class VirtualHostCore implements QueueHome {
 
   /**
    * Drops the messages of this message id that a delayed exchange has not released.
-   * @returns how many messages there were
+   * @returns the number of dropped messages
    * @throws 404 when there is no such exchange, 406 when it is of another type
    */
   cancelDelayed(exchange: string, messageId: string): number {
@@ -136,8 +136,8 @@ export class VirtualHostCore implements QueueHome {
   }
 
   /**
-   * Consumers of the queue get nothing until {@link resumeQueue}, or until its time is over. A pause of a paused queue
-   * replaces all but its beginning (section X).
+   * Pauses a queue: its consumers get nothing until {@link resumeQueue}, or until the pause ends by itself. A second pause replaces
+   * all but the beginning of the first (section X).
    * @throws 406 when the time or the reason is out of range
    */
   pauseQueue(queue: Queue, request: PauseRequest): Pause {
@@ -161,15 +161,15 @@ export class VirtualHostCore implements QueueHome {
     return true;
   }
 
-  /** A queue, or the delayed messages of an exchange, by the name the journal knows it by. */
+  /** A queue, or the delayed messages of an exchange, by its name in the journal. */
   messageOwner(name: string): MessageOwner | undefined {
     const exchange = exchangeOfDelayed(name);
     return exchange === undefined ? this.queues.get(name) : this.exchanges.get(exchange)?.delayed;
   }
 
   /**
-   * Moves a ready message out of its queue to an exchange, in one command: it is in its new queues and gone from the old
-   * one, or nothing has happened and the result says why. No consumer, confirm or dead letter has a part in it.
+   * Moves a ready message out of its queue to an exchange, in one command: afterwards it is in its new queues and not in the old one, or
+   * nothing has happened and the result says why. It involves no consumer, confirm or dead letter.
    * @param entry as {@link Queue.browse} or {@link Queue.find} returned it
    * @throws 404 when there is no such exchange, 403 when it is internal
    */
@@ -182,7 +182,7 @@ export class VirtualHostCore implements QueueHome {
     return discard(this, queue, entry);
   }
 
-  /** The names of the queues a message would reach, changing nothing. @throws 404 when there is no such exchange */
+  /** The names of the queues that a message would reach. Changes nothing. @throws 404 when there is no such exchange */
   wouldRoute(exchange: string, routingKey: string, message: Message): readonly string[] {
     const address = { exchange, routingKey, headers: message.properties.headers };
     return this.routing.queuesOf(readdressed(message, address), this.exchange(exchange)).map(({ name }) => name);
@@ -204,12 +204,12 @@ export class VirtualHostCore implements QueueHome {
     return queue;
   }
 
-  /** @throws 403 unless the user may (section N of the rules) */
+  /** @throws 403 unless the user has the right (section N of the rules) */
   check(user: User | undefined, right: Right, kind: AccessKind, name: string): void {
     if (user !== undefined) this.#access.check(user.name, this.name, right, kind, name);
   }
 
-  /** @throws 403 when it is a topic exchange, and the user may not with this routing key (rule N5) */
+  /** @throws 403 when it is a topic exchange, and the user has no right for this routing key (rule N5) */
   checkTopic(user: User | undefined, right: 'write' | 'read', { declared }: Exchange, routingKey: string): void {
     if (user === undefined || declared.type !== 'topic') return;
     this.#access.topics.check(user.name, this.name, right, declared.name, routingKey);
@@ -264,7 +264,7 @@ export class VirtualHostCore implements QueueHome {
    * Called after a binding was removed: an auto-delete exchange is deleted with its last binding as a source (rule P4).
    */
   bindingRemoved(exchange: Exchange): void {
-    if (exchange.isOver) this.removeExchange(exchange);
+    if (exchange.isUnused) this.removeExchange(exchange);
   }
 
   /** Adds or replaces a policy. It acts at once, also on waiting messages (rule F6). @throws PolicyError */
@@ -299,7 +299,7 @@ export class VirtualHostCore implements QueueHome {
     return result;
   }
 
-  /** Calls `callback` when all exchanges and queues have the present policies: at once, unless this goes in turns. */
+  /** Calls `callback` when all exchanges and queues have the present policies: at once, unless they are being applied in turns. */
   whenPoliciesApply(callback: () => void): void {
     if (this.#applying === undefined) callback();
     else this.#applying.whenDone(callback);
@@ -315,7 +315,7 @@ export class VirtualHostCore implements QueueHome {
     this.scheduler.schedule(this.#applying);
   }
 
-  /** Part of a command: something that is declared has changed. */
+  /** Part of a command: the topology has changed. */
   changed(change: TopologyChange): void {
     this.topologyVersion++;
     this.journal?.changed(change);

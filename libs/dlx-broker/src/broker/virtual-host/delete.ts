@@ -1,8 +1,8 @@
 import type { VirtualHostCore } from './core.js';
 
 /**
- * Deletes all queues and exchanges of a virtual host at once, and frees their memory in turns. The journal only gets
- * the deletion of the virtual host, which has to be in the same command.
+ * Deletes all queues and exchanges of a virtual host at once, and frees their memory in turns. The caller reports the deletion of the
+ * virtual host to the journal in the same command.
  */
 export function deleteVirtualHost({ queues, exchanges, counters, scheduler }: VirtualHostCore): void {
   const deleted = [...queues.values()];

@@ -15,7 +15,7 @@ export class VirtualHostLimits {
     return this.#values.get(name);
   }
 
-  /** The limit, if `count` has reached it; else undefined. */
+  /** The limit, if `count` has reached it; otherwise undefined. */
   reachedBy(name: LimitName, count: number): number | undefined {
     return reached(this.#values.get(name), count);
   }
@@ -29,7 +29,7 @@ export class VirtualHostLimits {
     this.report({ kind: 'vhost-limit', change: 'added', vhost: this.vhost, name, value });
   }
 
-  /** False when there was none. */
+  /** @returns false when there was no limit */
   delete(name: LimitName): boolean {
     const existed = this.#values.delete(name);
     if (existed) this.report({ kind: 'vhost-limit', change: 'removed', vhost: this.vhost, name });

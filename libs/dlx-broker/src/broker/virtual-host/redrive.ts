@@ -20,28 +20,28 @@ import type { Routing } from './routing.js';
 export interface RedriveTo {
   readonly exchange: string;
   readonly routingKey: string;
-  /** In place of the message's own; {@link headersForRedrive} makes them. */
+  /** The new headers, in place of the message's own. */
   readonly headers: FieldTable | undefined;
   /** The recorded origin that the message keeps; undefined for one that starts anew. */
   readonly origin?: RecordedOrigin | undefined;
-  /** A message whose properties and body it gets in place of its own. They were checked as those of a publish. */
+  /** A message whose properties and body replace those of the moved message. The caller has checked them like those of a publish. */
   readonly edited?: Message | undefined;
-  /** A queue that gets the message as it was, with these headers, in the same commit. */
+  /** A queue that gets the original message with these headers, in the same commit. */
   readonly keep?: { readonly queue: string; readonly headers: FieldTable } | undefined;
-  /** Called when it has moved and this is durable, or with the error. */
+  /** Called when the move is durable, or with the error. */
   readonly settled?: Settled;
 }
 
 /** The result of a redrive; only a message that moved has left its queue. */
 export type RedriveResult =
   | { readonly outcome: 'moved'; readonly queues: readonly string[] }
-  /** It is no longer ready in its queue: delivered, expired, dropped, or the queue is gone. */
+  /** The message is no longer ready in its queue: it was delivered, expired or dropped, or the queue was deleted. */
   | { readonly outcome: 'gone' }
-  /** The queue for the message as it was is missing, full, or a destination of the new one. */
+  /** The queue for the original message is missing, full, or also a target of the new message. */
   | { readonly outcome: 'not_kept' }
-  /** No queue would get it. */
+  /** No queue would get the message. */
   | { readonly outcome: 'unroutable' }
-  /** These queues are full and refuse publishes (rule C7), or the disk is. */
+  /** These queues are full and refuse publishes (rule C7), or the disk is full. */
   | { readonly outcome: 'refused'; readonly queues: readonly string[] };
 
 /** What a redrive needs of the virtual host. */
@@ -59,7 +59,7 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
   const { scheduler } = vhost;
   const now = scheduler.begin();
   try {
-    if (queue.find(entry.position) === undefined) return { outcome: 'gone' };
+    if (!queue.has(entry.position)) return { outcome: 'gone' };
     const exchange = openExchange(vhost, to.exchange);
     const message = readdressed(to.edited ?? entry.message, to);
     const targets = [...vhost.routing.queuesOf(message, exchange)];
@@ -79,12 +79,12 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
     const withdrawn = queue.withdraw(entry, now) as Entry;
     queue.counters.redriven++;
     vhost.counters.redriven++;
-    // The messages share the stored body of the queue's own message, of which a caller may have a copy.
+    // The new messages share the stored body of the queue's own message; `entry` may have a copy of that message.
     const isOwn = withdrawn.message === entry.message;
     vhost.routing.publish(isOwn ? message : readdressed(to.edited ?? withdrawn.message, to), exchange, now);
     if (kept !== undefined) {
       const lot = vhost.exchange('');
-      // Made now: the message may have become a row of another queue by the publish before.
+      // Made now, because the publish before may have made a row of the message.
       vhost.routing.publish(keptOf(withdrawn.message, to.keep as Kept), lot, now);
     }
     if (to.settled !== undefined) {
@@ -110,7 +110,7 @@ export function discard(vhost: RedriveHome, queue: Queue, entry: Entry): boolean
   }
 }
 
-/** The message under another address, as if it had been published there with these headers. */
+/** The message as if it had been published to this address with these headers. */
 export function readdressed(
   message: Message,
   { exchange, routingKey, headers, origin }: Omit<RedriveTo, 'settled'>,
@@ -123,7 +123,7 @@ export function readdressed(
 
 type Kept = NonNullable<RedriveTo['keep']>;
 
-/** The message that is kept as it was. */
+/** The original message, for the queue that keeps it. */
 const keptOf = (message: Message, { queue, headers }: Kept): Message =>
   readdressed(message, { exchange: '', routingKey: queue, headers, origin: message.origin });
 

@@ -1,6 +1,6 @@
 import type { Message } from '../../message/index.js';
 
-/** The pseudo-queue a client consumes from to get replies without a queue of its own (rule S1). */
+/** The pseudo-queue from which a client consumes replies without a queue of its own (rule S1). */
 export const replyQueue = 'amq.rabbitmq.reply-to';
 
 /** Whether a routing key names a receiver of replies and no queue. */
@@ -9,11 +9,11 @@ export const isReplyAddress = (routingKey: string): boolean => routingKey.starts
 /** Receives the replies to an address. */
 export interface ReplyReceiver {
   takeReply(message: Message): void;
-  /** Whether it still waits for the answer to this request. */
+  /** Whether the receiver still waits for the reply to this request. */
   awaits(correlationId: string | undefined): boolean;
 }
 
-/** Answers a request; it may stop when the requester is gone. */
+/** Answers a request, and may stop when the requester is gone. */
 export interface Responder {
   readonly correlationId: string | undefined;
   /** Called inside a command. */
@@ -23,10 +23,10 @@ export interface Responder {
 /** The direct reply addresses of a virtual host, and their receivers. */
 export class ReplyAddresses {
   readonly #receivers = new Map<string, ReplyReceiver>();
-  /** By the address of the reply: a direct reply address, or the name of a queue. */
+  /** Responders by the address of the reply: a direct reply address, or the name of a queue. */
   readonly #responders = new Map<string, Set<Responder>>();
 
-  /** @returns the address to be put into reply-to */
+  /** @returns the address for the property `reply-to` */
   add(token: string, receiver: ReplyReceiver): string {
     const address = `${replyQueue}.${token}`;
     this.#receivers.set(address, receiver);
@@ -74,14 +74,14 @@ export class ReplyAddresses {
   }
 
   /**
-   * Hands a message published to the default exchange to the channel that has this address; a gone address gets nothing.
+   * Delivers a message of the default exchange to the channel that has this address. Does nothing if there is no such channel.
    * @throws Unreadable when a dead letter's body is on disk, and cannot be read
    */
   deliver(message: Message): void {
     if (!isReplyAddress(message.routingKey)) return;
     const receiver = this.#receivers.get(message.routingKey);
     if (receiver === undefined) return;
-    message.load(); // a dead letter's body may be gone from the store when it leaves
+    message.load(); // a dead letter's body may be gone from the store when the reply is sent
     receiver.takeReply(message);
   }
 }

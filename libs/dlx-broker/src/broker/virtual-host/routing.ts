@@ -44,10 +44,10 @@ export interface Planned {
 type Delays = readonly DelayedMessages[];
 const noDelays: Delays = [];
 
-/** How long a dead letter waits whose body is needed for a direct reply, and cannot be read, in milliseconds. */
+/** When a dead letter is routed again whose body is needed for a direct reply and cannot be read, in milliseconds. */
 const replyRetryAfter = 1_000;
 
-/** Leaves out deleted destinations: a router may still have their bindings. */
+/** Recipients without deleted destinations, whose bindings a router may still have. */
 class Found extends Recipients<Destination> {
   override add(destination: Destination): void {
     if (!destination.deleted) super.add(destination);
@@ -79,7 +79,7 @@ export class Routing {
     return { queues, delays: this.#delays };
   }
 
-  /** Publishes a message to where {@link plan} found, in the same command. */
+  /** Publishes a message to the destinations that {@link plan} found in the same command. */
   publishPlanned(message: Message, exchange: Exchange, { queues, delays }: Planned, now: number): Outcome {
     const outcome = this.#publishTo(message, exchange, queues, delays, now);
     if (exchange.name === '') this.#home.replies.deliver(message);
@@ -93,14 +93,14 @@ export class Routing {
       return { queues, delays: this.#delays };
     }
     this.#home.replies.deliver(message);
-    // The default exchange asks for no binding: a queue declared before the commit is found by its name.
+    // The default exchange needs no binding: a queue that is declared before the commit gets the message, too.
     const { carbonCopies, routingKey } = message;
     if (carbonCopies === undefined) return { queues: isReplyAddress(routingKey) ? [] : [routingKey], delays: noDelays };
     const keys = new Set([routingKey, ...carbonCopies.cc, ...carbonCopies.bcc]);
     return { queues: [...keys].filter((key) => !isReplyAddress(key)), delays: noDelays };
   }
 
-  /** A publish of a transaction, to the queues and delayed exchanges found by {@link routeAhead} that are still there. */
+  /** Publishes a message of a transaction to the queues and delayed exchanges of {@link routeAhead} that still exist. */
   publishRouted(message: Message, exchange: Exchange, { queues, delays }: Routed, now: number): Outcome {
     const { exchanges } = this.#home;
     const found: Queue[] = [];
@@ -112,14 +112,14 @@ export class Routing {
     return this.#publishTo(message, exchange, found, left, now);
   }
 
-  /** The delay is over: the message goes to the queues that the bindings of this moment name. */
+  /** Routes a message whose delay is over, by the bindings of this moment. */
   release(message: Message, exchangeName: string, now: number): void {
     const exchange = this.#home.exchanges.get(exchangeName) as Exchange;
     const queues = this.queuesOf(message, exchange);
     this.#enter(message, exchange, queues, this.#delays, undefined, undefined, now);
   }
 
-  /** Called by the scheduler; if a message dies on the way, it joins the scheduler's list. */
+  /** Called by the scheduler. Messages that die when they are enqueued are added to the scheduler's list. */
   routeDeadLetter(letter: PendingLetter, now: number): void {
     const { deadLettering } = letter.queue;
     const exchange = this.#home.exchanges.get(letter.exchange); // rule F2: resolved at each death
@@ -157,7 +157,7 @@ export class Routing {
   }
 
   /**
-   * Every message that comes into a queue or a delayed exchange comes by this function.
+   * Every message enters a queue or a delayed exchange through this function.
    * @param letter the message before its death; undefined for a message that did not die
    * @param asked may refuse the message; undefined for a message that was accepted before
    */
@@ -187,7 +187,7 @@ export class Routing {
     return delays.length === 0 ? outcome : outcome | this.#holdBack(message, delays, asked, now);
   }
 
-  /** A message comes to delayed exchanges: few messages do, so the way of all others is shorter without it. */
+  /** Puts a message into delayed exchanges. A function of its own, to keep {@link Routing.#enter} short: few messages are delayed. */
   #holdBack(message: Message, delays: Delays, asked: Journal | undefined, now: number): Outcome {
     let outcome = Outcome.Unroutable;
     for (const delayed of delays) {

@@ -1,4 +1,4 @@
-import { type Clock, leastConsumerTimeout, type ProfileName, profiles } from '../../broker/index.js';
+import { type Clock, minConsumerTimeout, type ProfileName, profiles } from '../../broker/index.js';
 import type { Durability } from '../../store/index.js';
 import { DlxConfigurationError, parseTimeLimit } from '../../options/index.js';
 import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js';
@@ -68,7 +68,7 @@ export const embeddedChecks = {
   durability: isOneOf(...Object.keys(durabilities)),
   messageMemory: areBytes,
   diskFreeLimit: areBytes,
-  consumerTimeout: (value, origin) => parseTimeLimit(value, origin, leastConsumerTimeout),
+  consumerTimeout: (value, origin) => parseTimeLimit(value, origin, minConsumerTimeout),
   clock: has('Clock', 'now', 'wakeAt'),
   ...accessChecks,
 } satisfies Checks<EmbeddedBrokerOptions>;

@@ -1,4 +1,4 @@
-import { leastConsumerTimeout } from '../../broker/index.js';
+import { minConsumerTimeout } from '../../broker/index.js';
 import type { PublishBuffer, RabbitMqOptions, RabbitMqPolicy } from '../../backend/index.js';
 import { checkManagementUrl, misnamedIn, parseAddresses } from '../../backend/index.js';
 import {
@@ -104,7 +104,7 @@ export const rabbitmqChecks = {
     checkAll(optionsOf(value, origin, 'write { messages: 10000 }'), publishBufferChecks, origin),
   declareTimeout: isDuration,
   closeTimeout: isDuration,
-  consumerTimeout: (value, origin) => parseTimeLimit(value, origin, leastConsumerTimeout),
+  consumerTimeout: (value, origin) => parseTimeLimit(value, origin, minConsumerTimeout),
   management: checkManagementUrl,
   policies: arePolicies,
   strictPolicies: isFlag,

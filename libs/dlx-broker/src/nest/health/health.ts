@@ -65,7 +65,7 @@ export class Health {
 
   async #look(): Promise<DlxHealth> {
     const oldestDeadLetter = await this.#oldest?.get();
-    const loopDelay = this.#longestDelay();
+    const loopDelay = this.#maxDelay();
     const { parts } = this;
     const { state } = parts.backend;
     const { count, handling } = parts.consumers();
@@ -118,7 +118,7 @@ export class Health {
     return problems;
   }
 
-  #longestDelay(): number | undefined {
+  #maxDelay(): number | undefined {
     if (this.#delays === undefined) return undefined;
     const { max } = this.#delays;
     this.#delays.reset();

@@ -33,7 +33,7 @@ const longestDigest = ({ segment = segmentBytes, longestHint = 0.5 }: DiskJourna
 /** Entries of deleted queues dropped in one turn: some milliseconds. */
 const droppedInTurn = 4_096;
 /** The number of a queue that is not kept. */
-const notKept = 0;
+const notStored = 0;
 
 /**
  * A journal on disk: a log of segments, written batch by batch. While one batch is being written, the next one collects
@@ -317,8 +317,8 @@ export class DiskJournal implements Journal {
 
   /** Rules L1 and L3. */
   #keeps(queue: MessageOwner, message: Message): boolean {
-    queue.slot ??= slotOf(this.#declared.numberOf(queue.home.name, queue.name) ?? notKept);
-    return numberIn(queue.slot) !== notKept && isPersistent(queue.declared, message);
+    queue.slot ??= slotOf(this.#declared.numberOf(queue.home.name, queue.name) ?? notStored);
+    return numberIn(queue.slot) !== notStored && isPersistent(queue.declared, message);
   }
 
   /** Whether this entry is being restored: then it gets its slot now. */

@@ -1,36 +1,36 @@
 import type { Notes, Properties } from '../../message/index.js';
 
-/** What messages of a page have in common: all of a message but its body. */
-export interface Head {
+/** All of a message but its body. Messages of a page can share it. */
+export interface Metadata {
   readonly exchange: string;
   readonly routingKey: string;
   readonly own: Properties;
   readonly notes: Notes | undefined;
 }
 
-/** So many of the latest heads are compared with the next one. */
-const compared = 4;
+/** The number of the latest metadata that are compared with those of the next message. */
+const comparedCount = 4;
 
-/** The heads of a page, each once as far as messages with equal heads stand near each other. */
-export class Heads {
-  readonly all: Head[] = [];
+/** The metadata of the messages of a page. Equal metadata are listed once if their messages stand near each other. */
+export class MetadataList {
+  readonly all: Metadata[] = [];
 
-  /** The place of this head, or the head of this message, among all. */
-  placeOf(message: Head): number {
+  /** The place of a message's metadata in the list, to which they are added if they are new. */
+  placeOf(message: Metadata): number {
     const { all } = this;
-    const oldest = Math.max(0, all.length - compared);
-    for (let place = all.length - 1; place >= oldest; place--) if (isOf(all[place] as Head, message)) return place;
+    const oldest = Math.max(0, all.length - comparedCount);
+    for (let place = all.length - 1; place >= oldest; place--) if (isOf(all[place] as Metadata, message)) return place;
     const { exchange, routingKey, own, notes } = message;
     all.push({ exchange, routingKey, own, notes });
     return all.length - 1;
   }
 }
 
-const isOf = (head: Head, { exchange, routingKey, own, notes }: Head): boolean =>
-  head.notes === notes &&
-  head.routingKey === routingKey &&
-  head.exchange === exchange &&
-  (head.own === own || areEqual(head.own, own));
+const isOf = (known: Metadata, { exchange, routingKey, own, notes }: Metadata): boolean =>
+  known.notes === notes &&
+  known.routingKey === routingKey &&
+  known.exchange === exchange &&
+  (known.own === own || areEqual(known.own, own));
 
 /** Properties are never changed in place, so messages with equal ones can share them. */
 const areEqual = (one: Properties, other: Properties): boolean =>
