@@ -1,10 +1,12 @@
 import { serve } from 'dlx-broker/server';
 import type { Broker } from 'dlx-broker/engine';
+import { endWithHelp } from './usage.js';
 
-/*
- * A process with only a broker and a large backlog on disk: `node durable-backlog.js fill DIR 1000000` publishes it,
- * `node durable-backlog.js open DIR` loads it. Prints time and memory as JSON.
- */
+endWithHelp(`node dist/bench/durable-backlog.js fill DIR MESSAGES
+node dist/bench/durable-backlog.js open DIR
+
+Publishes a backlog to a queue in the data directory DIR, or opens the directory, in a process that has only the broker. Prints time and memory as
+JSON.`);
 
 /** Memory and time of the process when it has the backlog. */
 export interface Backlog {

@@ -9,13 +9,14 @@ import {
   randomNames,
   SystemClock,
 } from 'dlx-broker/engine';
+import { endWithHelp } from './usage.js';
 
-/**
- * How long the turns of the event loop are during one large command, by steps for each turn. The times are taken between turns,
- * where the broker asks for the next one. The first turn is the command itself.
- *
- * node dist/bench/event-loop.js [messages] [budget ...]
- */
+endWithHelp(`node --expose-gc dist/bench/event-loop.js [MESSAGES] [BUDGET ...]
+
+Measures how long the turns of the event loop are during one large command. The first turn is the command itself.
+
+  MESSAGES  messages in the queue (default: 1000000)
+  BUDGET    steps of the broker in a turn; several are measured one after the other (default: 500 1000 2000 4000)`);
 const messages = Number(process.argv[2] ?? 1_000_000);
 const budgets = process.argv.slice(3).map(Number);
 

@@ -1,12 +1,15 @@
 import { serve } from 'dlx-broker/server';
 import { type Broker, noProperties } from 'dlx-broker/engine';
 import { dataFolder } from './amqp/data-folder.js';
+import { endWithHelp } from './usage.js';
 
-/*
- * A process with only a broker, whose queue gets very long: `node long-backlog.js transient 10000000` or
- * `node long-backlog.js durable 10000000`; a third number says how many messages leave it again. Prints what a message takes, and how fast a long queue is beside a short one. Rates are by
- * processor time of the process: wall times say how fast the disk is.
- */
+endWithHelp(`node --expose-gc dist/bench/long-backlog.js [transient | durable] [MESSAGES] [DRAINED]
+
+Fills one queue of a broker that has a process of its own, and drains it. Prints the memory of a message, and the rates of the long queue beside
+those of a short one, as JSON. Rates are by processor time of the process: the time of a clock depends on the disk.
+
+  MESSAGES  messages in the queue (default: 1000000)
+  DRAINED   messages that are consumed again (default: all)`);
 
 const [kind = 'transient', count = '1000000', drained = count] = process.argv.slice(2);
 const messages = Number(count);
@@ -34,8 +37,8 @@ const { broker, close } = await serve({
 let most = 0;
 let longest = 0;
 let begun = process.cpuUsage();
-/** Looks at memory and at the processor time of turns, once a turn. Some of it are other threads: they collect garbage. */
-function look(): void {
+/** Notes the memory and the processor time of a turn, which includes threads that collect garbage. */
+function noteTurn(): void {
   const { user, system } = process.cpuUsage(begun);
   begun = process.cpuUsage();
   longest = Math.max(longest, (user + system) / 1_000);
@@ -115,10 +118,10 @@ async function measure(all: number, run: (each: () => void) => Promise<void>): P
   };
 }
 
-/** A turn of the event loop: batches of the log are written between two of them. */
+/** Ends a turn of the event loop. Batches of the log are written between turns. */
 async function nextTurn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
-  look();
+  noteTurn();
 }
 
 function fillAll(all: number): Promise<Phase> {
@@ -128,7 +131,7 @@ function fillAll(all: number): Promise<Phase> {
       channel.publish('', 'q', properties, isDurable ? Buffer.alloc(1_024, 'x') : Buffer.from('0123456789abcdef'));
       each();
       if (sent % inTurn !== 0) continue;
-      // As a publisher with a window of confirms: no batch gets much longer than it.
+      // Like a publisher with a window of confirms, so that no batch of the log gets much longer than the window.
       if (isDurable) await new Promise<void>((resolve) => broker.onStored(sequence, () => resolve()));
       await nextTurn();
     }

@@ -11,7 +11,7 @@ import { ratios } from './plot/ratios.js';
 import { Progress } from './progress.js';
 import { markdown, readable, type Result, type Row, rowsOf, times } from './results.js';
 import { run } from './runner.js';
-import { command, wholeNumber } from './usage.js';
+import { command, measuringOptions, wholeNumber } from './usage.js';
 import { type Need, select, type Workload } from './workload.js';
 import { workloads } from './workloads/index.js';
 
@@ -34,10 +34,8 @@ await command('npm run bench', async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      only: { type: 'string', multiple: true, default: [] },
-      runs: { type: 'string', default: '3' },
+      ...measuringOptions('3'),
       write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return console.log(help);

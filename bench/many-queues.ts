@@ -3,13 +3,20 @@ import { ids, method, octet, short, shortstr, table } from './amqp/frames.js';
 import { LeanClient } from './amqp/lean-client.js';
 import { openRabbit, startOurs } from './amqp/servers.js';
 import { cpuOf, memoryOf, residentOf, type Target } from './amqp/target.js';
+import { endWithHelp } from './usage.js';
 
-// node dist/bench/many-queues.js [100000]: empty queues declared, listed over HTTP and deleted; the memory of each. RabbitMQ
-// does the same with fewer, because each of its queues is a process of Erlang.
-const wanted = 100_000;
+const defaultCount = 100_000;
+/** Queues of RabbitMQ: fewer, because each is a process of Erlang. */
 const ofRabbit = 5_000;
 
-/** Requests that wait for an answer. */
+endWithHelp(`node dist/bench/many-queues.js [QUEUES]
+
+Declares empty queues, lists them over HTTP and deletes them. Prints the time and the memory of a queue, and the same for ${ofRabbit} queues of the
+RabbitMQ of this machine, if one runs.
+
+  QUEUES  the number of queues (default: ${defaultCount})`);
+
+/** The most unanswered requests. */
 const ahead = 500;
 
 const declare = (name: string): Buffer => method(1, ids.queueDeclare, short(0), shortstr(name), octet(0), table({}));
@@ -36,7 +43,7 @@ async function list(http: string, { vhost, user, password }: Target): Promise<nu
 async function measure(target: Target, http: string, count: number): Promise<void> {
   const client = await LeanClient.connect(target);
   const name = (index: number): string => `many-queues-${index}`;
-  /** Seconds that something takes, and microseconds of processor time of the server for each queue. */
+  /** The duration of `act` in seconds, and the server's processor time for each queue in microseconds, as text. */
   const timed = async (what: string, act: () => Promise<unknown>): Promise<string> => {
     const [start, cpu] = [performance.now(), cpuOf(target.pid)];
     await act();
@@ -68,7 +75,7 @@ async function measure(target: Target, http: string, count: number): Promise<voi
   await client.close();
 }
 
-const count = Number(process.argv[2] ?? wanted);
+const count = Number(process.argv[2] ?? defaultCount);
 const ours = await startOurs([], true, ['--http', '127.0.0.1:0']);
 await measure(ours.target, ours.http as string, count);
 await ours.close();

@@ -2,13 +2,15 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from 'dlx-broker/server';
 import { TurnMeter } from './turns/meter.js';
+import { endWithHelp } from './usage.js';
 
-/*
- * How a large data directory opens: `node durable-backlog.js fill DIR 10000000` makes one, and `node open-backlog.js DIR` opens it, in a
- * process of its own. `--without-hints` deletes the hints first, so that every segment is read. Prints JSON: seconds, processor
- * time in seconds (all threads), resident memory in bytes, bytes a message above an empty broker, and the longest turns of the event loop in
- * milliseconds of processor time of the main thread: with the longest work, and with the longest collections of garbage.
- */
+endWithHelp(`node dist/bench/open-backlog.js DIR [--without-hints]
+
+Opens the data directory DIR, which durable-backlog.js fills, in a process that has only the broker. Prints JSON: seconds, processor time of all
+threads in seconds, resident memory in bytes, bytes a message above an empty broker, and the longest turns of the event loop in milliseconds of
+processor time of the main thread: with the longest work, and with the longest garbage collections.
+
+  --without-hints  deletes the hints first, so that every segment is read`);
 
 const [directory = '', how] = process.argv.slice(2);
 if (how === '--without-hints')

@@ -64,8 +64,8 @@ function publishing(id: string, what: string, sizes: readonly number[]): Case[] 
   );
 }
 
-/** All programs that keep messages on the disk of this machine, and the disk alone. */
-const keepers = (outstanding: number): readonly Rival[] => [
+/** Other programs that store messages on the disk of this machine, and the disk alone. */
+const durableRivals = (outstanding: number): readonly Rival[] => [
   { ...rabbit, ...lean, name: 'RabbitMQ, classic queue', run: (target, pace) => w2(target, pace, outstanding) },
   {
     ...rabbit,
@@ -83,7 +83,7 @@ const durable = (outstanding: number): Case => ({
   ...lean,
   ...rate,
   start: startDurable,
-  rivals: keepers(outstanding),
+  rivals: durableRivals(outstanding),
   run: (target, pace) => w2(target, pace, outstanding),
 });
 
@@ -94,7 +94,7 @@ const durableInProcess = (outstanding: number): Case => ({
   client: 'in process',
   ...rate,
   start: () => openFolder('in-process'),
-  rivals: keepers(outstanding),
+  rivals: durableRivals(outstanding),
   run: ({ folder }, pace) => withDlxBroker(folder as string, pace, outstanding, w2Size),
 });
 

@@ -7,7 +7,7 @@ import type { Target } from './target.js';
 /** Handshakes at the same time. */
 const width = 50;
 
-/** Bytes of a body: the time at which it was published, and nothing else of use. */
+/** Bytes of a body: the time at which it was published, and padding. */
 const size = 16;
 
 /** The most messages in one write of a member. */
@@ -47,11 +47,11 @@ export class Member {
     await this.client.consume(this.queue);
   }
 
-  /** Publishes messages with the time of now. */
+  /** Publishes messages that have the present time in their bodies. */
   publish(count: number, now: number): void {
     for (let left = count; left > 0; left -= batch) {
       const all = Math.min(left, batch);
-      // The socket may keep what it cannot send at once.
+      // A copy, because the socket may keep bytes that it cannot send immediately.
       const bytes = Buffer.from(this.#frames.subarray(0, all * this.#each));
       for (let end = this.#each; end <= bytes.length; end += this.#each)
         bytes.writeDoubleLE(now, end - frameTail - size);
@@ -61,7 +61,7 @@ export class Member {
   }
 }
 
-/** Many connections at once, all in this process. */
+/** Many connections at the same time, all in this process. */
 export class Crowd {
   readonly members: readonly Member[];
   /** Called with the time at which the arrived message was published. */

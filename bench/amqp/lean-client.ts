@@ -11,7 +11,7 @@ const rejectOne = method(1, ids.basicReject, longlong(0), octet(0));
 /** The place of the lower half of the delivery tag in both. */
 const tagAt = 15;
 
-/** What a program with many connections sets. */
+/** Options for programs with many connections. */
 export interface LeanOptions {
   /** Shared by connections of one program. */
   readonly buffers?: ReadBuffers;
@@ -22,8 +22,8 @@ export interface LeanOptions {
 }
 
 /**
- * A connection with one channel that takes little processor time, so that the server is measured: its frames are made before, it
- * scans the bytes of a read once, and makes no object for a message.
+ * A connection with one channel that takes little processor time, so that the server is measured. Its frames are made in advance, it
+ * scans the bytes of a read once, and it makes no object for a message.
  */
 export class LeanClient {
   /** Tags of messages that arrived completely; called once for each read. */
@@ -97,7 +97,7 @@ export class LeanClient {
   }
 
   declareExchange(name: string, type: string): Promise<Buffer> {
-    // auto-delete: it goes with the last of its queues.
+    // auto-delete: the exchange is deleted with the last of its queues.
     const declare = method(1, ids.exchangeDeclare, short(0), shortstr(name), shortstr(type), octet(4), table({}));
     return this.call(declare, ids.exchangeDeclareOk);
   }

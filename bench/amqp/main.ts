@@ -26,10 +26,10 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const execute = promisify(execFile);
 const pace = { warm: Number(options.warm), measured: Number(options.seconds) };
-/** Milliseconds for one server to settle before the other one is measured. */
-const breath = 300;
-/** The most seconds for declarations, filling and draining. */
-const grace = 240;
+/** A pause between the measurements of two servers, in milliseconds. */
+const settleTime = 300;
+/** The time limit for declarations, filling and draining, in seconds. */
+const overheadLimit = 240;
 
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -43,7 +43,7 @@ async function run(name: string, task: object, seconds: number): Promise<string>
 
 async function measure(one: Case, { target }: Server, rival?: Rival): Promise<Result> {
   const task = { key: keyOf(one), target, pace, rival: rival?.name };
-  return JSON.parse(await run('child.js', task, pace.warm + pace.measured + grace)) as Result;
+  return JSON.parse(await run('child.js', task, pace.warm + pace.measured + overheadLimit)) as Result;
 }
 
 /** Opens a server, measures it, and closes it. */
@@ -57,11 +57,11 @@ async function measureOnce(
     return server && (await measure(one, server, rival));
   } finally {
     await server?.close();
-    await sleep(breath);
+    await sleep(settleTime);
   }
 }
 
-/** The servers in turn, A B A B, so that a machine that slows down slows them all down. */
+/** Measures the servers in turn, A B A B, so that a change of the machine's speed affects all of them. */
 async function compare(one: Case, ours: () => Promise<Server>, when: string): Promise<string[]> {
   const own: Result[] = [];
   const theirs = (one.rivals ?? [rabbit]).map((rival) => ({ rival, results: [] as Result[] }));
@@ -85,7 +85,7 @@ async function all(chosen: readonly Case[], ours: () => Promise<Server>, when = 
   return rows;
 }
 
-/** One dlx-broker, measured when it is new and after work. RabbitMQ has run for long both times. */
+/** Measures one dlx-broker when it is new, and again after work. RabbitMQ has run for long both times. */
 async function aging(chosen: readonly Case[]): Promise<string[]> {
   const server = await startOurs();
   try {
@@ -99,7 +99,7 @@ async function freshAndAged(chosen: readonly Case[], server: Server): Promise<st
   const same = async (): Promise<Server> => ({ target: server.target, close: async () => undefined });
   const fresh = await all(chosen, same, '; fresh');
   const minutes = Number(options.minutes);
-  await run('mixed.js', { target: server.target, minutes }, minutes * 60 + grace);
+  await run('mixed.js', { target: server.target, minutes }, minutes * 60 + overheadLimit);
   const aged = await all(chosen, same, `; after ${minutes} minutes of mixed load`);
   return [...fresh, ...aged];
 }

@@ -23,7 +23,7 @@ export class MarkedPublisher {
     this.#queue = queue;
   }
 
-  /** @param goesOn gets the number of published messages @returns the number of published messages; all are routed */
+  /** @param goesOn returns whether to publish more @returns the number of published messages, all of which are routed */
   async run(goesOn: (published: number) => boolean): Promise<number> {
     const answers: Promise<void>[] = [];
     let published = 0;

@@ -39,7 +39,7 @@ function between(from: Reading, to: Reading): Result {
   };
 }
 
-/** The rate of a program that runs already, after it is warm. @param done the number of handled messages */
+/** The rate of a running program after its warm-up. @param done returns the number of handled messages */
 export async function rateOf(target: Target, { warm, measured }: Pace, done: () => number): Promise<Result> {
   await sleep(warm * 1000);
   const start = read(target, done());
@@ -54,11 +54,11 @@ export async function rateOfAll(target: Target, run: () => Promise<number>): Pro
   return between(start, read(target, count));
 }
 
-/** Waits until a condition is true. @throws after a time in which every server would have done it */
+/** Waits until a condition is true. @throws after a time limit */
 export async function until(isSo: () => boolean | Promise<boolean>, seconds = 60): Promise<void> {
   const end = performance.now() + seconds * 1000;
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`waited ${seconds} s in vain for ${String(isSo)}`);
+    if (performance.now() > end) throw new Error(`not true after ${seconds} s: ${String(isSo)}`);
     await sleep(2);
   }
 }

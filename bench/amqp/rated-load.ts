@@ -1,9 +1,9 @@
 import type { Crowd } from './crowd.js';
 
-/** The fastest member publishes so many times as much as the slowest. */
+/** The rate of the fastest member, in rates of the slowest. */
 const spread = 100;
 
-/** Every member publishes at a rate of its own, whatever arrives: the rates are spread evenly over two decades. */
+/** Every member publishes at a rate of its own, without waiting for arrivals. The rates are spread evenly over two decades. */
 export class RatedLoad {
   readonly #crowd: Crowd;
   /** Messages a second of each member. */

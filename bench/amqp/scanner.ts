@@ -2,13 +2,13 @@ import { ids } from './frames.js';
 
 /** Receives what a server sends. */
 export interface Listener {
-  /** Messages with the tags `from` to `to` have arrived completely; called once for all that were read together. */
+  /** Messages with the tags `from` to `to` have arrived completely. Called once for each read. */
   delivered(from: number, to: number): void;
   /** A publish, or with `multiple` all up to it, is confirmed. */
   confirmed(tag: number, multiple: boolean): void;
   /** Any other method. The payload is valid during the call only. */
   method(id: number, payload: Buffer): void;
-  /** The body of a message, from `at` on. Only for a program that looks at bodies. */
+  /** The body of a message, from `at` on. Only for a program that reads bodies. */
   body?(bytes: Buffer, at: number): void;
 }
 
@@ -33,7 +33,7 @@ export class Scanner {
   #cut = nothing;
   #tag = 0;
   #arrived = 0;
-  #told = 0;
+  #reported = 0;
 
   constructor(listener: Listener, buffers: ReadBuffers) {
     this.#listener = listener;
@@ -48,9 +48,9 @@ export class Scanner {
       bytes.copy(joined, kept, 0, length);
       this.#keep(joined, kept + length);
     } else this.#keep(bytes, length);
-    if (this.#arrived === this.#told) return;
-    const from = this.#told + 1;
-    this.#told = this.#arrived;
+    if (this.#arrived === this.#reported) return;
+    const from = this.#reported + 1;
+    this.#reported = this.#arrived;
     this.#listener.delivered(from, this.#arrived);
   }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { load } from '../page.js';
 import { Progress } from '../progress.js';
-import { command, UsageError, wholeNumber } from '../usage.js';
+import { command, measuringOptions, UsageError, wholeNumber } from '../usage.js';
 import { type Measurement, median, select, type Workload } from '../workload.js';
 import { workloads } from '../workloads/index.js';
 import { limit, type Pairs, verdictOf } from './verdict.js';
@@ -32,11 +32,7 @@ Workloads: ${comparable.map(({ id }) => id).join('; ')}`;
 await command('npm run bench:compare', async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: {
-      only: { type: 'string', multiple: true, default: [] },
-      runs: { type: 'string', default: '5' },
-      help: { type: 'boolean', default: false },
-    },
+    options: measuringOptions('5'),
   });
   if (values.help) return console.log(help);
   const [base, head = 'HEAD', ...more] = positionals;

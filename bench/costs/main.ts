@@ -4,7 +4,7 @@ import { parseArgs, promisify } from 'node:util';
 import { load, machine, writeSection } from '../page.js';
 import { Progress } from '../progress.js';
 import { shown } from '../results.js';
-import { command, UsageError, wholeNumber } from '../usage.js';
+import { command, measuringOptions, UsageError, wholeNumber } from '../usage.js';
 import { median } from '../workload.js';
 import type { Cost, Scene } from './scene.js';
 import { scenes } from './scenes.js';
@@ -26,10 +26,8 @@ Things: ${scenes.map(({ thing }) => thing).join('; ')}`;
 await command('npm run bench:costs', async () => {
   const { values } = parseArgs({
     options: {
-      only: { type: 'string', multiple: true, default: [] },
-      runs: { type: 'string', default: '3' },
+      ...measuringOptions('3'),
       write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return console.log(help);

@@ -108,8 +108,8 @@ async function redriven(started: string): Promise<void> {
 
 const rows: (readonly [label: string, turn: Turn, more: string])[] = [];
 
-/** The longest turn, without its garbage collections. */
-function told(label: string, turns: readonly Turn[], more: string): void {
+/** Notes the longest of these turns, not counting garbage collections, and prints it if it is too long. */
+function report(label: string, turns: readonly Turn[], more: string): void {
   const none = { start: 0, end: 0, cpu: 0, gc: 0 };
   const longest = turns.reduce((best, turn) => (turn.cpu - turn.gc > best.cpu - best.gc ? turn : best), none);
   rows.push([label, longest, more]);
@@ -130,7 +130,7 @@ for (const asked of requestsOf(resources, size)) {
   const { status, bytes, text } = await ask({ ...asked, path });
   if (asked.isRedrive === true) await redriven(text);
   const why = status >= 400 ? ` ${text.replaceAll('\n', ' ').slice(0, 80)}` : '';
-  told(asked.label, (await tell('end')) as readonly Turn[], `${status} ${bytes} bytes${why}`);
+  report(asked.label, (await tell('end')) as readonly Turn[], `${status} ${bytes} bytes${why}`);
 }
 const file = join(folder, 'definitions.json');
 writeFileSync(file, JSON.stringify(definitions({ ...size, queues: size.queues / 2, bindings: size.bindings / 2 })));
@@ -148,11 +148,11 @@ for (const { words, before } of linesOf(commands, file)) {
     error: (text) => void (fault = text),
     stdin: () => Promise.resolve(''),
   });
-  told(label, (await tell('end')) as readonly Turn[], `${code} ${bytes} bytes ${fault.split('\n')[0] ?? ''}`);
+  report(label, (await tell('end')) as readonly Turn[], `${code} ${bytes} bytes ${fault.split('\n')[0] ?? ''}`);
 }
 for (const operation of operations) {
   if (!`engine: ${operation}`.includes(only)) continue;
-  told(`engine: ${operation}`, (await tell('operate', operation)) as readonly Turn[], '');
+  report(`engine: ${operation}`, (await tell('operate', operation)) as readonly Turn[], '');
 }
 const long = rows.filter(([, { cpu, gc }]) => cpu - gc > 50);
 console.log(`\n${rows.length} tried, ${long.length} of them with a turn of more than 50 ms of work`);

@@ -4,22 +4,22 @@ import { type Pace, rateOf, type Result, until } from '../measure.js';
 import { RatedLoad } from '../rated-load.js';
 import type { Target } from '../target.js';
 
-/** Messages of a connection that are published and have not arrived yet, while all publish as fast as they can. */
+/** The most messages of a connection that have not arrived yet, while all connections publish as fast as they can. */
 const window = 250;
 
-/** Messages that a lone connection has on their way: as in W1. */
+/** The same for a lone connection, as in W1. */
 const loneWindow = 2_000;
 
-/** The first total rate that is tried, in messages a second. Each further one is half as much again. */
+/** The first total rate, in messages a second. Each further rate is 1.5 times the one before. */
 const firstRate = 4_000;
 
-/** A rate is kept up if what has not arrived by the end of its seconds was published within this time, in seconds. */
+/** The server keeps up with a rate if the messages that have not arrived at the end were published within this time, in seconds. */
 const lag = 0.1;
 
 /**
- * Many connections, each with a producer, a consumer and a queue: as fast as they go with a window each, beside a lone
- * connection. Then at rates that do not wait for what arrives: the highest one that the server keeps up with, and the
- * latencies at half of it.
+ * Many connections, each with a producer, a consumer and a queue. First they publish as fast as they can with a window each, and so does
+ * a lone connection. Then they publish at fixed rates: measured are the highest rate that the server keeps up with, and the latencies
+ * at half of it.
  */
 export async function w12(target: Target, pace: Pace, count: number): Promise<Result> {
   const lone = await alone(target, pace);
@@ -52,7 +52,7 @@ async function alone(target: Target, pace: Pace): Promise<Result> {
   return result;
 }
 
-/** Each connection has a window of messages on their way. @returns also the least that one got, as a share of the mean */
+/** Each connection has a window of messages on their way. @returns also the rate of the slowest connection, as a share of the mean */
 async function fastest(
   crowd: Crowd,
   target: Target,

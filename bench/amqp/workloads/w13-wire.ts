@@ -6,7 +6,7 @@ import type { Target } from '../target.js';
 /** Publishes in one write, as many as fill a read of the server. */
 const inOneWrite = 1_000;
 
-/** One client publishes 16 bytes without confirms, the other consumes without acks: the least that a message can cost. */
+/** One client publishes 16 bytes without confirms, the other consumes without acks: the lowest cost of a message. */
 export async function w13(target: Target, pace: Pace): Promise<Result> {
   const scene = new Scene(target);
   const publisher = await scene.client();
