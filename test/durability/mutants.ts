@@ -2,7 +2,7 @@ import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/d
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import { digestIn, hintNumber, writeHintHeader } from '../../libs/dlx-broker/src/store/log/hint-file.js';
-import { longestRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
+import { maxRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
 import { segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { FakeDisk } from './fake-disk.js';
 import type { Mutant } from './power-cut.js';
@@ -77,7 +77,7 @@ function withoutCrc(disk: FakeDisk): FakeDisk {
       for (let at = segmentHead; at + recordHead <= bytes.length;) {
         const length = bytes.readUInt32BE(at);
         const end = at + 8 + length;
-        if (length === 0 || length > longestRecord || end > bytes.length) break;
+        if (length === 0 || length > maxRecord || end > bytes.length) break;
         bytes.writeUInt32BE(crc32(bytes, at + 8, end, salt), at + 4);
         at = end;
       }

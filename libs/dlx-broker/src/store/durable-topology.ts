@@ -64,7 +64,7 @@ export class DurableTopology {
 
   /**
    * Frees the memory of deleted dependents.
-   * @param limit at most so many
+   * @param limit the most declarations to free
    * @returns whether there are more
    */
   forgetSome(limit: number): boolean {

@@ -13,12 +13,12 @@ import { recordHead, recordTypes, typeAt } from './record.js';
 import { writeRetained } from './death-codec.js';
 import type { Segment } from './segment.js';
 
-/** Bodies from so many bytes on are written from where they are instead of being copied. */
+/** Bodies from this many bytes on are written without being copied. */
 const tooLargeToCopy = 16_384;
 /** Bytes of the buffer that is kept between two batches. */
 const usualLength = 4 * 1024 * 1024;
 
-/** The tables that have the state of entries. */
+/** The tables with the state of entries. */
 type EntryTables = Pick<Inventory, 'entries' | 'messages' | 'orders' | 'deaths'>;
 
 /** Flags in the record of an entry: which fields follow. */
@@ -37,12 +37,12 @@ export const entryBits = {
 export class Batch {
   #sink = new ByteSink(65_536);
   readonly #envelope = new ByteSink(512);
-  /** The message with this envelope: the next message often has the same one. */
+  /** The message whose envelope was encoded last: the next message often has the same envelope. */
   #lastEncoded: Message | undefined;
   /** Bodies that are not copied, and the position in the bytes where each belongs. */
   #bodies: { readonly at: number; readonly body: Uint8Array }[] = [];
   #outside = 0;
-  /** What was encoded in earlier turns. */
+  /** The chunks that were encoded in earlier turns. */
   #before: Uint8Array[] = [];
   #start = 0;
   #salt = 0;
@@ -65,8 +65,8 @@ export class Batch {
   }
 
   /**
-   * A turn of the event loop ends before the batch is complete. A large batch grows by pieces, so that growing does not copy
-   * it.
+   * Called when a turn of the event loop ends before the batch is complete. A large batch grows by pieces, so that it is not copied
+   * when it grows.
    */
   pause(): void {
     const { at } = this.#sink;
@@ -171,7 +171,7 @@ export class Batch {
 
   /**
    * Takes numbers from the front of a list.
-   * @param limit at most so many
+   * @param limit the most numbers to take
    * @param fits whether to write a number; default: all of them
    */
   numbers(
@@ -195,7 +195,7 @@ export class Batch {
     numbers.drop(taken);
   }
 
-  /** @param queue the number of a queue in the store that the change declares, else 0 */
+  /** @param queue the number in the store of the queue that the change declares; 0 if it declares none */
   topology(queue: number, change: Plain): void {
     const start = this.#open(recordTypes.topology);
     this.#sink.varint(queue);

@@ -7,14 +7,14 @@ import type { MessageTable } from './message-table.js';
 import type { HeldSegment, Segment, Segments } from './segment.js';
 import { numberIn } from './slot.js';
 
-/** What a body costs beside its bytes. */
+/** The estimated memory of a body besides its bytes. */
 const overhead = 160;
-/** Bytes read at once: messages in the order of their queue are mostly in the same order in the log. */
+/** Bytes of one read: messages of a queue often have the same order in the log, so the next bodies come with it. */
 const windowLength = 262_144;
-/** So many places of the log are read in turn without reading any of them again: the fronts of as many queues. */
-const mostWindows = 8;
-/** Sizes for which an object is kept. */
-const mostSizes = 4_096;
+/** The most windows: the fronts of as many queues can be read in turn without reading a place of the log again. */
+const maxWindows = 8;
+/** The most sizes for which an object is kept. */
+const maxSizes = 4_096;
 
 /** Bytes of a segment in memory. */
 interface Window {
@@ -43,7 +43,7 @@ export class Bodies {
   unwritten: (offset: number, length: number) => Buffer | undefined = () => undefined;
   /** Files with lost bodies. */
   readonly #lostIn = new Set<string>();
-  /** By size. */
+  /** Paged-out bodies by their size: messages with bodies of one size share an object. */
   readonly #inLog = new Map<number, BodyInLog>();
   /** The last one that was used stands first. */
   readonly #windows: Window[] = [];
@@ -51,11 +51,11 @@ export class Bodies {
   constructor(
     readonly messages: MessageTable,
     readonly segments: Segments,
-    /** Bytes at most. */
+    /** The most bytes of bodies in memory. */
     readonly memory: number,
   ) {}
 
-  /** A message that is in the log now. One that was delivered while its batch was being written is in the ring already. */
+  /** Adds a message that has been written. A message that was delivered while its batch was being written is in the ring already. */
   add(message: Message): void {
     if (!message.isLoaded) return this.pageOut(message, message.size);
     const number = numberIn(message.slot);
@@ -64,7 +64,7 @@ export class Bodies {
     this.messages.cached.set(number, this.#next);
     this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
     this.bytes += costOf(message);
-    // Never this one: it is about to be delivered.
+    // The newest message stays, because it is about to be delivered.
     while (this.bytes > this.memory && this.#oldest < this.#next - 1) this.#pageOutOldest();
   }
 
@@ -115,7 +115,7 @@ export class Bodies {
   pageOut(message: Message, size: number): void {
     let body = this.#inLog.get(size);
     if (body === undefined) {
-      if (this.#inLog.size >= mostSizes) this.#inLog.clear();
+      if (this.#inLog.size >= maxSizes) this.#inLog.clear();
       this.#inLog.set(size, (body = new BodyInLog(this, size)));
     }
     message.pageOut(body);
@@ -141,7 +141,7 @@ export class Bodies {
     for (let attempt = 0; body === undefined && attempt < 2; attempt++) {
       const window = this.#read(segment, offset, length);
       body = bodyIn(window, segment, offset, length, size);
-      // One large record is hardly read again.
+      // A very large record is unlikely to be read again.
       if (window.bytes.length <= windowLength * 4) this.#keep(window);
     }
     if (body === undefined) throw this.#lost(segment);
@@ -167,7 +167,7 @@ export class Bodies {
 
   #keep(window: Window): void {
     this.#windows.unshift(window);
-    if (this.#windows.length > mostWindows) this.#windows.pop();
+    if (this.#windows.length > maxWindows) this.#windows.pop();
   }
 
   #read(segment: Segment, offset: number, length: number): Window {

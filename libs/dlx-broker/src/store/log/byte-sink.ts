@@ -1,7 +1,7 @@
-/** A lone surrogate: such a text has no UTF-8. */
+/** A lone surrogate, which UTF-8 cannot encode. */
 const loneSurrogate = /\p{Surrogate}/u;
 
-/** Bytes that grow. Integers are big-endian, or varints: seven bits a byte, the lowest first, as far as 2^53. */
+/** A buffer that grows. Integers are big-endian, or varints: seven bits a byte, the lowest first, up to 2^53. */
 export class ByteSink {
   bytes: Buffer;
   at = 0;
@@ -10,7 +10,7 @@ export class ByteSink {
     this.bytes = Buffer.allocUnsafe(size);
   }
 
-  /** Makes room for so many bytes more. */
+  /** Makes room for this many more bytes. */
   reserve(length: number): void {
     if (this.at + length <= this.bytes.length) return;
     const grown = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.at + length));
@@ -48,7 +48,7 @@ export class ByteSink {
     this.at = this.bytes.writeBigInt64BE(value, this.at);
   }
 
-  /** With its length before it. */
+  /** Writes bytes with their length in front. */
   octets(value: Uint8Array): void {
     this.varint(value.length);
     this.raw(value);
@@ -60,7 +60,7 @@ export class ByteSink {
     this.at += value.length;
   }
 
-  /** Appends the content of another one. */
+  /** Appends the bytes of another sink. */
   from({ bytes, at: length }: ByteSink): void {
     this.reserve(length);
     // For a few bytes a call costs more than a loop.
@@ -69,7 +69,7 @@ export class ByteSink {
     this.at += length;
   }
 
-  /** With twice its length in bytes before it, plus 1 if the text is in UTF-16: only that has lone surrogates. */
+  /** Writes a text with twice its length in bytes in front, plus 1 for UTF-16, which is used for texts with lone surrogates. */
   text(value: string): void {
     const { length } = value;
     if (length < 64 && this.#ascii(value, length)) return;

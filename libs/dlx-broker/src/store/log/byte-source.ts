@@ -35,7 +35,7 @@ export class ByteSource {
     return value;
   }
 
-  /** A copy. */
+  /** Reads bytes with their length in front. @returns a copy */
   octets(): Buffer {
     const end = this.varint() + this.at;
     const value = Buffer.from(this.bytes.subarray(this.at, end));

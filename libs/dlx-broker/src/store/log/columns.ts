@@ -6,7 +6,7 @@
  * publish instead of 5.0 s, probably because its loads and stores then see arrays of three kinds.
  */
 
-/** Rows of a piece are 2 to the power of this. */
+/** A piece has 2 to the power of this rows. */
 const bits = 14;
 export const pieceRows = 1 << bits;
 const mask = pieceRows - 1;
@@ -22,7 +22,7 @@ function evenAt(pieces: readonly (Even | undefined)[], row: number): number {
   return even === undefined ? 0 : even.first + even.step * (row & mask);
 }
 
-/** The steps of a piece, if they are all the same. */
+/** The first number and the step of a piece whose steps are all the same; undefined for any other piece. */
 function evenIn(piece: Uint32Array | Uint8Array): Even | undefined {
   const first = piece[0] as number;
   const step = (piece[1] as number) - first;

@@ -19,17 +19,17 @@ import { writeAll } from './write-all.js';
 
 /** A batch of fewer bytes extends its file in advance: a write inside the file costs half. */
 const smallBatch = 65_536;
-/** After so many bytes of a segment, or half of it, the next segment is prepared. */
+/** The next segment is prepared when the active one has more than this many bytes, or than half of its size. */
 const inUse = 1_048_576;
 
-/** Upper bounds in seconds. */
+/** The upper bounds of the histogram of syncs, in seconds. */
 const syncBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 export interface CommitParts extends CompactionOptions, FillingParts {
   readonly disk: Disk;
   readonly segments: Segments;
   readonly space: Space;
-  /** Bytes from which on the digest of a segment is given up. */
+  /** The largest digest of a segment, in bytes. */
   readonly longestDigest: number;
   readonly durability: Durability;
   readonly now: () => number;
@@ -44,7 +44,7 @@ interface Encoded {
   readonly dead: readonly Segment[];
 }
 
-/** Writes batch by batch: while one is being written, the next one collects changes. */
+/** Writes the log batch by batch: while one batch is being written, the next one collects changes. */
 export class Commits {
   /** Batches written since the log was opened. */
   count = 0;
@@ -62,7 +62,7 @@ export class Commits {
   /** The last waiter for the batch being written. */
   #waiter: Settled | undefined;
   #isWriting = false;
-  /** A batch was abandoned half-way: the log lacks records that the inventory takes for written. No batch may follow. */
+  /** True while a batch is being encoded or written. If it is abandoned, the log lacks records that the inventory counts as written, and no batch may follow. */
   #isTorn = false;
   /** A batch is encoded, and not durable yet. */
   #isInFlight = false;
@@ -309,7 +309,7 @@ export class Commits {
     if (active !== undefined && active.end < this.#compaction.fullAt && active.version === formatVersion) return active;
     if (active !== undefined) {
       if (active.allocated > active.end) await active.file.truncate(active.end);
-      // Also for what an earlier process wrote: no batch is durable before the batches in front of it are.
+      // The segment may have batches of an earlier process: no batch is durable before the batches in front of it are.
       if (durability === 'fsync') await active.file.sync();
     }
     const segment = await this.#next.take(segments.nextNumber);

@@ -14,18 +14,18 @@ import { nextTurn, type Surroundings } from './surroundings.js';
 
 /** Bytes of the record that closes a batch. */
 const commitBytes = recordHead + 16;
-/** No record has fewer bytes. */
-const smallestRecord = recordHead + 1;
+/** The smallest record, in bytes. */
+const minRecord = recordHead + 1;
 /** Bytes copied with one batch, apart from the record that exceeds them. */
 const bytesInBatch = 4_194_304;
-/** How long to wait before an unreadable segment is tried again, in milliseconds: the wait doubles up to the longest. */
+/** The pause before an unreadable segment is read again, in milliseconds. It doubles up to the maximum. */
 const firstWait = 1_000;
-const longestWait = 60_000;
+const maxWait = 60_000;
 
 export interface CompactionOptions {
-  /** Up to so many bytes the log is not compacted. */
+  /** A log of up to this many bytes is not compacted. */
   readonly slack: number;
-  /** Beyond the slack, the log may be so many times as long as its live records. */
+  /** A log beyond the slack may be this many times as long as its live records. */
   readonly factor: number;
   /** Bytes of a segment. */
   readonly segmentSize: number;
@@ -40,7 +40,7 @@ export interface CompactionOptions {
 interface Source {
   readonly segment: Segment;
   readonly bytes: Buffer;
-  /** Where its records begin: those that no batch has come to. */
+  /** Where the records begin that no batch has copied or skipped yet. */
   readonly records: NumberList;
   /** Where the last record of each entry begins. */
   readonly last: ReadonlyMap<number, number>;
@@ -82,8 +82,8 @@ export class Compaction {
   }
 
   /**
-   * A segment is full from so many bytes on. At most half of a segment is its header and checkpoint: otherwise segments as short
-   * as a checkpoint would be begun for every batch, and would be copied for ever.
+   * The bytes from which on a segment is full. At most half of a segment is its header and checkpoint: otherwise each batch would begin
+   * a segment as short as a checkpoint, and compaction would never end.
    */
   get fullAt(): number {
     return Math.max(this.options.segmentSize, 2 * this.#beginning);
@@ -112,7 +112,7 @@ export class Compaction {
 
   /** The largest number of batches that copy records of a segment. */
   #batchesOf({ live, end }: Segment): number {
-    return Math.min(live, 1 + Math.floor(end / (smallestRecord * this.options.recordsInTurn)));
+    return Math.min(live, 1 + Math.floor(end / (minRecord * this.options.recordsInTurn)));
   }
 
   /**
@@ -141,14 +141,14 @@ export class Compaction {
 
   #failed(segment: Segment, error: unknown): void {
     this.#notBefore =
-      this.options.surroundings.now() + Math.min(longestWait, firstWait * 2 ** Math.min(this.#failures, 16));
+      this.options.surroundings.now() + Math.min(maxWait, firstWait * 2 ** Math.min(this.#failures, 16));
     if (this.#failures++ === 0) this.options.damaged(cannotBeReadNow(segment.name, error));
   }
 
   /**
    * Copies some of the live records of the segment in memory; later batches copy the rest. A copy counts as soon as its
    * batch is durable. The segment stays until it has no live record.
-   * @param limit records to look at
+   * @param limit the most records to check
    */
   copy(batch: Batch, into: Segment, limit: number): void {
     const source = this.#source;

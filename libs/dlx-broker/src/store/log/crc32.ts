@@ -1,7 +1,7 @@
 import * as zlib from 'node:zlib';
 
-/** Below so many bytes, a call of the library costs more than the loop. */
-const worthACall = 48;
+/** From this many bytes on, a call of the library is faster than the loop. */
+const minForLibrary = 48;
 
 const table = new Uint32Array(256).map((_, index) => {
   let crc = index;
@@ -9,12 +9,12 @@ const table = new Uint32Array(256).map((_, index) => {
   return crc >>> 0;
 });
 
-/** In Node since 20.15. */
+/** Undefined before Node 20.15. */
 const native: ((bytes: Uint8Array, seed: number) => number) | undefined = zlib.crc32;
 
 /** The CRC-32 of a part of the bytes, as zlib computes it. @param seed the CRC of the bytes before, or a salt */
 export function crc32(bytes: Uint8Array, start: number, end: number, seed: number): number {
-  if (end - start >= worthACall && native !== undefined) {
+  if (end - start >= minForLibrary && native !== undefined) {
     return native(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), seed);
   }
   let crc = ~seed;

@@ -67,7 +67,7 @@ interface Source {
   isParsed: boolean;
 }
 
-/** 0 for none; 2 + index for one of the deaths, as it mostly is; 1 for any other, which follows. */
+/** Writes a death: 0 for none, 2 + index for one of the known deaths, which is usual, or 1 and then the death. */
 function writeKnown(to: ByteSink, death: DeathEntry | undefined, deaths: readonly DeathEntry[]): void {
   if (death === undefined) return to.varint(0);
   const index = deaths.indexOf(death);

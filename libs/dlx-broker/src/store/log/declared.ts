@@ -18,8 +18,8 @@ export interface QueuePlace {
 }
 
 /**
- * The durable declarations, with a number for each durable queue and each delayed exchange, which is a queue to the log.
- * These numbers are never used again.
+ * The durable declarations, with a number for each durable queue and each delayed exchange, which the log treats as a queue. A number is
+ * never used for another queue.
  */
 export class Declared {
   readonly #topology = new DurableTopology();
@@ -30,7 +30,7 @@ export class Declared {
   #before: ReadonlyMap<number, QueuePlace> | undefined;
   #topologyBefore: DurableTopology | undefined;
 
-  /** Undefined for a queue that is not durable (rule L1). */
+  /** The number of a queue; undefined for a queue that is not durable (rule L1). */
   numberOf(vhost: string, name: string): number | undefined {
     return this.#numbers.get(DurableTopology.placeOf(vhost, name));
   }
@@ -145,7 +145,7 @@ export class Declared {
 
   /**
    * Frees the memory of declarations that were deleted with others.
-   * @param limit at most so many
+   * @param limit the most declarations to free
    * @returns whether there are more
    */
   forgetSome(limit: number): boolean {

@@ -26,13 +26,13 @@ export class DigestReader {
   constructor(
     readonly digest: Buffer,
     readonly replay: Replay,
-    /** Its number. */
+    /** The number of the segment. */
     readonly segment: number,
   ) {
     this.#source = new ByteSource(digest);
   }
 
-  /** Replays some records. @param limit at most so many @returns whether there are more */
+  /** Replays records. @param limit the most records @returns whether there are more */
   some(limit: number): boolean {
     const source = this.#source;
     const { length } = this.digest;

@@ -19,8 +19,8 @@ export const digestBits = {
   more: 0x80,
 } as const;
 
-/** Envelopes of more bytes are not compared with the one before. */
-const longestCompared = 64;
+/** Envelopes of up to this many bytes are compared with the one before. */
+const maxCompared = 64;
 
 /**
  * The records of a segment without the bodies: all that is needed to replay the segment. It grows with the segment, record
@@ -46,10 +46,10 @@ export class Digest {
   #entryQueue = 0;
   #position = 0;
 
-  /** @param limit bytes: a longer digest is given up */
+  /** @param limit the most bytes; a longer digest is not used */
   constructor(readonly limit: number) {}
 
-  /** Whether it has every record so far. */
+  /** Whether the digest has every record so far: it is not too long. */
   get isWhole(): boolean {
     return this.#sink.at <= this.limit;
   }
@@ -127,7 +127,7 @@ export class Digest {
 
   #isEnvelope(bytes: Buffer, from: number, to: number): boolean {
     const length = to - from;
-    if (length > longestCompared || length !== this.#envelopeEnd - this.#envelope) return false;
+    if (length > maxCompared || length !== this.#envelopeEnd - this.#envelope) return false;
     const { bytes: known } = this.#sink;
     const start = this.#envelope;
     for (let index = 0; index < length; index++) if (known[start + index] !== bytes[from + index]) return false;

@@ -15,7 +15,7 @@ export const enum Flag {
   Changed = 4,
   /** It is unacknowledged. */
   Unacked = 8,
-  /** It ends earlier than its record says, because the clock was set back. The record is not written again for this alone. */
+  /** It expires earlier than its record says, because the clock was set back. The record is not written again for this alone. */
   Shortened = 16,
 }
 
@@ -31,7 +31,7 @@ export class EntryTable {
   readonly flags = new Octets();
   /** The entries themselves, for position, deadline and returns; none for a row that its queue keeps. */
   readonly entries = new References<Entry>();
-  /** Entries there are. */
+  /** The number of entries. */
   count = 0;
   end = 1;
   #free = 0;
@@ -69,7 +69,7 @@ export class EntryTable {
     this.#tidying.step(this.end);
   }
 
-  /** Of all columns. */
+  /** The memory of all columns, in bytes. */
   get bytes(): number {
     const { message, queue, segment, next, previous, flags, entries } = this;
     return [message, queue, segment, next, previous, flags, entries].reduce((sum, { bytes }) => sum + bytes, 0);

@@ -7,10 +7,10 @@ interface Known {
 }
 
 const slots = 1024;
-/** Longer envelopes are hardly ever equal. */
-const longest = 512;
+/** Longer envelopes, in bytes, are not cached: they are rarely equal. */
+const maxCached = 512;
 
-/** Reads envelopes, with a cache of recent ones: messages of a queue mostly have equal envelopes. */
+/** Reads envelopes, with a cache of recent ones: messages of a queue often have equal envelopes. */
 export class EnvelopeReader {
   readonly #known: (Known | undefined)[] = new Array<Known | undefined>(slots);
 
@@ -19,7 +19,7 @@ export class EnvelopeReader {
     const length = from.varint();
     const { bytes, at } = from;
     const end = at + length;
-    if (length > longest) {
+    if (length > maxCached) {
       const envelope = readEnvelope(from);
       from.at = end;
       return envelope;

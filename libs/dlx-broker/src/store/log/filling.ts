@@ -10,9 +10,9 @@ import type { Inventory } from './inventory.js';
 import type { Segment } from './segment.js';
 import { nextTurn, type Surroundings } from './surroundings.js';
 
-/** A declaration is as much work as so many records of messages or entries. */
+/** A declaration is as much work as this many records of messages or entries. */
 const recordsInChange = 4;
-/** Checkpoints up to so many bytes are repeated in every segment. */
+/** A checkpoint of up to this many bytes is repeated in every segment. */
 const shortCheckpoint = 65_536;
 
 export interface FillingParts {
@@ -113,8 +113,7 @@ export class Filling {
   }
 
   /**
-   * Encodes what one turn allows. Declarations come first, because numbers of entries of deleted queues are used
-   * again.
+   * Encodes as many changes as one turn allows. Declarations come first, because numbers of entries of deleted queues are used again.
    * @returns whether no change is left
    */
   #fillSome(segment: Segment, written: Message[], limit: number): boolean {

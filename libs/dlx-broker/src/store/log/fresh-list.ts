@@ -26,7 +26,7 @@ export class FreshList {
     return this.#queues.at(index);
   }
 
-  /** Removes so many from the front. */
+  /** Removes messages from the front. */
   drop(count: number): void {
     this.#messages.fill(undefined, this.#first, this.#first + count);
     this.#first += count;

@@ -5,8 +5,8 @@ import { draft } from './segment-header.js';
 import type { Segment } from './segment.js';
 import type { Space } from './space.js';
 
-/** Hints that may wait to be written. A segment that becomes full while so many wait gets none. */
-const mostWaiting = 8;
+/** The most hints that wait to be written. A segment that becomes full while this many wait gets no hint. */
+const maxWaiting = 8;
 
 /**
  * Writes the hints of full segments, one after the other, beside the batches. A hint is only an aid: when it cannot be written, the
@@ -30,7 +30,7 @@ export class Hints {
   sealed(segment: Segment): void {
     const { digest } = segment;
     segment.digest = undefined;
-    if (digest === undefined || !digest.isWhole || this.#waiting >= mostWaiting) return;
+    if (digest === undefined || !digest.isWhole || this.#waiting >= maxWaiting) return;
     segment.hasHint = true;
     this.#waiting++;
     void this.#queued(async () => {

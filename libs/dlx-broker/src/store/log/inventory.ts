@@ -11,7 +11,7 @@ import { numberIn, slotOf } from './slot.js';
 /** Estimated bytes of the record of an entry. */
 export const entryBytes = 28;
 
-/** So many numbers in a list are as much work as one record. */
+/** The numbers in a list that are as much work as one record. */
 export const numbersInRecord = 8;
 
 /** A death, and its bytes in the record of its entry. */
@@ -20,8 +20,8 @@ export interface StoredDeath extends RetainedDeath {
 }
 
 /**
- * Everything in the store, and what of it is not in the log yet. A message that comes and goes between two batches is
- * never written.
+ * Everything in the store, and the changes that are not in the log yet. A message that comes and goes between two batches is never
+ * written.
  */
 export class Inventory {
   readonly messages = new MessageTable();
@@ -118,7 +118,7 @@ export class Inventory {
 
   /**
    * Drops entries of deleted queues.
-   * @param limit at most so many
+   * @param limit the most entries to drop
    * @returns whether there are more
    */
   dropSome(limit: number): boolean {

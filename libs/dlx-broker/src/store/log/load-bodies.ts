@@ -3,13 +3,13 @@ import type { StoreError } from '../store-error.js';
 import type { Inventory } from './inventory.js';
 import { numberIn } from './slot.js';
 
-/** How often an unreadable body is tried. The waits double, from so many milliseconds on. */
+/** The most tries to read a body. The pause after the first try, in milliseconds, doubles after each further try. */
 const tries = 7;
-const firstWait = 100;
+const firstPause = 100;
 
 /**
- * Loads the bodies that the batch needs in this turn and that are on disk: those of messages that moved from a queue that is
- * not kept to one that is. For a lost body only the entry is written.
+ * Loads the bodies on disk that the batch needs in this turn: those of messages that moved from a queue that is not stored to one
+ * that is. If a body is lost, only the entry is written.
  * @param limit messages of this turn
  * @returns the error when a body cannot be read now: the batch has to wait
  */
@@ -32,5 +32,5 @@ export function loadBodies({ fresh, messages }: Inventory, limit: number): Store
 /** Resolves when it is time for the next try. @param attempt counted from 0 @throws the error after the last try */
 export async function beforeNextTry(attempt: number, error: StoreError): Promise<void> {
   if (attempt >= tries) throw error;
-  await new Promise((resolve) => setTimeout(resolve, firstWait * 2 ** attempt));
+  await new Promise((resolve) => setTimeout(resolve, firstPause * 2 ** attempt));
 }

@@ -38,7 +38,7 @@ export class MessageTable {
     this.cached,
   ]);
 
-  /** Of all columns. */
+  /** The memory of all columns, in bytes. */
   get bytes(): number {
     const { segment, offset, length, serial, root, own, shares, cached } = this;
     return [segment, offset, length, serial, root, own, shares, cached].reduce((sum, { bytes }) => sum + bytes, 0);

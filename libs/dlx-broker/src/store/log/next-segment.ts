@@ -5,7 +5,7 @@ import type { Space } from './space.js';
 import { processSurroundings, type Surroundings } from './surroundings.js';
 import { writeAll } from './write-all.js';
 
-/** Zeros written at a time: a batch may have to wait for one such write. */
+/** The zeros of one write: a batch may have to wait for such a write. */
 export const zeros = Buffer.alloc(262_144);
 
 /** A segment without its final name, and its bytes so far. */
@@ -23,7 +23,7 @@ export class NextSegment {
   #spare: Spare | undefined;
   /** A segment was prepared, or is being prepared. */
   #isPrepared = false;
-  /** The segment being prepared is needed now, or not at all. */
+  /** True if the preparation has to stop: the segment is needed now, or not at all. */
   #isStopped = false;
   #isClosed = false;
   /** The last operation. They run one after the other, because they use the same file name. */

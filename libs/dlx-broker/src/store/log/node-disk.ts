@@ -5,7 +5,7 @@ import type { Disk, DiskFile } from './disk.js';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
 const flags = { create: O_RDWR | O_CREAT | O_EXCL, write: O_RDWR, read: O_RDONLY } as const;
-/** Other systems do not know the flag, or do not write to the disk itself. */
+/** On other systems O_DSYNC is unknown, or does not write to the disk itself. */
 const mayWriteThrough = process.platform === 'linux';
 
 // Calls on file descriptors: they run in the thread pool, and a body is read synchronously with the same descriptor.
@@ -156,7 +156,7 @@ class NodeFile implements DiskFile {
     return done;
   }
 
-  /** Once. */
+  /** Closes the file. Idempotent. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;

@@ -17,7 +17,7 @@ export class NumberList {
     return this.#numbers[this.#first + index] as number;
   }
 
-  /** Removes so many from the front. */
+  /** Removes numbers from the front. */
   drop(count: number): void {
     this.#first += count;
     if (this.#first >= this.#end) this.clear();

@@ -20,10 +20,10 @@ export interface DiskJournalOptions {
   readonly diskFree?: number;
   /** Bytes of a segment. Default 16 MB. */
   readonly segment?: number;
-  /** Up to so many bytes the log is not compacted. Default 64 MB. */
+  /** A log of up to this many bytes is not compacted. Default 64 MB. */
   readonly slack?: number;
   /**
-   * A log beyond the slack is compacted, segment by segment, when it is more than so many times as long as its live records.
+   * A log beyond the slack is compacted, segment by segment, when it is more than this many times as long as its live records.
    * Default 3. Near 1 the compaction may not end, because the length of the live records is an estimate.
    */
   readonly factor?: number;
@@ -32,7 +32,7 @@ export interface DiskJournalOptions {
    */
   readonly recordsInTurn?: number;
   /**
-   * `use`: hints of segments are read in the place of the segments. `check`: all segments are read, and compared with their
+   * `use`: hints are read instead of their segments. `check`: all segments are read, and compared with their
    * hints. Default `use`.
    */
   readonly hints?: 'use' | 'check';

@@ -13,7 +13,7 @@ export const recordTypes = {
   entry: 3,
   /** Numbers of entries that are unacknowledged. */
   delivered: 4,
-  /** Numbers of entries that are gone. */
+  /** Numbers of entries that were settled or dropped. */
   settled: 5,
   /** An object declared, changed or deleted. */
   topology: 6,
@@ -28,8 +28,8 @@ const lastType = recordTypes.commit;
 /** Before the content: length of type and content (u32), CRC-32 of both (u32), type (u8). All big-endian. */
 export const recordHead = 9;
 
-/** No record is longer: RabbitMQ's largest message and its properties. */
-export const longestRecord = 0x2100_0000;
+/** The largest record, in bytes: RabbitMQ's largest message and its properties. */
+export const maxRecord = 0x2100_0000;
 
 /** The position of the type in a record. */
 export const typeAt = 8;
@@ -43,7 +43,7 @@ export function endOfRecord(bytes: Buffer, at: number, salt: number, limit: numb
   if (at + recordHead > limit) return 0;
   const length = bytes.readUInt32BE(at);
   const type = bytes[at + typeAt] as number;
-  if (length === 0 || length > longestRecord || type === 0 || type > lastType) return 0;
+  if (length === 0 || length > maxRecord || type === 0 || type > lastType) return 0;
   const end = at + typeAt + length;
   if (end > limit || crc32(bytes, at + typeAt, end, salt) !== bytes.readUInt32BE(at + 4)) return 0;
   return end;

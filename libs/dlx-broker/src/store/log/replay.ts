@@ -12,7 +12,7 @@ import { readPlain } from './plain-codec.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
 import { readRetained } from './death-codec.js';
 
-/** The envelope of each message. Those of the first one, which mostly are all, take no room. */
+/** The envelope of each message. Envelopes equal to the first one, often all, take no memory. */
 class Envelopes {
   #first: Envelope | undefined;
   readonly #others = new References<Envelope>();
@@ -27,7 +27,7 @@ class Envelopes {
   }
 }
 
-/** The size of each body. That of the first one takes no room. */
+/** The size of each body. Sizes equal to the first one take no memory. */
 class Sizes {
   #first = -1;
   readonly #others = new Words();
@@ -56,7 +56,7 @@ export class Replay {
   readonly deadlines = new Doubles();
   /** Milliseconds that were left until the deadline when the entry was written. */
   readonly remaining = new Doubles();
-  /** Facts of few entries. */
+  /** Values that few entries have. */
   readonly returns = new Map<number, number>();
   readonly failures = new Map<number, number>();
   readonly due = new Map<number, number>();
@@ -152,7 +152,7 @@ export class Replay {
     this.#firstQueues.push(queue);
   }
 
-  /** What the message is. @param root of a copy, else 0 @param size of its body */
+  /** The content of a message. @param root the message whose body a copy shares, else 0 @param size of the body */
   content(number: number, root: number, rootSerial: number, envelope: Envelope, size: number): void {
     this.inventory.messages.root.set(number, root);
     this.rootSerials.set(number, rootSerial);

@@ -74,7 +74,7 @@ export class MessageRestorer {
       const deadline = replay.deadlines.get(number);
       const returns = replay.returns.get(number) ?? 0;
       const delivered = (inventory.entries.flags.get(number) & Flag.Unacked) !== 0;
-      // The clock may have been set back: no message lives longer than it could have when it was written.
+      // The clock may have been set back: a message lives no longer than was left when it was written.
       const latest = deadline === 0 ? 0 : now + replay.remaining.get(number);
       const place = {
         position: replay.positions.get(number),

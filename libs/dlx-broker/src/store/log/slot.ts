@@ -2,7 +2,7 @@ import type { StoreSlot } from '../../message/index.js';
 
 /**
  * What this store notes in an object of the core: the number of its row in a table. Messages, entries and queues have a
- * table each, whose numbers begin with 1. A queue that is not kept has 0.
+ * table each, whose numbers begin with 1. A queue that is not stored has 0.
  */
 export const slotOf = (number: number): StoreSlot => number as unknown as StoreSlot;
 

@@ -33,7 +33,7 @@ export class Space {
     return this.#isExhausted;
   }
 
-  /** Whether so many bytes may be allocated in advance. */
+  /** Whether this many bytes may be allocated in advance. */
   hasSpare(bytes: number): boolean {
     return !this.isLow && (this.free === undefined || this.free - bytes >= this.limit);
   }
@@ -60,7 +60,7 @@ export class Space {
     }
   }
 
-  /** A write of so many bytes found no room: resolves when there is room, or when the log is closed. */
+  /** Called when a write of this many bytes found no room. Resolves when there is room, or when the log is closed. */
   async waitForRoom(needed: number): Promise<void> {
     this.#isExhausted = true;
     this.#update();

@@ -1,21 +1,21 @@
 import { pieceRows } from './columns.js';
 
-/** After so many rows that came or went, one piece of each column is looked at. */
+/** After this many rows were added or removed, one piece of each column is checked. */
 const opsPerPiece = pieceRows / 4;
 
-/** What can give up memory piece by piece. */
+/** A column whose pieces can give up their memory. */
 interface Tidied {
   tidy(index: number): void;
 }
 
-/** Looks at one piece of a table after the other, round and round, as rows come and go. */
+/** Checks one piece of a table after the other, again and again, as rows come and go. */
 export class Tidying {
   #left = opsPerPiece;
   #next = 0;
 
   constructor(readonly columns: readonly Tidied[]) {}
 
-  /** A row came or went. @param end rows below were used at least once */
+  /** Called when a row was added or removed. @param end rows below were used at least once */
   step(end: number): void {
     if (--this.#left > 0) return;
     this.#left = opsPerPiece;

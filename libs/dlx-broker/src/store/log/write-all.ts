@@ -4,7 +4,7 @@ import type { Space } from './space.js';
 
 /**
  * Writes all chunks, in several writes if the disk takes only a part. Waits while the disk is full.
- * @param isOver true when the write is no longer needed
+ * @param isOver returns true when the write is no longer needed
  * @param spare bytes at the end that need not be written
  * @returns bytes written: fewer than all only when `isOver`, or without spare bytes
  * @throws StoreError
