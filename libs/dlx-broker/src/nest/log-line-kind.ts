@@ -1,7 +1,8 @@
 /** The levels of Nest's logger, and `off` for no line. */
 export type LineLevel = 'error' | 'warn' | 'log' | 'debug' | 'verbose' | 'off';
 
-interface LineKind<F extends string> {
+/** A kind of line in the log. */
+export interface LineKind<F extends string> {
   /** The default level. */
   readonly level: LineLevel;
   /** The names of the fields besides `message` and `event`. */
