@@ -1,7 +1,7 @@
 import type { Journal } from '../../libs/dlx-broker/src/broker/index.js';
 import type { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { mutants } from '../durability/mutants.js';
-import type { Done } from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
+import type { ConfirmPublisher, Done } from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
 import type { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
 import { ReturnedError } from '../../libs/dlx-broker/src/backend/rabbitmq/client/errors.js';
 import type { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
@@ -45,6 +45,15 @@ function losingAcks(open: OpenConnection): OpenConnection {
   };
 }
 
+/** Its `send` goes by its `publish`, which a bug has changed. */
+function sendingBy(publisher: ConfirmPublisher): ConfirmPublisher {
+  publisher.send = (message) => {
+    const { exchange, routingKey, properties, body, mandatory } = message;
+    publisher.publish(exchange, routingKey, properties, body, mandatory, (failure) => message.settled(failure));
+  };
+  return publisher;
+}
+
 /** Of two publishes on one channel that follow each other, each gets the outcome of the other. Messages that are returned are left out. */
 function exchangingConfirms(open: OpenPublisher): OpenPublisher {
   return (connection, events, opened) => {
@@ -66,7 +75,7 @@ function exchangingConfirms(open: OpenPublisher): OpenPublisher {
       const answered: Done = (failure) => called(callbacks[other] === undefined ? index : other)(failure);
       publish(exchange, key, properties, body, mandatory, answered, replaced);
     };
-    return publisher;
+    return sendingBy(publisher);
   };
 }
 
@@ -104,7 +113,7 @@ function renaming(open: OpenPublisher): OpenPublisher {
       const named = isAgain ? { ...properties, messageId: `${properties.messageId} again` } : properties;
       publish(exchange, key, named, body, mandatory, done, replaced);
     };
-    return publisher;
+    return sendingBy(publisher);
   };
 }
 
@@ -119,6 +128,6 @@ function ignoringReturns(open: OpenPublisher): OpenPublisher {
         (failure) => done(failure instanceof ReturnedError ? undefined : failure),
         replaced,
       );
-    return publisher;
+    return sendingBy(publisher);
   };
 }

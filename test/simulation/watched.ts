@@ -10,9 +10,16 @@ export const watched =
   (connection, events, done) => {
     const publisher = open(connection, events, done);
     const publish = publisher.publish.bind(publisher);
+    const send = publisher.send.bind(publisher);
+    const note = (message: Message): void => oracle.sent(seenIn(message, queueFor(message.routingKey)));
     publisher.publish = (exchange, routingKey, properties, body, ...rest) => {
-      oracle.sent(seenIn(new Message(exchange, routingKey, properties, body), queueFor(routingKey)));
+      note(new Message(exchange, routingKey, properties, body));
       publish(exchange, routingKey, properties, body, ...rest);
+    };
+    publisher.send = (message) => {
+      const { exchange, routingKey, properties, body } = message;
+      note(new Message(exchange, routingKey, properties, body));
+      send(message);
     };
     return publisher;
   };

@@ -47,7 +47,8 @@ export class DlxClient extends Client {
   /** Clients made by {@link to}, by their targets. */
   readonly #targets = new Map<string, DlxClient>();
   readonly #log: EventLog;
-  readonly #prefix = randomBytes(6).toString('base64url');
+  /** How message ids begin. */
+  readonly #prefix: string;
   readonly #unroutable: UnroutableEvents;
   readonly #failures: EmitFailures;
   readonly #tracing: SafeTracing | undefined;
@@ -83,8 +84,10 @@ export class DlxClient extends Client {
     this.#events = { ...place, exchange: events, mandatory: false };
     this.#requests = { ...place, exchange: requests, mandatory: true };
     const replies = options.replies ?? new SharedReplies(backend);
+    const prefix = randomBytes(6).toString('base64url');
+    this.#prefix = `${prefix}.`;
     const thrown = tellSubscriber(this.#log, 'a request');
-    this.#asked = new AskedRequests(this.#prefix, replies, this.#packets, options.tracing, thrown);
+    this.#asked = new AskedRequests(prefix, replies, this.#packets, options.tracing, thrown);
   }
 
   /** Events that no queue got, as far as the backend can tell. */
@@ -194,10 +197,9 @@ export class DlxClient extends Client {
     const collector = (options as EmitOptions | null)?.outbox === false ? undefined : this.#outboxes?.current;
     if (collector !== undefined) return this.#collect(collector, pattern, data, options);
     const result = new EmitResult<TResult>(this.#failures, pattern);
-    const done: Done = (failure) => result.end(failure);
-    if (this.#closed) done(new ClientClosedError());
-    else if (this.#connected) this.#emitNow(pattern, data, done, options);
-    else this.connect().then(() => this.#emitNow(pattern, data, done, options), done);
+    if (this.#closed) result.end(new ClientClosedError());
+    else if (this.#connected) this.#emitNow(pattern, data, result.done(), options);
+    else this.#emitLater(pattern, data, result.done(), options);
     return result;
   }
 
@@ -272,14 +274,20 @@ export class DlxClient extends Client {
     return this.#asked.ask(packet, publicationOf, callback);
   }
 
+  #emitLater(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
+    this.connect().then(() => this.#emitNow(pattern, data, done, options), done);
+  }
+
+  #emitChecked<T>(contract: Contract<T>, data: unknown, done: Done, options: EmitOptions): void {
+    checkSent(contract, 'event', data, this.#limits, (failure) => {
+      if (failure !== undefined || this.#closed) done(failure ?? new ClientClosedError());
+      else this.#emitNow(contract.pattern, data, done, options);
+    });
+  }
+
   /** A dispatch hook of the application may throw. */
   #emitNow(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
-    if (pattern instanceof Contract) {
-      return checkSent(pattern, 'event', data, this.#limits, (failure) => {
-        if (failure !== undefined || this.#closed) done(failure ?? new ClientClosedError());
-        else this.#emitNow(pattern.pattern, data, done, options);
-      });
-    }
+    if (pattern instanceof Contract) return this.#emitChecked(pattern, data, done, options);
     let packet: OutgoingPacket;
     try {
       packet = this.#packetOf(pattern, data);
@@ -340,7 +348,7 @@ export class DlxClient extends Client {
 
   #publication(packet: OutgoingPacket, place: PublishPlace, ids: OwnIds, collector?: Collector): Publication {
     const given = ids.messageId ?? messageIdOf(packet) ?? collector?.nextId();
-    const messageId = given ?? `${this.#prefix}.${++this.#messageCount}`;
+    const messageId = given ?? `${this.#prefix}${++this.#messageCount}`;
     const key = typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string);
     return publicationOf(packet, key, messageId, ids.correlationId, place);
   }

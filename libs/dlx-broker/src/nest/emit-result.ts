@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
+import type { Done } from '../backend/index.js';
 import { callEach } from '../host/index.js';
 import type { EmitFailures } from './emit-failures.js';
 
@@ -20,6 +21,11 @@ export class EmitResult<T> extends Observable<T> {
     super(subscribed);
     this.#failures = failures;
     this.#pattern = pattern;
+  }
+
+  /** A function for the outcome. It keeps nothing but this object in memory. */
+  done(): Done {
+    return (failure) => this.end(failure);
   }
 
   /** @param decide gets the failure, if no subscriber does */

@@ -15,11 +15,8 @@ export function plainArguments({ guards, pipes, parameters }: FoundEnhancers): A
   if (!parameters.every((each) => typeof each.type === 'number' && each.pipes.length === 0)) return undefined;
   if (parameters.length === 0) return (data, context) => [data, context];
   const length = Math.max(...parameters.map(({ index }) => index)) + 1;
-  return (data, context) => {
-    const args = Array.from<unknown>({ length });
-    for (const { index, extractValue } of parameters) args[index] = extractValue(data, context);
-    return args;
-  };
+  const found = Array.from({ length }, (_, place) => parameters.findLast(({ index }) => index === place));
+  return (data, context) => found.map((parameter) => parameter?.extractValue(data, context));
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { FieldTable, Properties } from '../../../message/index.js';
-import type { ClientError, ConnectionFailedError, ConnectionClosedError } from './errors.js';
+import type { ClientError, ConnectionFailedError, ConnectionClosedError, ReturnedError } from './errors.js';
 
 /** Called once: with a failure, or with nothing. */
 export type Done = (failure?: ClientError) => void;
@@ -190,6 +190,22 @@ export interface AmqpChannel {
   close(done?: Done): void;
 }
 
+/**
+ * A message to be published, which is kept until the server has answered. It must not change until then, and be outstanding on one
+ * channel only.
+ */
+export interface Sendable {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly properties: Properties;
+  readonly body: Uint8Array;
+  readonly mandatory: boolean;
+  /** Set by the publisher when the server returned the message. The confirm follows. */
+  returned: ReturnedError | undefined;
+  /** Called once, see {@link ConfirmPublisher.publish}. */
+  settled(failure: ClientError | undefined): void;
+}
+
 /** Publishes with confirms on a channel of its own. */
 export interface ConfirmPublisher {
   /** Its channel. */
@@ -213,5 +229,7 @@ export interface ConfirmPublisher {
     done: Done,
     replaced?: number,
   ): void;
+  /** The same with less memory for each message. */
+  send(message: Sendable): void;
   close(done?: Done): void;
 }

@@ -109,8 +109,7 @@ export class ChannelCore {
       write();
       return undefined;
     } catch (error) {
-      if (error instanceof UnsendableError) return error;
-      throw error;
+      return unsendable(error);
     }
   }
 
@@ -217,4 +216,10 @@ export class ChannelCore {
       this.connection.fault(error);
     }
   }
+}
+
+/** The error of what could not be written. @throws any other error */
+export function unsendable(error: unknown): UnsendableError {
+  if (error instanceof UnsendableError) return error;
+  throw error;
 }

@@ -2,7 +2,7 @@ import { emptyTable, type FieldTable, methodIds, type Properties } from '../../.
 import { type MethodReader, methods } from '../../../wire/index.js';
 import type { AmqpChannel, Answer, ConsumeOptions, ConsumerEvents, Done, ExchangeOptions, GotMessage } from './api.js';
 import type { QueueDeclared, QueueOptions } from './api.js';
-import { ChannelCore } from './channel-core.js';
+import { ChannelCore, unsendable } from './channel-core.js';
 import { checkArguments, checkName } from './checks.js';
 import { writePublish } from './content-writer.js';
 import { type ClientError, UnsendableError } from './errors.js';
@@ -142,8 +142,12 @@ export class ServerChannel extends ChannelCore implements AmqpChannel {
   ): ClientError | undefined {
     const { refusal } = this;
     if (refusal !== undefined) return refusal;
-    const destination = { channel: this.number, exchange, routingKey, mandatory, replaced };
-    return this.attempted(() => writePublish(this.to, destination, properties, body));
+    try {
+      writePublish(this.to, this.number, exchange, routingKey, mandatory, replaced, properties, body);
+      return undefined;
+    } catch (error) {
+      return unsendable(error);
+    }
   }
 
   protected override special(id: number, from: MethodReader): boolean {

@@ -8,35 +8,33 @@ export function checkName(what: string, name: string): void {
   throw new UnsendableError(`the ${what} '${name.slice(0, 40)}...' is longer than 255 bytes`);
 }
 
-const texts = [
-  'contentType',
-  'contentEncoding',
-  'correlationId',
-  'replyTo',
-  'expiration',
-  'messageId',
-  'type',
-  'userId',
-  'appId',
-  'clusterId',
-] as const;
-
 /** The most bytes of all properties without headers: flags, ten texts, two octets and a timestamp. */
-const withoutHeaders = 2 + texts.length * 256 + 2 + 8;
+const withoutHeaders = 2 + 10 * 256 + 2 + 8;
 
 /**
  * Checks properties before anything of them is written.
  * @returns bytes on the wire at most @throws UnsendableError which names the property
  */
 export function checkProperties(properties: Properties): number {
-  for (const name of texts) {
-    const text = properties[name];
-    if (text !== undefined && !isShortstr(text)) throw new UnsendableError(`property ${name} is longer than 255 bytes`);
-  }
-  checkNumber('property deliveryMode', properties.deliveryMode, 0, 255);
-  checkNumber('property priority', properties.priority, 0, 255);
-  checkNumber('property timestamp', properties.timestamp, 0, longest);
+  const { deliveryMode, priority, timestamp } = properties;
+  checkText('contentType', properties.contentType);
+  checkText('contentEncoding', properties.contentEncoding);
+  checkText('correlationId', properties.correlationId);
+  checkText('replyTo', properties.replyTo);
+  checkText('expiration', properties.expiration);
+  checkText('messageId', properties.messageId);
+  checkText('type', properties.type);
+  checkText('userId', properties.userId);
+  checkText('appId', properties.appId);
+  checkText('clusterId', properties.clusterId);
+  if (deliveryMode !== undefined) checkNumber('property deliveryMode', deliveryMode, 0, 255);
+  if (priority !== undefined) checkNumber('property priority', priority, 0, 255);
+  if (timestamp !== undefined) checkNumber('property timestamp', timestamp, 0, longest);
   return withoutHeaders + (properties.headers === undefined ? 0 : sizeOf(properties.headers, 1));
+}
+
+function checkText(name: string, text: string | undefined): void {
+  if (text !== undefined && !isShortstr(text)) throw new UnsendableError(`property ${name} is longer than 255 bytes`);
 }
 
 /** Checks arguments of a declaration. @throws UnsendableError */

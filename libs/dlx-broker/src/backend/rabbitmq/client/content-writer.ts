@@ -17,27 +17,21 @@ import {
 import { checkName, checkProperties } from './checks.js';
 import { UnsendableError } from './errors.js';
 
-/** Where a message is published. */
-export interface Destination {
-  readonly channel: number;
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly mandatory: boolean;
-  /** The delivery that the message replaces (rule K14). */
-  readonly replaced: number | undefined;
-}
-
 /**
  * Writes the frames of a publish: method, header, body. What came from the wire and was not changed goes out as it came.
+ * @param replaced the delivery that the message replaces (rule K14)
  * @throws UnsendableError before anything is written
  */
 export function writePublish(
   to: FrameWriter,
-  destination: Destination,
+  channel: number,
+  exchange: string,
+  routingKey: string,
+  mandatory: boolean,
+  replaced: number | undefined,
   properties: Properties,
   body: Uint8Array,
 ): void {
-  const { channel, exchange, routingKey, mandatory, replaced } = destination;
   checkName('exchange name', exchange);
   checkName('routing key', routingKey);
   const header = encoded(properties, to.maxPayload - headerPrefix);

@@ -1,19 +1,9 @@
-import type { Done } from './api.js';
-import type { ReturnedError } from './errors.js';
+import type { Sendable } from './api.js';
 
 /** A publish that the server has not confirmed. */
-export interface Outstanding {
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly messageId: string | undefined;
-  readonly correlationId: string | undefined;
-  readonly body: Uint8Array;
-  readonly mandatory: boolean;
+export interface Outstanding extends Sendable {
   /** True if it replaces a delivery (rule K14). */
-  readonly isReplacing: boolean;
-  readonly done: Done;
-  /** Set when the server returned the message. The confirm follows. */
-  returned: ReturnedError | undefined;
+  readonly isReplacing?: boolean;
 }
 
 const smallest = 64;

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { LinkedServer, settled } from '../../../../../../test/harnesses/amqp-link.js';
 import { noting, recorded } from '../../../../../../test/harnesses/linked-client.js';
 import { array, type Field, int32, longstr, type Properties } from '../../../message/index.js';
-import type { Delivery } from './api.js';
+import type { Delivery, Sendable } from './api.js';
+import { ReturnedError } from './errors.js';
 import { openPublisher } from './publisher.js';
 
 async function publishing() {
@@ -41,6 +42,26 @@ describe('a publisher with confirms', () => {
     await settle();
     const returned = "ReturnedError: NO_ROUTE: a message to exchange '' with routing key 'none' was returned";
     expect(seen).toEqual([`bad: ${returned}`, 'good: done', 'closed: done']);
+  });
+
+  it('sends a message that keeps its own outcome, again after it was returned', async () => {
+    const { publisher, settle, seen } = await publishing();
+    const message = (routingKey: string, mandatory: boolean): Sendable => {
+      const settled = noting(seen, `${routingKey} ${mandatory}`);
+      return { exchange: '', routingKey, properties: {}, body, mandatory, returned: undefined, settled };
+    };
+    const again = message('q', true);
+    again.returned = new ReturnedError('', 'q', 312, 'NO_ROUTE'); // by a channel that ended before the confirm
+    for (const each of [message('none', true), message('none', false), again]) publisher.send(each);
+    publisher.send({ ...message('q', true), properties: { messageId: 'x'.repeat(256) } });
+    await settle();
+    expect(seen).toEqual([
+      'q true: UnsendableError: property messageId is longer than 255 bytes',
+      "none true: ReturnedError: NO_ROUTE: a message to exchange '' with routing key 'none' was returned",
+      'none false: done',
+      'q true: done',
+    ]);
+    expect(publisher.outstanding).toBe(0);
   });
 
   it('publishes before the channel is open, and from within a confirm', async () => {

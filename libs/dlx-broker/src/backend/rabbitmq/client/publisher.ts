@@ -1,6 +1,14 @@
 import type { Properties } from '../../../message/index.js';
 import { WireError } from '../../../wire/index.js';
-import type { AmqpChannel, AmqpConnection, ChannelEvents, ConfirmPublisher, Done, ReturnedMessage } from './api.js';
+import type {
+  AmqpChannel,
+  AmqpConnection,
+  ChannelEvents,
+  ConfirmPublisher,
+  Done,
+  ReturnedMessage,
+  Sendable,
+} from './api.js';
 import { ChannelClosedError, type ClientError, NackedError, ReturnedError } from './errors.js';
 import { type Outstanding, OutstandingPublishes } from './outstanding.js';
 import { Returns } from './returns.js';
@@ -50,18 +58,25 @@ class ChannelPublisher implements ConfirmPublisher {
   ): void {
     const refusal = this.channel.publish(exchange, routingKey, properties, body, mandatory, replaced);
     if (refusal !== undefined) return done(refusal);
-    const { messageId, correlationId } = properties;
+    const isReplacing = replaced !== undefined;
     this.#outstanding.add({
       exchange,
       routingKey,
-      messageId,
-      correlationId,
+      properties,
       body,
       mandatory,
-      isReplacing: replaced !== undefined,
-      done,
+      isReplacing,
+      settled: done,
       returned: undefined,
     });
+  }
+
+  send(message: Sendable): void {
+    const { exchange, routingKey, properties, body, mandatory } = message;
+    const refusal = this.channel.publish(exchange, routingKey, properties, body, mandatory);
+    if (refusal !== undefined) return message.settled(refusal);
+    message.returned = undefined; // of an attempt before
+    this.#outstanding.add(message);
   }
 
   close(done?: Done): void {
@@ -96,9 +111,9 @@ class ChannelPublisher implements ConfirmPublisher {
     this.#events.closed(failure);
   }
 
-  #settle({ done }: Outstanding, failure: ClientError | undefined): void {
+  #settle(publish: Outstanding, failure: ClientError | undefined): void {
     try {
-      done(failure);
+      publish.settled(failure);
     } catch (error) {
       this.#connection.fault(error);
     }
@@ -108,7 +123,7 @@ class ChannelPublisher implements ConfirmPublisher {
 /** The failure of a publish. A nack takes precedence over a return, except where the return has its reason (rule K14). */
 function failureOf(publish: Outstanding, ok: boolean): ClientError | undefined {
   const { returned, exchange, routingKey, isReplacing } = publish;
-  return ok || (isReplacing && returned !== undefined) ? returned : new NackedError(exchange, routingKey);
+  return ok || (isReplacing === true && returned !== undefined) ? returned : new NackedError(exchange, routingKey);
 }
 
 const unknownTag = (deliveryTag: number): WireError =>

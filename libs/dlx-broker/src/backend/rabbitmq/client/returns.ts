@@ -30,8 +30,8 @@ function isSame(publish: Outstanding, returned: ReturnedMessage): boolean {
   return (
     publish.exchange === exchange &&
     publish.routingKey === routingKey &&
-    publish.messageId === properties.messageId &&
-    publish.correlationId === properties.correlationId &&
-    (body.equals(publish.body) || (publish.isReplacing && replyCode === 403 && body.length === 0))
+    publish.properties.messageId === properties.messageId &&
+    publish.properties.correlationId === properties.correlationId &&
+    (body.equals(publish.body) || (publish.isReplacing === true && replyCode === 403 && body.length === 0))
   );
 }

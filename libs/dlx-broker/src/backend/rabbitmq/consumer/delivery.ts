@@ -61,17 +61,23 @@ export class RabbitMqDelivery implements BackendDelivery {
   }
 
   ack(): void {
-    this.#settle(() => this.session.channel.ack(this.delivery.deliveryTag));
+    if (!this.#begin()) return;
+    this.session.channel.ack(this.delivery.deliveryTag);
+    oneSettled(this.session);
   }
 
   /** AMQP's reject takes no headers. */
   reject(_headers?: FieldTable): void {
-    this.#settle(() => this.session.channel.reject(this.delivery.deliveryTag, false));
+    if (!this.#begin()) return;
+    this.session.channel.reject(this.delivery.deliveryTag, false);
+    oneSettled(this.session);
   }
 
   /** Uses basic.nack: since RabbitMQ 4.3 a nack with requeue does not count as a failed delivery. */
   requeue(): void {
-    this.#settle(() => this.session.channel.nack(this.delivery.deliveryTag, { requeue: true }));
+    if (!this.#begin()) return;
+    this.session.channel.nack(this.delivery.deliveryTag, { requeue: true });
+    oneSettled(this.session);
   }
 
   replaceBy(publication: Publication, done?: Done): void {
@@ -127,7 +133,7 @@ export class RabbitMqDelivery implements BackendDelivery {
       if (isOver) this.#isSettled = true;
       // Code 541: the disk failed after the server had done both, in its memory.
       const isDone = failure === undefined || (failure instanceof ReturnedError && failure.code === 541);
-      if (isDone) this.#settle(() => undefined);
+      if (isDone && this.#begin()) oneSettled(this.session);
       done?.(failure && failureOf(failure, successor));
     };
     replacing.publish(exchange, routingKey, properties, body, true, answered, this.delivery.deliveryTag);
@@ -142,11 +148,10 @@ export class RabbitMqDelivery implements BackendDelivery {
     return { ...publication, properties: { ...publication.properties, headers } };
   }
 
-  #settle(how: () => void): void {
-    if (this.settled || this.#isCommitting) return;
-    this.#isSettled = true;
-    how();
-    oneSettled(this.session);
+  /** @returns false if it was settled before, or a commit will settle it */
+  #begin(): boolean {
+    if (this.settled || this.#isCommitting) return false;
+    return (this.#isSettled = true);
   }
 }
 

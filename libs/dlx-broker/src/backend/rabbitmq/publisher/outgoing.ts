@@ -1,4 +1,7 @@
+import type { Properties } from '../../../message/index.js';
 import type { Done, Publication } from '../../backend.js';
+import type { Sendable } from '../client/api.js';
+import type { ClientError, ReturnedError } from '../client/errors.js';
 
 /** The estimated bytes of a message besides its body. */
 const overhead = 512;
@@ -6,9 +9,17 @@ const overhead = 512;
 /** The bytes of a publish that count towards the bound of the buffer. */
 export const sizeOf = ({ body }: Publication): number => body.length + overhead;
 
+/** A channel, which gets the answer to a publish, or the failure. */
+export interface SentOn {
+  answered(outgoing: Outgoing, failure: ClientError | undefined): void;
+}
+
 /** A publish that is not confirmed yet: it waits to be sent, was sent, or waits to be sent again. */
-export class Outgoing {
+export class Outgoing implements Sendable {
   isOver = false;
+  /** The channel on which it was sent last. */
+  channel: SentOn | undefined;
+  returned: ReturnedError | undefined;
   /** True if it was sent, so that a queue may have it. */
   mayBeTaken = false;
   /** True if its exchange was missing, and was declared again. */
@@ -22,12 +33,41 @@ export class Outgoing {
   constructor(
     readonly publication: Publication,
     readonly done: Done | undefined,
-    /** The time at which it fails, in milliseconds since 1970. */
+    /** The time at which it fails, in milliseconds since its publisher was made. */
     readonly deadline: number,
     /** Bytes that count towards the bound of the buffer. */
     readonly size: number,
   ) {}
+
+  get exchange(): string {
+    return this.publication.exchange;
+  }
+
+  get routingKey(): string {
+    return this.publication.routingKey;
+  }
+
+  get properties(): Properties {
+    return this.publication.properties;
+  }
+
+  get body(): Uint8Array {
+    return this.publication.body;
+  }
+
+  /** Whether the server returns it if no queue gets it. */
+  get mandatory(): boolean {
+    const { mandatory = false, dropped } = this.publication;
+    return mandatory || dropped !== undefined;
+  }
+
+  settled(failure: ClientError | undefined): void {
+    this.channel?.answered(this, failure);
+  }
 }
+
+/** Places before the first waiting message that are kept free. */
+const spare = 1_024;
 
 /** Messages that wait to be sent, first in first out. */
 export class WaitingLine {
@@ -44,8 +84,15 @@ export class WaitingLine {
 
   /** Puts publishes before all others, because they were published before. */
   putFirst(outgoing: readonly Outgoing[]): void {
-    this.#waiting = outgoing.concat(this.#waiting.slice(this.#head) as Outgoing[]);
-    this.#head = 0;
+    if (outgoing.length <= this.#head) {
+      this.#head -= outgoing.length;
+      for (const [index, each] of outgoing.entries()) this.#waiting[this.#head + index] = each;
+      return;
+    }
+    // With some room: messages that a full queue refuses come back one at a time.
+    const rest = this.#waiting.slice(this.#head) as Outgoing[];
+    this.#waiting = [...Array.from<undefined>({ length: spare }), ...outgoing, ...rest];
+    this.#head = spare;
   }
 
   /** @returns the next publish that has not failed meanwhile; undefined when none is left */
@@ -53,7 +100,7 @@ export class WaitingLine {
     while (this.#head < this.#waiting.length) {
       const next = this.#waiting[this.#head] as Outgoing;
       this.#waiting[this.#head++] = undefined;
-      if (this.#head > 1_024 && this.#head * 2 > this.#waiting.length) {
+      if (this.#head > spare && this.#head * 2 > this.#waiting.length) {
         this.#waiting = this.#waiting.slice(this.#head);
         this.#head = 0;
       }

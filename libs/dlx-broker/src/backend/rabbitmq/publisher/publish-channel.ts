@@ -1,8 +1,11 @@
 import type { ConfirmPublisher } from '../client/api.js';
-import type { Outgoing } from './outgoing.js';
+import type { ClientError } from '../client/errors.js';
+import type { Outgoing, SentOn } from './outgoing.js';
+
+type Answered = (outgoing: Outgoing, channel: PublishChannel, failure: ClientError | undefined) => void;
 
 /** A channel for publishing, and its state. */
-export class PublishChannel {
+export class PublishChannel implements SentOn {
   /** The unconfirmed publishes of a channel that has ended, in the order of publishing. */
   readonly doubtful: Outgoing[] = [];
   /** True if there are no new publishes on it. It is closed when all of its publishes are confirmed. */
@@ -17,6 +20,7 @@ export class PublishChannel {
 
   constructor(
     readonly publisher: ConfirmPublisher,
+    private readonly onAnswer: Answered,
     now: number,
   ) {
     this.#movedAt = now;
@@ -25,6 +29,17 @@ export class PublishChannel {
   /** The number of unconfirmed publishes. */
   get outstanding(): number {
     return this.publisher.outstanding;
+  }
+
+  send(outgoing: Outgoing): void {
+    outgoing.channel = this;
+    outgoing.mayBeTaken = true;
+    this.publisher.send(outgoing);
+  }
+
+  /** A publish was answered, or failed with its channel. */
+  answered(outgoing: Outgoing, failure: ClientError | undefined): void {
+    this.onAnswer(outgoing, this, failure);
   }
 
   /** The server has confirmed, refused or returned a publish. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../testing/manual-clock.js';
 import type { Publication } from '../../backend.js';
-import type { AmqpConnection, ConfirmPublisher, Done } from '../client/api.js';
+import type { AmqpConnection, ConfirmPublisher, Done, Sendable } from '../client/api.js';
 import {
   ChannelClosedError,
   ConnectionClosedError,
@@ -40,6 +40,11 @@ class Channel implements ConfirmPublisher {
     done: Done,
   ): void {
     this.sent.push({ text: Buffer.from(body).toString(), mandatory, done });
+  }
+
+  send(message: Sendable): void {
+    const { exchange, routingKey, properties, body, mandatory } = message;
+    this.publish(exchange, routingKey, properties, body, mandatory, (failure) => message.settled(failure));
   }
 
   get texts(): readonly string[] {

@@ -70,19 +70,21 @@ export class Publisher {
   #isPumping = false;
   #isCheckScheduled = false;
   #idle: (() => void) | undefined;
+  readonly #began: number;
 
   constructor(
     private readonly host: PublisherHost,
     private readonly limits: PublisherLimits,
   ) {
     this.#open = new OpenPublishes(limits);
+    this.#began = host.clock.now();
   }
 
   publish(publication: Publication, done?: Done): void {
     if (this.#isClosed) return done?.(new ConnectionLostError('the connection was closed by this application', false));
     const size = sizeOf(publication);
     if (!this.#open.hasRoomFor(size)) return done?.(this.#open.full(this.#whyNot()));
-    const outgoing = new Outgoing(publication, done, this.host.clock.now() + this.limits.timeout, size);
+    const outgoing = new Outgoing(publication, done, this.#now() + this.limits.timeout, size);
     this.#open.add(outgoing);
     this.#scheduleCheck();
     if (this.#maySend() && this.#waiting.isEmpty) this.#send(outgoing, false);
@@ -143,6 +145,11 @@ export class Publisher {
     this.#expire(Infinity, 'before the connection was closed');
   }
 
+  /** The time since this publisher was made: unlike a time since 1970, it needs no memory of its own in each publish. */
+  #now(): number {
+    return this.host.clock.now() - this.#began;
+  }
+
   /** True if a further message may be sent. While there are suspects, only one message may be unconfirmed. */
   #maySend(): boolean {
     const channel = this.#channel;
@@ -152,15 +159,11 @@ export class Publisher {
 
   #send(outgoing: Outgoing, isSuspect: boolean): void {
     const channel = this.#channel as PublishChannel;
-    const { exchange, routingKey, properties, body, mandatory = false, dropped } = outgoing.publication;
     channel.isProbing = isSuspect;
-    outgoing.mayBeTaken = true;
-    channel.publisher.publish(exchange, routingKey, properties, body, mandatory || dropped !== undefined, (failure) =>
-      this.#answered(outgoing, channel, failure),
-    );
+    channel.send(outgoing);
   }
 
-  #answered(outgoing: Outgoing, channel: PublishChannel, failure: ClientError | undefined): void {
+  readonly #answered = (outgoing: Outgoing, channel: PublishChannel, failure: ClientError | undefined): void => {
     if (failure === undefined) return this.#confirmed(outgoing, channel);
     if (failure instanceof ChannelClosedError || failure instanceof ConnectionClosedError) {
       // `#ended` decides about it. On a channel that had ended before, it was never sent.
@@ -171,7 +174,7 @@ export class Publisher {
     channel.moved();
     if (!outgoing.isOver) this.#decide(outgoing, channel, failure);
     this.#goOn(channel);
-  }
+  };
 
   #confirmed(outgoing: Outgoing, channel: PublishChannel): void {
     channel.moved();
@@ -201,7 +204,7 @@ export class Publisher {
 
   /** Handles a nack: a queue is full or has no leader. The server does not say which. */
   #refused(outgoing: Outgoing, channel: PublishChannel): void {
-    const now = this.host.clock.now();
+    const now = this.#now();
     if (outgoing.nacks === 0) outgoing.nackedSince = now;
     if (now - outgoing.nackedSince >= this.limits.refusedFor)
       return this.#finish(outgoing, refused(outgoing.publication));
@@ -226,7 +229,7 @@ export class Publisher {
   /** @returns false if the server allows no further channel at present */
   #openChannel(connection: AmqpConnection): boolean {
     const publisher = this.host.open(connection, { closed: (failure) => this.#ended(channel, failure) });
-    const channel = new PublishChannel(publisher, this.host.clock.now());
+    const channel = new PublishChannel(publisher, this.#answered, this.#now());
     if (!publisher.isOpen) return false;
     this.#channel = channel;
     this.#channels.add(channel);
@@ -312,7 +315,7 @@ export class Publisher {
   /** Fails publishes after their deadline, and replaces a channel on which no confirm came for half of the time of a publish. */
   readonly #check = (): void => {
     this.#isCheckScheduled = false;
-    const now = this.host.clock.now();
+    const now = this.#now();
     this.#expire(now, `within ${this.limits.timeout} ms`);
     for (const channel of this.#channels) {
       if (channel.stuckFor(now, this.#obstacle !== undefined) < this.limits.timeout / 2) continue;
