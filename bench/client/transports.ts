@@ -10,9 +10,9 @@ import { connectOwn } from './clients.js';
 export interface Contender {
   readonly name: string;
   /** @param done called when the server has confirmed the event */
-  emit(event: Event, done: () => void): void;
+  emit(event: Event | string, done: () => void): void;
   /** Handles events from now on, 100 of them unacknowledged at most. @param handled called for each event */
-  handle(handled: (event: Event) => void): Promise<void>;
+  handle(handled: (event: Event | string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,12 +51,16 @@ export async function ours(url: URL, queue: string): Promise<Contender> {
   };
 }
 
-function serving(url: URL, queue: string, handled: (event: Event) => void): Promise<{ close(): Promise<void> }> {
+function serving(
+  url: URL,
+  queue: string,
+  handled: (event: Event | string) => void,
+): Promise<{ close(): Promise<void> }> {
   @Injectable()
   class Handlers {
     @Consume({ queue, routingKey: queue })
     @Prefetch(100)
-    handle(@Payload() event: Event): void {
+    handle(@Payload() event: Event | string): void {
       handled(event);
     }
   }
@@ -79,7 +83,7 @@ export async function nest(url: URL, queue: string): Promise<Contender> {
       @Controller()
       class Handlers {
         @EventPattern<string>(queue)
-        handle(@Payload() event: Event, @Ctx() context: RmqContext): void {
+        handle(@Payload() event: Event | string, @Ctx() context: RmqContext): void {
           handled(event);
           (context.getChannelRef() as Channel).ack(context.getMessage() as ConsumeMessage);
         }
@@ -104,19 +108,19 @@ export async function nest(url: URL, queue: string): Promise<Contender> {
 /** The same by hand with the client under `rabbitmq()`: JSON, a publish, and an ack. */
 export async function byHand(url: URL, queue: string): Promise<Contender> {
   const { connection, publisher, channel } = await connectOwn(url, queue);
-  const properties = (number: number) =>
-    ({ deliveryMode: 2, contentType: 'application/json', messageId: `h.${number}` }) as const;
+  let count = 0;
+  const properties = () => ({ deliveryMode: 2, contentType: 'application/json', messageId: `h.${++count}` }) as const;
   return {
     name: 'by hand with its client',
     emit: (event, done) =>
-      publisher.publish('', queue, properties(event.number), Buffer.from(JSON.stringify(event)), true, (error) =>
+      publisher.publish('', queue, properties(), Buffer.from(JSON.stringify(event)), true, (error) =>
         error === undefined ? done() : failed(error),
       ),
     handle: async (handled) => {
       channel.qos(100, () => undefined);
       const events = {
         delivered: ({ body, deliveryTag }: { readonly body: Buffer; readonly deliveryTag: number }) => {
-          handled(JSON.parse(body.toString()) as Event);
+          handled(JSON.parse(body.toString()) as Event | string);
           channel.ack(deliveryTag);
         },
         cancelled: () => undefined,
