@@ -27,7 +27,8 @@ const maxCompared = 64;
  * by record, and becomes its hint. Equal records make an equal digest.
  */
 export class Digest {
-  readonly #sink = new ByteSink(1_024);
+  #sink = new ByteSink(1_024);
+  #isWhole = true;
   readonly #source = new ByteSource(Buffer.alloc(0));
   /** Of the last message: the end of its record, and what the next one is compared with. */
   #end = segmentHead;
@@ -46,14 +47,15 @@ export class Digest {
   #entryQueue = 0;
   #position = 0;
 
-  /** @param limit the most bytes; a longer digest is not used */
+  /** @param limit the most bytes; a longer digest is not used, and its bytes are released */
   constructor(readonly limit: number) {}
 
   /** Whether the digest has every record so far: it is not too long. */
   get isWhole(): boolean {
-    return this.#sink.at <= this.limit;
+    return this.#isWhole;
   }
 
+  /** Nothing once it was given up. */
   get bytes(): Buffer {
     return this.#sink.bytes.subarray(0, this.#sink.at);
   }
@@ -65,7 +67,7 @@ export class Digest {
    * @param length of the record in the segment
    */
   add(bytes: Buffer, start: number, at: number, length: number): void {
-    if (!this.isWhole) return;
+    if (!this.#isWhole) return;
     const source = this.#source;
     source.bytes = bytes;
     source.at = start + recordHead;
@@ -73,6 +75,9 @@ export class Digest {
     if (type === recordTypes.message || type === recordTypes.copy) this.#addMessage(type, source, start, at, length);
     else if (type === recordTypes.entry) this.#addEntry(source, start + length);
     else this.#addRest(type, source, start + length);
+    if (this.#sink.at <= this.limit) return;
+    this.#isWhole = false;
+    this.#sink = new ByteSink(0);
   }
 
   #addMessage(type: number, source: ByteSource, start: number, at: number, length: number): void {
