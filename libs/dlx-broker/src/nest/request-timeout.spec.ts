@@ -68,10 +68,13 @@ describe('the timeout of a request', () => {
     expect(seen).toEqual(['a']);
   });
 
-  it.each([
+  it.each<readonly [string | undefined, string]>([
     [undefined, '50'],
     ['40', '40'],
     ['60', '50'],
+    ['+60', '50'],
+    // RabbitMQ refuses these, and would not see them otherwise (rule B3).
+    ...['', '-1', '-60', 'soon', '60s', '60.5', ' 60', '6e1', '315360000001'].map((none) => [none, none] as const),
   ])('and the expiration %s of a record: the shorter counts', (expiration, expected) => {
     const publication = { exchange: '', routingKey: 'q', properties: { expiration }, body: new Uint8Array() };
     expect(expiringIn(publication, 50).properties.expiration).toBe(expected);

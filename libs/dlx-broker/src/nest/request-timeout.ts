@@ -17,13 +17,22 @@ export class RequestTimeoutError extends Error {
   }
 }
 
-/** A request that expires in its queue after so many milliseconds, unless its own expiration is shorter. */
+/**
+ * A request that expires in its queue after so many milliseconds, unless its own expiration is shorter. An expiration that is none stays,
+ * and the broker refuses it, as it does without a timeout.
+ */
 export function expiringIn(publication: Publication, milliseconds: number): Publication {
   const { properties } = publication;
   const { expiration } = properties;
-  if (expiration !== undefined && Number(expiration) <= milliseconds) return publication;
+  if (expiration !== undefined && !isLonger(expiration, milliseconds)) return publication;
   return { ...publication, properties: { ...properties, expiration: String(milliseconds) } };
 }
+
+/** The longest expiration of a message, in milliseconds. */
+const longestExpiration = 315_360_000_000;
+
+const isLonger = (expiration: string, milliseconds: number): boolean =>
+  /^\+?\d+$/.test(expiration) && Number(expiration) > milliseconds && Number(expiration) <= longestExpiration;
 
 /**
  * Limits the time until the first answer. At its end the answers are unsubscribed, which gives the request up. The subscriber gets the
