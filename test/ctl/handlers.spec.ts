@@ -62,12 +62,14 @@ describe('dlx-broker handlers', () => {
     const { items } = JSON.parse((await run('list', '--json')).out) as { items: object[] };
     expect(items).toMatchObject([{ handler: 'Payments.pay', state: 'paused', reason: 'the bank moves' }]);
     expect(app.get(Payments).paid).toEqual([]);
+    expect((await run('resume', 'Payments.pay')).out).toBe("handler 'Payments.pay' is not paused any more");
+    await run('pause', 'Payments.pay');
     const resumed = await run('resume', 'Payments.pay', '--json');
     expect(JSON.parse(resumed.out)).toMatchObject({ items: [{ state: 'running', reason: null }] });
     await expect.poll(() => app.get(Payments).paid).toEqual(['a']);
     expect(await run('resume', 'Payments.pay')).toEqual({
       code: 0,
-      out: "handler 'Payments.pay' is not paused",
+      out: "handler 'Payments.pay' was not paused",
       errors: '',
     });
   });

@@ -209,7 +209,7 @@ describe('DlxBroker.watch', () => {
     [{ atLeast: 1, clearAfter: '2d' }, /clearAfter of watch\(\): '2d' is more than/],
     [{ atLeast: 1, queues: [] }, /queues of watch\(\): \[\] is an empty list/],
     [{ atLeast: 1, queues: [''] }, /queues of watch\(\): '' is empty/],
-    [{ atLeast: 1, queues: 7 }, /queues of watch\(\): 7 is not a text/],
+    [{ atLeast: 1, queues: 7 }, /queues of watch\(\): 7 is no name of a queue and no regular expression/],
     [{ atLeast: 1, queues: Array.from({ length: 101 }, () => '') }, /101 entries are more than 100/],
   ])('refuses case %# of wrong options', async (options, message) => {
     const { broker } = await start();

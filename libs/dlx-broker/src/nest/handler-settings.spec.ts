@@ -77,7 +77,7 @@ describe('bad input names decorator, handler and value:', () => {
     [Ttl(1.5), '@Ttl on OrdersController.created: 1.5 is not a whole number'],
     [Ttl(wrong({})), '@Ttl on OrdersController.created: {} is not a duration'],
     [Expires(0), '@Expires on OrdersController.created: 0 is less than 1 ms'],
-    [MaxLength(-1), '@MaxLength on OrdersController.created: -1 is not between'],
+    [MaxLength(-1), '@MaxLength on OrdersController.created: -1 is less than 0'],
     [
       MaxLength(1, { overflow: wrong('drop') }),
       "overflow of @MaxLength on OrdersController.created: 'drop' is not one of drop-head",

@@ -122,6 +122,11 @@ export const logEvents = {
     fields: ['handler', ...failure],
     says: 'the store of `@Idempotent` did not take an outcome',
   }),
+  durationDoubtful: line({
+    level: 'warn',
+    fields: ['handler', 'queue'],
+    says: 'a number of milliseconds below 1000 was probably meant as seconds',
+  }),
   orderAtRisk: line({
     level: 'warn',
     fields: ['handler', 'queue'],

@@ -15,6 +15,7 @@ import {
   describeHandler,
   idleRetryWarnings,
   lossWarning,
+  secondsWarnings,
   misplacedWarning,
   overrideWarning,
   silentServerWarning,
@@ -63,6 +64,7 @@ export class StartReport {
     if (options.logHandlers) log.tell('handlerStarted', describeHandler(planned, consumer, topology), place);
     const warning = lossWarning(planned, topology, backend);
     if (warning !== undefined) log.tell('failuresLost', warning, place);
+    for (const doubt of secondsWarnings(planned)) log.tell('durationDoubtful', doubt, place);
     for (const risk of orderWarnings(planned, options.declare)) log.tell('orderAtRisk', risk, place);
   }
 

@@ -26,10 +26,18 @@ export function describeHandler(
   const how =
     style === 'in-hand' ? 'waiting in hand' : `${style === 'reject' ? 'rejected into' : 'republished to'} ${waits}`;
   const keeps = retry?.retention === undefined ? '' : ` ${retentionText(retry.retention)}`;
-  const retries = retry && [`${retry.attempts} attempts, ${how}, then '${retry.parkingLot}'${keeps}`];
+  const attempts = retry?.attempts === 1 ? '1 attempt' : `${retry?.attempts} attempts, ${how}`;
+  const retries = retry && [`${attempts}, then '${retry.parkingLot}'${keeps}`];
   return [`${handler.origin} consumes '${queue}'${keys === '' ? '' : ` (${keys})`}`, ...dead, ...(retries ?? [])].join(
     '; ',
   );
+}
+
+/** A line for each time of less than a second that was probably meant as seconds. */
+export function secondsWarnings({ handler: { origin }, retry, circuit }: PlannedHandler): readonly string[] {
+  const parked = retry?.retention?.doubt;
+  const ofCircuit = circuit?.options.doubts.map((doubt) => `circuit '${circuit.name}' of ${origin}: ${doubt}`) ?? [];
+  return parked === undefined ? ofCircuit : [`@Retry on ${origin}: ${parked}`, ...ofCircuit];
 }
 
 /**

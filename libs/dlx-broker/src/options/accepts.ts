@@ -35,6 +35,7 @@ export const whole = (least: number, most: number): Accepts => ({
   says: boundsOf(least, most),
   read(value, origin) {
     if (typeof value !== 'number' || !Number.isInteger(value)) throw refused(value, origin, 'is not a whole number');
+    if (value < least && most === Number.MAX_SAFE_INTEGER) throw refused(value, origin, `is less than ${least}`);
     if (value < least || value > most) throw refused(value, origin, `is not between ${least} and ${most}`);
     return integer(value);
   },
@@ -48,7 +49,11 @@ export const duration = (least: number): Accepts => ({
       throw refused(value, origin, "is not a duration; write milliseconds or a text such as '30s' or '5 minutes'");
     }
     const milliseconds = parseDuration(value, origin);
-    if (milliseconds < least) throw refused(value, origin, `is less than ${least} ms`);
+    if (milliseconds < least) {
+      const hint =
+        typeof value === 'number' && value > 0 ? `; a number is milliseconds, write '${value}s' for seconds` : '';
+      throw refused(value, origin, `is less than ${least} ms${hint}`);
+    }
     return integer(milliseconds);
   },
 });

@@ -43,8 +43,12 @@ export const pause = (handler: string, flags: PauseFlags, output: CommandOutput)
 /** Ends the pause of a handler. @returns the exit code */
 export const resume = (handler: string, flags: CommonFlags, output: CommandOutput): Promise<number> =>
   withApi('resume', flags, output, async (api) => {
+    const wasPaused = (await rowsNamed(api, handler)).some(({ state }) => state === 'paused');
     await change(api, 'DELETE', handler);
-    await report(api, handler, flags, output, 'is not paused');
+    const states = (await rowsNamed(api, handler)).map(({ state }) => state);
+    const circuit = states.find((state) => state === 'open' || state === 'probing');
+    const now = circuit === undefined ? '' : `; its circuit is ${circuit}`;
+    await report(api, handler, flags, output, `${wasPaused ? 'is not paused any more' : 'was not paused'}${now}`);
   });
 
 /** @throws CtlFailure that says whether the handler or all handlers are missing */
@@ -71,6 +75,9 @@ const handlersOf = async (api: Api): Promise<string> => (await ask(api, 'GET', [
 
 const rowsOf = (text: string): readonly HandlerRow[] => (JSON.parse(text) as { items: readonly HandlerRow[] }).items;
 
+const rowsNamed = async (api: Api, handler: string): Promise<readonly HandlerRow[]> =>
+  rowsOf(await handlersOf(api)).filter((row) => row.handler === handler);
+
 /** Writes a line; with --json the rows of the handler, as the HTTP API shows them. */
 async function report(
   api: Api,
@@ -80,8 +87,7 @@ async function report(
   text: string,
 ): Promise<void> {
   if (flags.json !== true) return out(shownText(`handler '${handler}' ${text}`));
-  const items = rowsOf(await handlersOf(api)).filter((row) => row.handler === handler);
-  out(shownJson(JSON.stringify({ items })));
+  out(shownJson(JSON.stringify({ items: await rowsNamed(api, handler) })));
 }
 
 /** A line for each handler. */

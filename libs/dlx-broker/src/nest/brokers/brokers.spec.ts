@@ -111,7 +111,7 @@ describe('embedded() refuses', () => {
       about('durability', "'all' is not one of f"),
     ],
     ['messageMemory in words', own({ dataDir: 'd', messageMemory: '1' }), about('messageMemory', "'1' is not a whole")],
-    ['diskFreeLimit below 0', own({ dataDir: 'd', diskFreeLimit: -1 }), about('diskFreeLimit', '-1 is not between 0')],
+    ['diskFreeLimit below 0', own({ dataDir: 'd', diskFreeLimit: -1 }), about('diskFreeLimit', '-1 is less than 0')],
     ...(['durability', 'messageMemory', 'diskFreeLimit'] as const).map(
       (option) =>
         [

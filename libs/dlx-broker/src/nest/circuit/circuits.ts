@@ -141,10 +141,10 @@ export class Circuits {
   #unknown(name: string, handler: string): DlxConfigurationError {
     const known = [...this.parts.named.keys()];
     const meant = nearestWord(name, known);
-    const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
     const all = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
+    const hint = meant === undefined ? `write forRoot({ circuits: { '${name}': {} } })` : `did you mean '${meant}'?`;
     return new DlxConfigurationError(
-      `@Circuit on ${handler}: the option 'circuits' has no '${name}'${hint} (${all}); write forRoot({ circuits: { '${name}': {} } })`,
+      `@Circuit on ${handler}: the option 'circuits' has no '${name}' (${all}); ${hint}`,
     );
   }
 }

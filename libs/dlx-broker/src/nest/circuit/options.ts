@@ -1,5 +1,12 @@
 import type { Type } from '@nestjs/common';
-import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown } from '../../options/index.js';
+import {
+  DlxConfigurationError,
+  optionsOf,
+  parseDuration,
+  refused,
+  refuseUnknown,
+  secondsMeant,
+} from '../../options/index.js';
 import {
   anyOf,
   type Backoff,
@@ -54,6 +61,8 @@ export interface ResolvedCircuit {
   readonly probes: number;
   readonly probe: Type<HealthProbe> | undefined;
   readonly holds: number;
+  /** Warnings of times that are probably meant as seconds. */
+  readonly doubts: readonly string[];
 }
 
 const known: readonly string[] = [
@@ -125,6 +134,10 @@ export function resolveCircuit(given: CircuitOptions, origin: string): ResolvedC
     probes: whole(probes, 1, `${origin}: probes`),
     probe,
     holds: whole(holds, 0, `${origin}: holds`),
+    doubts: [
+      secondsMeant(within, 'within') ?? [],
+      secondsMeant(Array.isArray(pause) ? pause.at(-1) : pause, 'pause') ?? [],
+    ].flat(),
   };
 }
 

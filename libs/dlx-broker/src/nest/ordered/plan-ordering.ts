@@ -1,4 +1,4 @@
-import { DlxConfigurationError } from '../../options/index.js';
+import { DlxConfigurationError, refused } from '../../options/index.js';
 import type { PlannedHandler } from '../handler.js';
 import type { QueueOrdering } from './queue-ordering.js';
 import type { Ordering } from './ordering.js';
@@ -28,7 +28,16 @@ export function planOrdering(
   const { window, holdAtMost } = first.handler.settings.ordering!;
   refuseDifferent(queue, ordered, 'window');
   refuseDifferent(queue, ordered, 'holdAtMost');
-  const timeout = ordered.map(({ handler }) => handler.settings.queueArguments.get(timeoutArgument)?.value);
+  const timeout = ordered.map(({ handler }) => {
+    const value = handler.settings.queueArguments.get(timeoutArgument)?.value;
+    if (typeof value !== 'number' || value > 0) return value;
+    const argument = `@QueueArguments on ${handler.origin}: '${timeoutArgument}'`;
+    throw refused(
+      value,
+      argument,
+      'is no number of milliseconds above 0; write 1_800_000 for half an hour, or leave it out',
+    );
+  });
   const consumerTimeout = timeout.find((value) => typeof value === 'number');
   const timesInHand = ordered.map(({ handler: { origin }, retry }) =>
     timeInHand({ retry, holdAtMost, consumerTimeout, origin: `@Ordered on ${origin}` }),

@@ -5,7 +5,6 @@ import {
   optionsOf,
   refused,
   refuseUnknown,
-  text,
   whole,
 } from '../../options/index.js';
 
@@ -84,7 +83,13 @@ function checkedQueues(queues: unknown): readonly (string | RegExp)[] {
   }
   for (const one of all) {
     if (one instanceof RegExp) continue;
-    text.read(one, origin);
+    if (typeof one !== 'string') {
+      throw refused(
+        one,
+        origin,
+        "is no name of a queue and no regular expression; write 'orders.dead', /^orders/ or a list of them",
+      );
+    }
     if (one === '') throw refused(one, origin, 'is empty; name a queue, or leave it out');
   }
   return all as readonly (string | RegExp)[];
