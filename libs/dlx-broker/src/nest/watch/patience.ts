@@ -1,50 +1,53 @@
 import type { Clock } from '../../broker/index.js';
-import { after } from '../../host/index.js';
+import { OwnTimers } from '../../host/index.js';
 
-/** How long a look waits for one answer, in milliseconds. */
-const longest = 5_000;
-/** The most answers that are due at a time. While so many are due, nothing more is asked. */
-const mostDue = 4;
+/** The longest wait for an answer, in milliseconds. */
+const maxWait = 5_000;
+/** The most unanswered requests. While there are this many, no further one is sent. */
+const maxDue = 4;
 
 /** An answer did not come in time. */
 export class LateAnswerError extends Error {
   override readonly name = 'LateAnswerError';
 
-  /** @param isOwn false if it was not asked for: other answers are due, or nothing is asked any more */
+  /** @param isOwn false if no request was sent: too many are unanswered, or the watch has ended */
   constructor(readonly isOwn: boolean) {
-    super(`the server did not answer within ${longest / 1_000} s`);
+    super(`the server did not answer within ${maxWait / 1_000} s`);
   }
 }
 
-/** Asks a server. A slow server holds up no look for long, and questions to it do not pile up. */
+/** Sends requests to a server that may be slow: each waits for a limited time, and few are unanswered at a time. */
 export class Patience {
-  /** What is asked, with the function that ends its timer. */
-  readonly #due = new Map<string, () => void>();
+  /** The subjects of unanswered requests. */
+  readonly #due = new Set<string>();
+  readonly #timers: OwnTimers;
   #hasEnded = false;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(clock: Clock) {
+    this.#timers = new OwnTimers(clock);
+  }
 
   /**
-   * @param subject while an answer about it is due, it is not asked about again
+   * @param subject there is at most one unanswered request for each subject
    * @throws LateAnswerError when there is no answer in time; else what the call throws
    */
   ask<T>(subject: string, call: () => Promise<T>): Promise<T> {
     const isDue = this.#due.has(subject);
-    if (this.#hasEnded || isDue || this.#due.size >= mostDue) return Promise.reject(new LateAnswerError(isDue));
+    if (this.#hasEnded || isDue || this.#due.size >= maxDue) return Promise.reject(new LateAnswerError(isDue));
     return new Promise((resolve, reject) => {
-      const callOff = after(this.clock, longest, () => reject(new LateAnswerError(true)));
-      this.#due.set(subject, callOff);
+      const cancel = this.#timers.after(maxWait, () => reject(new LateAnswerError(true)));
+      this.#due.add(subject);
       const ended = (): void => {
-        callOff();
+        cancel();
         this.#due.delete(subject);
       };
       new Promise<T>((answer) => answer(call())).finally(ended).then(resolve, reject);
     });
   }
 
-  /** Nothing is waited for any more, and nothing more is asked. A look that still runs ends with its next question. */
+  /** Ends all timers, and refuses further requests. A look that is still running ends with its next request. */
   end(): void {
     this.#hasEnded = true;
-    for (const callOff of this.#due.values()) callOff();
+    this.#timers.close();
   }
 }
