@@ -1,5 +1,7 @@
 /** A compiled pattern of a policy or a permission. */
 export interface Matcher {
+  /** Names that do not begin with this text do not match. */
+  readonly start?: string | undefined;
   /**
    * Matches anywhere in the name, as in RabbitMQ; `^` and `$` anchor the pattern. Never throws, and takes bounded time.
    * @param cost adds the steps of this match, for callers that match many names

@@ -13,19 +13,36 @@ const minSteps = 500;
  * see docs/decisions/0011-policy-patterns.md.
  */
 export const policyPatterns: Patterns = {
-  compile: (pattern) => new SteppedMatcher(new Parser(pattern).parse()),
+  compile: (pattern) => new SteppedMatcher(new Parser(pattern).parse(), startOf(pattern)),
 };
+
+/**
+ * The text with which all names begin that match a pattern. Empty for an anchored pattern without such a text, undefined for a pattern
+ * that is not known to be anchored. A character that the pattern may repeat or leave out ends the text.
+ */
+export function startOf(pattern: string): string | undefined {
+  const found = /^\^((?:[\w !"#%&',\-/:;<=>@`~]|\\[!-/:-@[-^`{-~])*)(.?)/.exec(pattern);
+  if (found === null || pattern.includes('|')) return undefined;
+  const [, start = '', next = ''] = found;
+  const text = start.replace(/\\(.)/g, '$1');
+  if (next === '' || !'*+?{'.includes(next)) return text;
+  return text === '' ? undefined : text.slice(0, -1);
+}
 
 class SteppedMatcher implements Matcher {
   readonly #piece: Piece;
   #limit = maxSteps;
 
-  constructor(piece: Piece) {
+  constructor(
+    piece: Piece,
+    readonly start: string | undefined,
+  ) {
     this.#piece = piece;
   }
 
   /** A name that takes too many steps does not match, as in RabbitMQ. After it, the limit of this pattern is lower. */
   matches(name: string, cost?: MatchCost): boolean {
+    if (this.start !== undefined && !name.startsWith(this.start)) return false;
     const attempt: Attempt = { text: name, steps: this.#limit, depth: 0, groups: [] };
     const before = this.#limit;
     const matched = this.#tried(attempt, name);
@@ -34,7 +51,8 @@ class SteppedMatcher implements Matcher {
   }
 
   #tried(attempt: Attempt, name: string): boolean {
-    for (let from = 0; from <= name.length && attempt.steps >= 0; from++) {
+    const last = this.start === undefined ? name.length : 0;
+    for (let from = 0; from <= last && attempt.steps >= 0; from++) {
       attempt.groups.length = 0;
       if (this.#piece(attempt, from, accept)) return attempt.steps >= 0;
       attempt.steps--;

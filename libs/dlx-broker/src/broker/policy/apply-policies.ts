@@ -71,11 +71,13 @@ export class ApplyPolicies implements Task {
     this.#queues ??= queues.values();
     const queue = this.#queues.next().value;
     if (queue === undefined) return false;
-    queue.apply(policies.inForce(queue.declared, this.#cost), now);
+    const inForce = policies.stillInForce(queue.declared, queue.inForce, this.#cost);
+    if (inForce !== queue.inForce) queue.apply(inForce, now);
     return true;
   }
 
   #end(steps: number): number {
+    this.targets.policies.applied();
     this.ended();
     for (const callback of this.#waiters) callback();
     return steps;

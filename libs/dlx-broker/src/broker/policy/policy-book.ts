@@ -26,6 +26,21 @@ export class PolicyBook {
     return { settings, policy, operatorPolicy };
   }
 
+  /** The same for a queue that had these before the last changes of policies; the same object if nothing changes for it. */
+  stillInForce({ name, type, arguments: args }: QueueDeclared, before: InForce, cost?: MatchCost): InForce {
+    const policy = this.user.rematchQueue(before.policy, name, type, cost);
+    const operatorPolicy = this.operator.rematchQueue(before.operatorPolicy, name, type, cost);
+    if (policy === before.policy && operatorPolicy === before.operatorPolicy) return before;
+    const settings = effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
+    return { settings, policy, operatorPolicy };
+  }
+
+  /** The policies of all queues are those of {@link stillInForce}. */
+  applied(): void {
+    this.user.applied();
+    this.operator.applied();
+  }
+
   /** Sets the alternate exchange: by argument, or else by policy (rule G6). The default exchange never has one. */
   applyToExchange(exchange: Exchange, cost?: MatchCost): void {
     const policy = this.user.matchExchange(exchange.name, cost);

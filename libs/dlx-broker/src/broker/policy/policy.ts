@@ -5,6 +5,7 @@ import { PatternError } from '../patterns.js';
 import type { MatchCost, Matcher, Patterns } from '../patterns.js';
 import { policyKey, supportsAll, wrongTogether } from './policy-keys.js';
 import { type Profile, profiles } from '../profile.js';
+import { byRank, type Ranked, Ranking } from './ranking.js';
 
 /** A policy as a client sends it; {@link Policies.set} checks every part. */
 export interface PolicyRequest {
@@ -22,12 +23,6 @@ export class PolicyError extends Error {
   override readonly name = 'PolicyError';
 }
 
-interface Ranked {
-  readonly policy: Policy;
-  readonly matcher: Matcher;
-  readonly fits: Readonly<Record<QueueType, boolean>>;
-}
-
 function areAlike(one: Policy, other: Policy): boolean {
   const { pattern, applyTo, priority, definition } = one;
   if (pattern !== other.pattern || applyTo !== other.applyTo || priority !== other.priority) return false;
@@ -42,8 +37,10 @@ export class Policies {
   readonly #operator: boolean;
   readonly #profile: Profile;
   readonly #byName = new Map<string, Ranked>();
-  /** By priority, highest first, and then by name. Undefined after a change. */
-  #ranking: readonly Ranked[] | undefined;
+  /** Undefined after a change. */
+  #ranking: Ranking | undefined;
+  /** Policies that were set since {@link applied}. */
+  readonly #changed = new Set<string>();
 
   constructor(patterns: Patterns, kind: 'user' | 'operator' = 'user', profile: Profile = profiles['3.10']) {
     this.#patterns = patterns;
@@ -79,6 +76,7 @@ export class Policies {
     if (before !== undefined && areAlike(before.policy, policy)) return 'changed';
     this.#byName.set(name, { policy, matcher, fits });
     this.#ranking = undefined;
+    this.#changed.add(name);
     return before === undefined ? 'created' : 'changed';
   }
 
@@ -99,25 +97,40 @@ export class Policies {
   /** The policy that applies to a queue (rules F7, F8). */
   matchQueue(name: string, type: QueueType, cost?: MatchCost): Policy | undefined {
     if (this.#byName.size === 0) return undefined;
-    for (const { policy, matcher, fits } of this.#ranked()) {
-      if (appliesTo(policy, type) && fits[type] && matcher.matches(name, cost)) return policy;
+    const test = (ranked: Ranked): boolean => fitsQueue(ranked, type) && ranked.matcher.matches(name, cost);
+    return this.#ranks.first(name, test)?.policy;
+  }
+
+  /**
+   * The same for a queue whose policy was right before the changes since {@link applied}: only the changed policies are matched, unless
+   * its policy is one of them.
+   */
+  rematchQueue(before: Policy | undefined, name: string, type: QueueType, cost?: MatchCost): Policy | undefined {
+    let best = before && this.#byName.get(before.name);
+    if (best?.policy !== before) return this.matchQueue(name, type, cost);
+    for (const changed of this.#changed) {
+      const ranked = this.#byName.get(changed);
+      if (ranked === undefined || (best !== undefined && byRank(best, ranked) <= 0)) continue;
+      if (fitsQueue(ranked, type) && ranked.matcher.matches(name, cost)) best = ranked;
     }
-    return undefined;
+    return best?.policy;
+  }
+
+  /** The policies of all queues are right. */
+  applied(): void {
+    this.#changed.clear();
   }
 
   /** The policy that applies to an exchange. Keys for queues have no effect on it. */
   matchExchange(name: string, cost?: MatchCost): Policy | undefined {
     if (this.#byName.size === 0 || this.#operator) return undefined;
-    for (const { policy, matcher } of this.#ranked()) {
-      if ((policy.applyTo === 'all' || policy.applyTo === 'exchanges') && matcher.matches(name, cost)) return policy;
-    }
-    return undefined;
+    const test = ({ policy: { applyTo }, matcher }: Ranked): boolean =>
+      (applyTo === 'all' || applyTo === 'exchanges') && matcher.matches(name, cost);
+    return this.#ranks.first(name, test)?.policy;
   }
 
-  #ranked(): readonly Ranked[] {
-    return (this.#ranking ??= [...this.#byName.values()].sort(
-      (one, other) => other.policy.priority - one.policy.priority || (one.policy.name < other.policy.name ? -1 : 1),
-    ));
+  get #ranks(): Ranking {
+    return (this.#ranking ??= new Ranking(this.#byName.values()));
   }
 
   /** The compiled pattern, or the error of an invalid one. */
@@ -133,8 +146,8 @@ export class Policies {
   }
 }
 
-const appliesTo = ({ applyTo }: Policy, type: QueueType): boolean =>
-  applyTo === 'all' || applyTo === 'queues' || applyTo === `${type}_queues`;
+const fitsQueue = ({ policy: { applyTo }, fits }: Ranked, type: QueueType): boolean =>
+  (applyTo === 'all' || applyTo === 'queues' || applyTo === `${type}_queues`) && fits[type];
 
 const applyTos: readonly unknown[] = ['queues', 'exchanges', 'all'];
 const moreApplyTos: readonly unknown[] = [...applyTos, 'classic_queues', 'quorum_queues', 'streams'];
