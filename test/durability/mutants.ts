@@ -1,8 +1,11 @@
 import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import type { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import { Flag } from '../../libs/dlx-broker/src/store/log/entry-table.js';
 import { digestIn, hintNumber, writeHintHeader } from '../../libs/dlx-broker/src/store/log/hint-file.js';
 import { maxRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
+import type { Rows } from '../../libs/dlx-broker/src/store/log/rows.js';
 import { segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { FakeDisk } from './fake-disk.js';
 import type { Mutant } from './power-cut.js';
@@ -22,6 +25,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   'hints that are believed whatever they hold': { found: (disk) => withHints(disk, garbled) },
   'ack before message': { journal: (journal) => new AckFirst(journal) },
   'confirm before sync': { journal: (journal) => new Hasty(journal) },
+};
+
+/** Two bugs that rows have had. */
+export const mutantsOfRows: Readonly<Record<string, Mutant>> = {
+  'messages that are freed twice': { journal: freesTwice },
+  'rows that are made before a message that shares a body with one': { journal: (journal) => new Late(journal) },
 };
 
 /** Says that it has synced, and has not. */
@@ -117,6 +126,10 @@ class Through implements Journal {
     return this.to.sequence;
   }
 
+  get rows(): Journal['rows'] {
+    return this.to.rows;
+  }
+
   refuses(queue: MessageOwner, message: Entry['message']): boolean {
     return this.to.refuses(queue, message);
   }
@@ -210,5 +223,90 @@ class Hasty extends Through {
   override commit(settled: Settled | undefined): void {
     this.to.commit(undefined);
     settled?.();
+  }
+}
+
+/** The messages of rows that go with their queue are freed although those that shared their bodies have freed them already. */
+function freesTwice(journal: DiskJournal): Journal {
+  const inventory = journal.rows?.inventory as Rows['inventory'];
+  const { entries, messages } = inventory;
+  const ofRows = new Set<number>();
+  const dropSome = inventory.dropSome.bind(inventory);
+  inventory.dropSome = (limit) => {
+    for (let number = 1; number < entries.end; number++) {
+      const isRow = (entries.flags.get(number) & Flag.Live) !== 0 && entries.entries.get(number) === undefined;
+      if (isRow && inventory.isLeaving(number)) ofRows.add(entries.message.get(number));
+    }
+    return dropSome(limit);
+  };
+  const release = inventory.releaseUnreferenced.bind(inventory);
+  const serialOf = messages.serial.get.bind(messages.serial);
+  inventory.releaseUnreferenced = () => {
+    messages.serial.get = (number) => serialOf(number) || (ofRows.has(number) ? 1 : 0);
+    release();
+    messages.serial.get = serialOf;
+    if (ofRows.size > 0 && [...ofRows].every((number) => serialOf(number) === 0)) ofRows.clear();
+  };
+  return journal;
+}
+
+/** The journal gets a message only after its queue has made rows of others. */
+class Late extends Through {
+  #late: (() => void) | undefined;
+
+  override get sequence(): number {
+    this.#catchUp();
+    return super.sequence;
+  }
+
+  override refuses(queue: MessageOwner, message: Entry['message']): boolean {
+    this.#catchUp();
+    return super.refuses(queue, message);
+  }
+
+  override changed(change: Parameters<Journal['changed']>[0]): void {
+    this.#catchUp();
+    super.changed(change);
+  }
+
+  override enqueued(queue: MessageOwner, entry: Entry): void {
+    this.#catchUp();
+    this.#late = () => super.enqueued(queue, entry);
+  }
+
+  override detached(message: Entry['message']): void {
+    this.#catchUp();
+    super.detached(message);
+  }
+
+  override delivered(queue: MessageOwner, entry: Entry): void {
+    this.#catchUp();
+    super.delivered(queue, entry);
+  }
+
+  override returned(queue: MessageOwner, entry: Entry): void {
+    this.#catchUp();
+    super.returned(queue, entry);
+  }
+
+  override died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void {
+    this.#catchUp();
+    super.died(queue, entry, death);
+  }
+
+  override settled(queue: MessageOwner, entry: Entry): void {
+    this.#catchUp();
+    super.settled(queue, entry);
+  }
+
+  override commit(settled: Settled | undefined): void {
+    this.#catchUp();
+    super.commit(settled);
+  }
+
+  #catchUp(): void {
+    const late = this.#late;
+    this.#late = undefined;
+    late?.();
   }
 }

@@ -1,5 +1,5 @@
 // What a release has to stand, all of it or in parts:
-// npm run durability -- [--points 100000] [--cycles 500] [--trials 2000] [--soak 5000000] [--seed N] [--only power-cuts]
+// npm run durability -- [--points 100000] [--cycles 500] [--trials 2000] [--soak 5000000] [--programs 2000] [--seed N] [--only power-cuts]
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
@@ -9,6 +9,7 @@ const { values } = parseArgs({
     cycles: { type: 'string', default: '500' },
     trials: { type: 'string', default: '2000' },
     soak: { type: 'string', default: '5000000' },
+    programs: { type: 'string', default: '2000' },
     seed: { type: 'string', default: String(Math.floor(Date.now() / 1000)) },
     only: { type: 'string', default: '' },
   },
@@ -20,6 +21,7 @@ const env = {
   DURABILITY_CYCLES: values.cycles,
   DURABILITY_TRIALS: values.trials,
   DURABILITY_SOAK: values.soak,
+  DURABILITY_PROGRAMS: values.programs,
   DURABILITY_SEED: values.seed,
 };
 console.log(`seed ${values.seed}`);

@@ -5,6 +5,7 @@ import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { Both } from './both.js';
+import { wrongInTables } from './check-tables.js';
 import { describeBroker } from './describe-broker.js';
 import { FakeDisk } from './fake-disk.js';
 import { asleep, lent } from './harness.js';
@@ -81,7 +82,7 @@ class Run {
   readonly #rabbitmq: ProfileName;
   readonly #cuts: Cut[] = [];
   #number = 1;
-  #unconfirmed: string | undefined;
+  #wrong: string | undefined;
 
   constructor(
     readonly seed: number,
@@ -99,7 +100,7 @@ class Run {
     let state = new StoredState();
     for (let life = 0; life < lives && this.points < points; life++) {
       const ledger = new Ledger(state);
-      const what = await this.#live(disk, ledger);
+      const what = await this.#live(disk, ledger).catch((error: Error) => `the broker fails: ${error.stack}`);
       if (what !== undefined) return this.#violation(what);
       const cut = { disk: disk.afterPowerCut(this.#random), possible: ledger.possible() };
       // Time goes on before it is looked at: what was delivered and what came back at one instant look alike.
@@ -127,8 +128,9 @@ class Run {
       clock: this.#clock,
       firstNumber: this.#number,
       confirmed: (messageId) => {
-        if (!ledger.isSafe(messageId)) this.#unconfirmed ??= messageId;
+        if (!ledger.isSafe(messageId)) this.#wrong ??= `message ${messageId} was confirmed before it was safe`;
       },
+      wrong: (messageId) => (this.#wrong ??= `message ${messageId} was delivered with another body`),
       ...(this.weights && { weights: this.weights }),
     });
     const pace = random.pick([0.2, 0.5, 0.8]);
@@ -136,17 +138,23 @@ class Run {
       if (random.chance(pace)) workload.step();
       else disk.advance();
       await setImmediate();
-      if (this.#unconfirmed !== undefined) return `message ${this.#unconfirmed} was confirmed before it was safe`;
+      if (this.#wrong !== undefined) return this.#wrong;
+      const wrong = wrongIn(harness);
+      if (wrong !== undefined) return wrong;
       for (const cut of this.#cuts.splice(0)) {
         const found = await this.#check(cut);
         if (typeof found === 'string') return found;
       }
     }
     this.#number = workload.nextNumber;
-    this.counts['rows'] = (this.counts['rows'] ?? 0) + ledger.forgotten;
+    this.#count({ rows: ledger.forgotten, ...workload.counts });
     disk.onStep = () => undefined;
-    for (const [name, count] of Object.entries(disk.counts)) this.counts[name] = (this.counts[name] ?? 0) + count;
+    this.#count(disk.counts);
     return undefined;
+  }
+
+  #count(counts: Readonly<Record<string, number>>): void {
+    for (const [name, count] of Object.entries(counts)) this.counts[name] = (this.counts[name] ?? 0) + count;
   }
 
   /** @returns the state that is there, or what is wrong with it */
@@ -230,6 +238,14 @@ class Run {
   #violation(what: string): Violation {
     return { seed: this.seed, point: this.points, what };
   }
+}
+
+/** What a running broker must never say. */
+function wrongIn({ broker, journal }: { readonly broker: Broker; readonly journal: DiskJournal }): string | undefined {
+  if (journal.trouble !== undefined) return `the journal fails: ${journal.trouble}`;
+  for (const { counters } of broker.virtualHosts.values())
+    if (counters.lost > 0) return `${counters.lost} messages were lost when they were to be delivered`;
+  return wrongInTables(journal);
 }
 
 /** Messages anywhere: ready, held back, or dying. */

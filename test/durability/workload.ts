@@ -1,45 +1,11 @@
-import { AmqpError, type Broker, type Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, type FieldTable, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { AmqpError, type Broker, type Channel, type ChannelOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import type { Random } from '../fuzz/random.js';
 import { bodyOf, messageIdOf } from './bodies.js';
 import { pauseOrResume } from './pause-or-resume.js';
+import { type Arguments, declarations, tableOf } from './queues-of-workload.js';
 
-type Arguments = Readonly<Record<string, string | number>>;
-
-/** Queues by name, each with the ways it may be declared; the first half of what dies goes on to the second. */
-const declarations: Readonly<Record<string, readonly Arguments[]>> = {
-  work: [
-    { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' },
-    { 'x-dead-letter-exchange': 'fan', 'x-max-length': 5 },
-  ],
-  hurried: [
-    { 'x-message-ttl': 40, 'x-dead-letter-exchange': 'fan' },
-    { 'x-message-ttl': 0, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'work' },
-  ],
-  short: [
-    { 'x-max-length': 3, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' },
-    { 'x-max-length': 3, 'x-overflow': 'reject-publish-dlx', 'x-dead-letter-exchange': 'fan' },
-    { 'x-max-length-bytes': 2_000, 'x-overflow': 'reject-publish' },
-  ],
-  important: [{ 'x-max-priority': 3, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' }],
-  agreed: [
-    { 'x-queue-type': 'quorum', 'x-delivery-limit': 1, 'x-dead-letter-exchange': 'fan' },
-    {
-      'x-queue-type': 'quorum',
-      'x-overflow': 'reject-publish',
-      'x-dead-letter-exchange': '',
-      'x-dead-letter-routing-key': 'dead',
-      'x-dead-letter-strategy': 'at-least-once',
-    },
-  ],
-  patient: [
-    { 'x-queue-type': 'quorum', 'x-delayed-retry-type': 'all', 'x-delayed-retry-min': 20, 'x-delayed-retry-max': 50 },
-  ],
-  dead: [{}, { 'x-max-length': 20 }],
-  copies: [{}, { 'x-queue-type': 'quorum' }],
-  passing: [{}],
-};
 const names = Object.keys(declarations);
 const why = new Map([['why', longstr('because')]]);
 /** Not durable: what is in it is gone after a crash, and never in the way of anything. */
@@ -79,6 +45,10 @@ export interface WorkloadOptions {
   readonly clock: ManualClock;
   /** Called for every confirm that is an ack. */
   readonly confirmed: (messageId: string) => void;
+  /** Called when a delivery has another body than its message was published with. */
+  readonly wrong?: (messageId: string) => void;
+  /** Called with each answer to a command, and with each delivery. */
+  readonly seen?: (text: string) => void;
   /** Messages are numbered from here on. */
   readonly firstNumber?: number;
   readonly weights?: Partial<Weights>;
@@ -95,6 +65,8 @@ export class Workload {
   /** Messages on their way, by the tag of their confirm. */
   #outstanding = new Map<number, string>();
   #number: number;
+  /** Redrives that moved a message, and of these the ones that kept the original. */
+  readonly counts = { redriven: 0, 'kept originals': 0 };
 
   constructor(broker: Broker, options: WorkloadOptions) {
     this.#broker = broker;
@@ -108,6 +80,9 @@ export class Workload {
       this.#publisher.declareExchange('fan', { type: 'fanout', durable: true });
       for (const name of names) this.#declare(name);
       for (const name of ['dead', 'copies']) this.#publisher.bindQueue(name, 'fan', '');
+      // What dies in one of them comes to the queue that has the original.
+      this.#publisher.declareExchange('twins', { type: 'fanout', durable: true });
+      for (const name of ['work', 'short', 'dead', 'passing']) this.#publisher.bindQueue(name, 'twins', '');
       this.#declareDelayed();
     });
   }
@@ -132,6 +107,7 @@ export class Workload {
       run();
     } catch (error) {
       if (!(error instanceof AmqpError)) throw error;
+      this.#options.seen?.(error.message);
     }
     if (this.#publisher.isClosed) this.#publisher = this.#openPublisher();
     this.#channels.forEach((channel, index) => {
@@ -148,7 +124,12 @@ export class Workload {
         for (let count = random.integer(1, 3); count > 0; count--) this.#publish(this.#publisher);
         return;
       case 'get':
-        for (let count = random.integer(1, 3); count > 0; count--) channel.get(name, { noAck: random.chance(0.1) });
+        for (let count = random.integer(1, 3); count > 0; count--) {
+          const got = channel.get(name, { noAck: random.chance(0.1) });
+          const { messageId = '' } = got?.message.own ?? {};
+          this.#options.seen?.(`got ${got?.deliveryTag} ${messageId} ${got?.redelivered} of ${name}`);
+          if (got !== undefined && !bodyOf(messageId).equals(got.body)) this.#options.wrong?.(messageId);
+        }
         return;
       case 'ack':
         return this.#settle(channel, (tag, multiple) => channel.ack(tag, multiple));
@@ -213,7 +194,7 @@ export class Workload {
       ...(random.chance(0.2) && { expiration: String(random.integer(0, 60)) }),
       ...(random.chance(0.3) && { headers: new Map<string, Field>([['__proto__', longstr(messageId)]]) }),
     };
-    const [exchange, key] = random.chance(0.15) ? ['fan', 'any'] : ['', random.pick(names)];
+    const [exchange, key] = random.chance(0.25) ? [random.pick(['fan', 'twins']), 'any'] : ['', random.pick(names)];
     const tag = channel.publish(exchange, key, properties, bodyOf(messageId));
     if (tag > 0) this.#outstanding.set(tag, messageId);
   }
@@ -267,13 +248,21 @@ export class Workload {
 
   #redrive(): void {
     const { random } = this.#options;
-    const queue = this.#vhost.queues.get('dead');
+    const queue = this.#vhost.queues.get(random.chance(0.5) ? 'dead' : random.pick(names));
     if (queue === undefined || queue.length === 0) return;
     let rest = random.integer(0, queue.length - 1);
     queue.peek((entry) => {
       if (rest-- > 0) return true;
       const { headers } = entry.message.properties;
-      this.#vhost.redrive(queue, entry, { exchange: '', routingKey: random.pick(names), headers });
+      const keep = random.chance(0.3)
+        ? { queue: random.pick(['copies', 'dead']), headers: headers ?? new Map() }
+        : undefined;
+      const [exchange, routingKey] = random.chance(0.2) ? ['twins', 'any'] : ['', random.pick(names)];
+      const { outcome } = this.#vhost.redrive(queue, entry, { exchange, routingKey, headers, keep });
+      this.#options.seen?.(outcome);
+      if (outcome !== 'moved') return false;
+      this.counts.redriven++;
+      if (keep !== undefined) this.counts['kept originals']++;
       return false;
     });
   }
@@ -315,7 +304,18 @@ export class Workload {
   }
 
   #open(): Channel {
-    return this.#broker.connect().openChannel(silent);
+    const deliver = ({
+      message,
+      body,
+      deliveryTag,
+      redelivered,
+      deliveryCount,
+    }: Parameters<ChannelOutbox['deliver']>[0]): void => {
+      const { messageId = '' } = message.own;
+      if (!bodyOf(messageId).equals(body)) this.#options.wrong?.(messageId);
+      this.#options.seen?.(`${deliveryTag} ${messageId} ${redelivered} ${deliveryCount}`);
+    };
+    return this.#broker.connect().openChannel({ ...silent, deliver });
   }
 
   #openPublisher(): Channel {
@@ -335,8 +335,3 @@ export class Workload {
 }
 
 const silent = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
-
-const tableOf = (given: Arguments): FieldTable =>
-  new Map(
-    Object.entries(given).map(([name, value]) => [name, typeof value === 'string' ? longstr(value) : int32(value)]),
-  );

@@ -135,8 +135,7 @@ export class Inventory {
 
   /** Called at the end of a command: forgets messages without entries. */
   releaseUnreferenced(): void {
-    if (this.#unreferencedRows.length > 0) this.#releaseRows();
-    if (this.#unreferenced.length === 0) return;
+    if (this.#unreferenced.length === 0 && this.#unreferencedRows.length === 0) return;
     const { own, shares, segment } = this.messages;
     const released: number[] = [];
     for (const message of this.#unreferenced) {
@@ -149,6 +148,8 @@ export class Inventory {
       this.bodies.release(message);
       released.push(number);
     }
+    // From here on numbers become free: bodies that others still read have been detached from theirs.
+    this.#releaseRows();
     // A released message may have been the last one to share the body of another.
     for (const number of released)
       if (shares.get(number) === 0 && this.messages.serial.get(number) !== 0) this.#forget(number);

@@ -171,6 +171,32 @@ describe('rows of a queue in the log', () => {
     expect(idsIn(again.queue('next'))).toEqual(range(0, 100));
   });
 
+  it('go with their queue without the bodies that other queues still need', async () => {
+    const harness = await open();
+    const { channel, journal, queue } = harness;
+    channel.declareExchange('all', { type: 'fanout', durable: true });
+    const toOther = [
+      ['x-dead-letter-exchange', longstr('')],
+      ['x-dead-letter-routing-key', longstr('q')],
+    ] as const;
+    channel.declareQueue('q', { durable: true });
+    channel.declareQueue('passing');
+    channel.declareQueue('dying', { durable: true, arguments: new Map(toOther) });
+    for (const name of ['q', 'passing', 'dying']) channel.bindQueue(name, 'all', '');
+    for (let number = 0; number < 30; number++) {
+      channel.publish(number === 0 ? 'all' : '', 'q', { deliveryMode: 2, messageId: `m${number}` }, bodyOf(number));
+      await journal.flush();
+      // The first one stands in front of the queue. Its dead letter, which has its body, comes to the middle.
+      if (number === 10) channel.reject(channel.get('dying')!.deliveryTag, false);
+    }
+    expect(idsIn(queue('q'))).toHaveLength(31);
+    channel.deleteQueue('q');
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await journal.flush();
+    expect(journal.stats).toMatchObject({ entries: 0, messages: 0 });
+    expect(idsIn(queue('passing'))).toEqual(['m0']);
+  });
+
   it('are made while a redrive shares the body of one of them', async () => {
     const harness = await open();
     const { broker, channel, journal, queue } = harness;
