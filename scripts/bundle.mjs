@@ -30,12 +30,17 @@ const format = {
   comments: { legal: true, annotation: true, jsdoc: false },
 };
 
-/** The files of the library that run when the entry or file is imported. */
 const alone = await bundle.generate(format);
-const readAt = readersOf(alone);
 const index = readAt('index');
 const broker = new Set([...readAt('engine'), ...readAt('serve')]);
-const withoutNest = new Set([...broker, ...readAt('otel')]);
+/** What is read by the command, its ports and the other ways in that need no Nest: none of them may read a file with Nest. */
+const withoutNest = new Set(
+  alone.output
+    .filter(({ isEntry, isDynamicEntry }) => isEntry || isDynamicEntry)
+    .map(filesOf)
+    .filter((files) => !files.some((id) => /\/(nest|streams|retry)\//.test(id)))
+    .flat(),
+);
 
 /** The chunks, in the order in which they take files. All other files go where they are imported. */
 const chunks = [
@@ -78,16 +83,20 @@ function testOf(files) {
   return (id) => files.has(id);
 }
 
-/** @param output of a bundle without chunks of ours: its chunks have what is imported together */
-function readersOf({ output }) {
-  const byName = new Map(output.map((file) => [file.fileName, file]));
-  return (path) => {
-    const first = output.find(({ facadeModuleId }) => facadeModuleId?.endsWith(join(dist, `${path}.js`)));
-    if (first === undefined) throw new Error(`neither an entry nor imported when it is needed: ${path}`);
-    const files = new Set([first]);
-    for (const { imports } of files) for (const name of imports) if (byName.has(name)) files.add(byName.get(name));
-    return new Set([...files].flatMap(({ moduleIds }) => moduleIds));
-  };
+/** @returns the files that run when the entry or file of this path is imported */
+function readAt(path) {
+  const first = alone.output.find(({ facadeModuleId }) => facadeModuleId?.endsWith(join(dist, `${path}.js`)));
+  if (first === undefined) throw new Error(`neither an entry nor imported when it is needed: ${path}`);
+  return new Set(filesOf(first));
+}
+
+/** The files of a chunk and of those that it imports: a bundle without chunks of ours joins what is imported together. */
+function filesOf(first) {
+  const chunksRead = new Set([first]);
+  for (const { imports } of chunksRead) {
+    for (const file of alone.output) if (imports.includes(file.fileName)) chunksRead.add(file);
+  }
+  return [...chunksRead].flatMap(({ moduleIds }) => moduleIds);
 }
 
 for (const file of filesIn(dist)) if (file.endsWith('.js')) rmSync(join(dist, file));
