@@ -1,10 +1,8 @@
-import { AsyncResource } from 'node:async_hooks';
-import { attemptOf, fitting } from '../history/index.js';
-import type { Failure, LeftOut, RetryOutcome, WaitQueues } from '../retry/index.js';
+import { fitting } from '../history/index.js';
+import type { WaitQueues } from '../retry/index.js';
 import { type Backend, type BackendDelivery } from '../backend/index.js';
-import { emptyTable, type FieldTable } from '../message/index.js';
+import type { FieldTable } from '../message/index.js';
 import type { SafeProcess, SafeTracing } from '../tracing/index.js';
-import type { Hold } from './circuit/circuit.js';
 import { Holding } from './circuit/holding.js';
 import type { DlxContext } from './context.js';
 import { AttemptsExhaustedError } from './attempts-exhausted-error.js';
@@ -12,7 +10,8 @@ import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
 import { FailureNotes, type NotedAttempt } from './error-history/failure-notes.js';
 import type { EventLog } from './event-log.js';
-import { FailureLog, textOf } from './failure-log.js';
+import { answer, attemptBy, type Failed, type Taken } from './failed-message.js';
+import { FailureLog } from './failure-log.js';
 import { type HandlerCounts, noCounts } from './handler-counts.js';
 import type { HandlerMeter } from './handler-meter.js';
 import type { Handling, Outcome, PlannedHandler } from './handler.js';
@@ -21,58 +20,27 @@ import type { ResolvedOptions } from './options.js';
 import type { ConsumerPlan } from './plan.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
-import { Retrying, type Decided } from './retrying.js';
+import { Republishing, type SettlementState, shortestPause } from './republishing.js';
+import { Retrying } from './retrying.js';
 import { errorOf, TracedOutcomes, withSpan } from './traced-outcomes.js';
-
-/** The first pause before another try to republish a message, in milliseconds. It doubles each time. */
-const shortestPause = 1_000;
-
-/** The longest pause, after nine minutes in all. Then the message returns to its queue: brokers limit the time of a delivery. */
-const longestPause = 256_000;
-
-/** Tries to republish again. @param pause the pause before the next try */
-type Again = (pause: number) => void;
 
 /** True if the dead letters of its queue go to the dead-letter exchange of the handler, and not to a wait queue. */
 const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
   handler.settings.queueArguments.has('x-dead-letter-exchange');
 
-/** A message and its handler, with the span of the attempt if there is one. */
-type Taken = Pick<Handling, 'delivery' | 'planned'> & { readonly span?: SafeProcess | undefined };
-
-/** A message whose handler failed. */
-interface Failed extends Taken {
-  readonly replies: Handling['replies'];
-  readonly epoch?: Handling['epoch'];
-  /** The error as it was thrown. */
-  readonly error: unknown;
-  /** The result of Nest's filters, for the client of a request. */
-  readonly filtered: unknown;
-  /** The context of the handler; undefined if no handler was called. */
-  readonly context?: DlxContext;
-  /** When the handler began, in milliseconds since 1970. */
-  readonly begunAt?: number | undefined;
-  /** True if the message was refused before a handler got it. */
-  readonly isUnhandled?: true;
-}
-
 /**
  * Settles messages by the outcome of their handlers. A success acks. After a failure the exception decides (`RetryLater`, `Park`,
  * `Reject`, `Drop`). For other errors the message is retried if the handler has a policy, and dead-lettered with the reason if not.
  */
-export class Settlement {
+export class Settlement implements SettlementState {
   readonly counts: HandlerCounts = noCounts();
-  /** Queues that dead-letter rejected messages into the wait queue of their policy. */
   rejecting: ReadonlySet<string> = new Set();
-  /** Measures the handlers; undefined while metrics are off. */
   meter: HandlerMeter | undefined;
-  /** The timers of unsettled messages, those of attempts included. */
   readonly timers: DeliveryTimers;
-  readonly #retrying: Retrying;
+  readonly #republishing: Republishing;
   readonly #holding: Holding;
   readonly #denials: Denials;
   readonly #log: FailureLog;
-  /** The headers that describe failures. */
   readonly notes: FailureNotes;
   /** Undefined without tracing. */
   readonly #traces: TracedOutcomes | undefined;
@@ -88,11 +56,12 @@ export class Settlement {
   ) {
     this.#traces = tracing && new TracedOutcomes(tracing, backend);
     this.timers = new DeliveryTimers(backend.clock);
-    this.#retrying = new Retrying(waitQueues);
-    this.#holding = new Holding(this.#retrying, () => backend.clock.now());
+    const retrying = new Retrying(waitQueues);
+    this.#holding = new Holding(retrying, () => backend.clock.now());
     this.#denials = new Denials(lines);
     this.notes = new FailureNotes(options, backend.clock, lines);
     this.#log = new FailureLog(lines, options.logFailures);
+    this.#republishing = new Republishing(this, retrying, this.#holding, this.#log, this.#traces);
   }
 
   settle(outcome: Outcome, handling: Handling): void {
@@ -161,18 +130,14 @@ export class Settlement {
   }
 
   /** Sends a message to its queue after a delay, as the same attempt. */
-  postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number, pause = shortestPause): void {
-    this.#retrying.postpone(delivery, delay, (failure, leftOut) => {
-      if (leftOut !== undefined) this.#log.shortened({ delivery, planned }, leftOut);
-      if (failure === undefined) return;
-      this.#tryLater({ delivery, planned }, failure, pause, (next) => this.postpone(delivery, planned, delay, next));
-    });
+  postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number): void {
+    this.#republishing.postpone(delivery, planned, delay);
   }
 
   /** Sends a message that came while its circuit is open to its queue, after the pause of the circuit. No handler gets it. */
   wait(delivery: BackendDelivery, planned: PlannedHandler): void {
     const hold = { wait: planned.circuit?.pause ?? 0, isCounted: false };
-    this.#hold(
+    this.#republishing.hold(
       { delivery, planned, replies: undefined, error: undefined, filtered: undefined, isUnhandled: true },
       hold,
     );
@@ -187,7 +152,7 @@ export class Settlement {
   /** Settles a message after `context.requeue()` under a retry policy. */
   requeued(delivery: BackendDelivery, planned: PlannedHandler): void {
     const error = new RetryLater(0, 'its handler called requeue()');
-    this.#retry({ delivery, planned, replies: undefined, error, filtered: error });
+    this.#republishing.retry({ delivery, planned, replies: undefined, error, filtered: error });
   }
 
   /**
@@ -196,7 +161,7 @@ export class Settlement {
    */
   exhausted(delivery: BackendDelivery, planned: PlannedHandler, attempt: number): void {
     const error = new AttemptsExhaustedError(planned.handler.origin, attempt - 1);
-    this.#park({ delivery, planned, replies: undefined, error, filtered: error });
+    this.#republishing.park({ delivery, planned, replies: undefined, error, filtered: error });
   }
 
   /** Dead-letters a message, with the reason in the headers if the backend can add them. */
@@ -219,7 +184,7 @@ export class Settlement {
   refuse(delivery: BackendDelivery, error: unknown, { handlers }: ConsumerPlan): void {
     const planned = handlers.find(({ retry }) => retry !== undefined);
     if (planned === undefined || keepsDeadLetters(planned)) return this.reject(delivery, error);
-    this.#park({ delivery, planned, replies: undefined, error, filtered: error, isUnhandled: true });
+    this.#republishing.park({ delivery, planned, replies: undefined, error, filtered: error, isUnhandled: true });
   }
 
   #fail(failed: Failed): void {
@@ -228,16 +193,16 @@ export class Settlement {
       this.counts.dropped++;
       if (this.meter !== undefined) this.meter.of(planned).dropped++;
       this.#log.dropped(failed, attemptBy(failed), error);
-      this.#answer(failed, () => delivery.ack());
+      answer(failed, () => delivery.ack());
       failed.span?.end('dropped');
       this.events.tell('dropped', delivery, { handler: planned.handler.origin, error });
       return;
     }
     this.#denials.note(error, delivery.message, planned.handler.origin);
     const hold = this.#holding.decide(failed);
-    if (hold !== undefined) return this.#hold(failed, hold);
+    if (hold !== undefined) return this.#republishing.hold(failed, hold);
     const isAsked = error instanceof Park || error instanceof RetryLater;
-    if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) return this.#retry(failed);
+    if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) return this.#republishing.retry(failed);
     this.#giveUp(failed);
   }
 
@@ -247,37 +212,10 @@ export class Settlement {
    */
   #giveUp(failed: Failed): void {
     const { delivery, planned, error } = failed;
-    if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#park(failed);
+    if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#republishing.park(failed);
     if (this.meter !== undefined) this.meter.of(planned).rejected++;
     this.#log.last(failed, attemptBy(failed), 'rejected', error);
-    this.#answer(failed, () => this.reject(delivery, error, failed.span, failed));
-  }
-
-  #park(failed: Failed, pause = shortestPause): void {
-    const { delivery, planned, error } = failed;
-    const decided = this.#decided(failed, pause, (next) => this.#park(failed, next));
-    this.#retrying.park(delivery, planned.retry, { error, ...this.#noted(failed) }, decided);
-  }
-
-  /** Holds a message, see {@link Holding}. */
-  #hold(failed: Failed, hold: Hold, pause = shortestPause): void {
-    const { delivery, planned, span, error, isUnhandled } = failed;
-    const own = new AsyncResource('DlxDecision');
-    const since = this.#traces?.now() ?? 0;
-    const held = (failure?: Error, leftOut?: LeftOut): void => {
-      this.#traces?.held(failed, hold.wait, since, failure);
-      if (failure !== undefined) {
-        return this.#tryLater(failed, failure, pause, (next) => this.#hold(failed, hold, next));
-      }
-      if (leftOut !== undefined) this.#log.shortened(failed, leftOut);
-      this.counts.held++;
-      if (this.meter !== undefined) this.meter.of(planned).held++;
-      const attempt = attemptBy(failed);
-      this.#log.held(failed, attempt, hold.wait, error);
-      this.events.tell('held', delivery, { handler: planned.handler.origin, attempt, delay: hold.wait, error });
-    };
-    const headers = isUnhandled === true ? emptyTable : withSpan(this.notes.ofError(error), span); // no history: it is no attempt
-    this.#holding.hold(failed, hold, headers, (...ended) => own.runInAsyncScope(held, undefined, ...ended));
+    answer(failed, () => this.reject(delivery, error, failed.span, failed));
   }
 
   /** Warns once if the hook is missing: dead letters then have `Internal server error` in place of the error. */
@@ -290,102 +228,12 @@ export class Settlement {
     this.lines.tell('errorsUnseen', text, { handler: handler.origin });
   }
 
-  #retry(failed: Failed, pause = shortestPause): void {
-    const { delivery, planned, error } = failed;
-    const again = (next: number): void => this.#retry(failed, next);
-    try {
-      const byReject = this.rejecting.has(delivery.queue);
-      const { headers, fingerprint } = this.#noted(failed);
-      const failure = { error, headers, fingerprint, byReject, ...this.#holding.failed(failed, headers) };
-      this.#retrying.decide(delivery, planned.retry, failure, this.#decided(failed, pause, again));
-    } catch (fault) {
-      this.#tryLater(failed, fault, pause, again);
-    }
-  }
-
-  /** Reports a decision, which may come in the callback of a disk or socket, in the async context of the message. */
-  #decided(failed: Failed, pause: number, again: Again): Decided {
-    const own = new AsyncResource('DlxDecision');
-    const since = this.#traces?.now() ?? 0;
-    const decided: Decided = (outcome, failure, leftOut) => {
-      this.#traces?.replaced(failed, outcome, since, failure);
-      if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
-      if (leftOut !== undefined) this.#log.shortened(failed, leftOut);
-      this.#retried(outcome, failed);
-      if (outcome.kind === 'parked') this.#answer(failed, doNothing);
-    };
-    return (...ended) => own.runInAsyncScope(decided, undefined, ...ended);
-  }
-
-  #retried(outcome: RetryOutcome, failed: Failed): void {
-    const { delivery, planned, error } = failed;
-    const { kind, attempt } = outcome;
-    this.counts[kind]++;
-    if (this.meter !== undefined) this.meter.of(planned)[kind]++;
-    if (kind === 'retried') this.#log.again(failed, attempt, outcome.delay, error);
-    else if (failed.isUnhandled === true) this.#log.unhandled(delivery.queue, fateOf(outcome));
-    else this.#log.last(failed, attempt, fateOf(outcome), error);
-    if (!this.events.hears(kind)) return;
-    const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
-    this.events.tell(kind, delivery, {
-      handler: planned.handler.origin,
-      attempt,
-      error,
-      ...detail,
-      ...this.notes.group(kind, failed, this.events),
-    });
-  }
-
-  /**
-   * The broker refused the successor in the wait queue or the parking lot. A reject could lose the message, and a requeue would not
-   * count as an attempt. So the message stays unacknowledged, and the publish is tried again after a pause, which grows. After nine
-   * minutes without success the message returns to its queue.
-   */
-  #tryLater(taken: Taken, failure: unknown, pause: number, again: Again): void {
-    if (taken.delivery.settled) {
-      taken.span?.end('requeued', errorOf(failure));
-      // Its channel has ended, or the disk of the broker failed after the message was replaced.
-      return this.#log.trouble(taken, 'may not have been republished, and cannot be settled any more', failure);
-    }
-    const isOver = pause > longestPause;
-    const next = isOver ? 'returns to its queue' : `stays unacknowledged and is republished again in ${pause} ms`;
-    this.#log.trouble(taken, `cannot be republished and ${next}`, failure);
-    if (isOver) {
-      taken.span?.end('requeued', errorOf(failure));
-      return taken.delivery.requeue();
-    }
-    const isSettled = (): boolean => taken.delivery.settled;
-    this.timers.after(pause, isSettled, () => {
-      if (!isSettled()) again(pause * 2); // a settled message has returned to its queue
-    });
-  }
-
-  /** The headers of a failure, and the fingerprint of a message that is parked. */
-  #noted(failed: Failed): Pick<Failure, 'headers' | 'fingerprint'> {
-    const headers = withSpan(this.notes.headers(failed), failed.span);
-    return { headers, fingerprint: () => this.notes.fingerprint(failed) };
-  }
-
   #ofRejected(failed: NotedAttempt, span: SafeProcess | undefined): FieldTable {
     return fitting(failed.delivery.message.own.headers, withSpan(this.notes.ofRejected(failed), span));
-  }
-
-  /** Sends the error to the client of a request, and then settles the message. */
-  #answer({ replies, filtered }: Failed, settled: () => void): void {
-    if (replies === undefined) settled();
-    else replies.error(filtered, settled);
   }
 }
 
 /** The disk of the broker failed after the commit, or the channel ended in it. */
 const uncommitted = 'was handled, but it is unknown whether it was settled, and what it emitted published';
-
-const attemptBy = ({ delivery }: Taken): number => attemptOf(delivery.message, delivery.queue);
-
-function fateOf(outcome: RetryOutcome & { readonly kind: 'parked' }): string {
-  const fate = `parked in '${outcome.queue}'`;
-  if (outcome.why === 'headers') return `${fate}, because its headers have no room for another attempt`;
-  return outcome.why === 'policy' ? `${fate}, because its policy failed (${textOf(outcome.fault)})` : fate;
-}
 
 const doNothing = (): void => undefined;
