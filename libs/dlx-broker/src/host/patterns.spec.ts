@@ -38,6 +38,11 @@ describe('a pattern of a policy', () => {
     ['^(a|ab)(?:c|bc)??$', 'abc'],
     ['\\p{L}q', 'éq'],
     ['\\bwork\\b', 'my.work.queue'],
+    ['^a(?#c)*b', 'b'],
+    ['^a\\E*b', 'b'],
+    ['^ab\\Q\\E?c', 'ac'],
+    ['^\\Qab\\E*$', 'abb'],
+    ['(?x)^a (?#c) * b', 'b'],
   ])('%j matches %j (rule F8)', (pattern, name) => expect(matches(pattern, name)).toBe(true));
 
   it.each([
@@ -53,6 +58,8 @@ describe('a pattern of a policy', () => {
     ['^a{2}$', 'aaa'],
     ['(?i:A)b', 'AB'],
     ['a\\z', 'a\n'],
+    ['^\\Qab\\E*', 'other'],
+    ['^\\Qab\\E*$', 'abab'],
   ])('%j does not match %j', (pattern, name) => expect(matches(pattern, name)).toBe(false));
 
   // The same positions as RabbitMQ's engine names.

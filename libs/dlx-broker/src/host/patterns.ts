@@ -18,14 +18,15 @@ export const policyPatterns: Patterns = {
 
 /**
  * The text with which all names begin that match a pattern. Empty for an anchored pattern without such a text, undefined for a pattern
- * that is not known to be anchored. A character that the pattern may repeat or leave out ends the text.
+ * that is not known to be anchored. A character that the pattern may repeat or leave out ends the text,
+ * and a comment or an empty quotation may stand before its quantifier.
  */
 export function startOf(pattern: string): string | undefined {
-  const found = /^\^((?:[\w !"#%&',\-/:;<=>@`~]|\\[!-/:-@[-^`{-~])*)(.?)/.exec(pattern);
+  const found = /^\^((?:[\w !"#%&',\-/:;<=>@`~]|\\[!-/:-@[-^`{-~])*)(\(\?#|\\Q?\\?E|.?)/.exec(pattern);
   if (found === null || pattern.includes('|')) return undefined;
   const [, start = '', next = ''] = found;
   const text = start.replace(/\\(.)/g, '$1');
-  if (next === '' || !'*+?{'.includes(next)) return text;
+  if (next.length < 2 && (next === '' || !'*+?{'.includes(next))) return text;
   return text === '' ? undefined : text.slice(0, -1);
 }
 

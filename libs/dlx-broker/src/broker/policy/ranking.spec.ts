@@ -5,7 +5,26 @@ import type { MatchCost, Matcher, Patterns } from '../patterns.js';
 import { Policies } from './policy.js';
 import { byRank } from './ranking.js';
 
-const pieces = ['a', 'b', '\\.', '.', '*', '+', '?', '^', '$', '(a)', '[ab]', '|', '(?i)', '{2}', '(?m)^'];
+const pieces = [
+  'a',
+  'b',
+  '\\.',
+  '.',
+  '*',
+  '+',
+  '?',
+  '^',
+  '$',
+  '(a)',
+  '[ab]',
+  '|',
+  '(?i)',
+  '{2}',
+  '(?m)^',
+  '(?#c)',
+  '\\E',
+  '\\Qab\\E',
+];
 const pattern = fc.array(fc.constantFrom(...pieces), { maxLength: 5 }).map((some) => some.join(''));
 const name = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 5 });
 
@@ -37,6 +56,9 @@ it.each([
   ['^.*', ''],
   ['^\\d', ''],
   ['^a\\Qb\\E', 'a'],
+  ['^ab(?#c)*d', 'a'],
+  ['^ab\\E?', 'a'],
+  ['^ab\\Q\\E{0}', 'a'],
 ])('names that match %s begin with %s', (text, start) => {
   expect(startOf(text)).toBe(start);
 });

@@ -116,7 +116,7 @@ export class Parser {
     }
   }
 
-  #quantified(atom: Atom | undefined): Atom | undefined {
+  #quantified<Given extends Atom | undefined>(atom: Given): Atom | Given {
     this.#skip();
     const times = this.#times();
     if (times === undefined || atom === undefined) return atom;
@@ -140,7 +140,6 @@ export class Parser {
   }
 
   #group(): Atom | undefined {
-    if (this.#takeMatch(/\?#[^)]*\)/y) !== undefined) return undefined;
     if (this.#take('?:')) return this.#closed();
     if (this.#take('?>')) return this.#closed(atomic);
     if (this.#take('?=')) return this.#closed((piece) => lookAhead(piece, true));
@@ -174,14 +173,13 @@ export class Parser {
     return { piece: wrap(piece) };
   }
 
-  #escape(): Atom | undefined {
+  #escape(): Atom {
     const { i } = this.#flags;
     const holdsHere = assertions.get(this.#pattern[this.#at] ?? '');
     if (holdsHere !== undefined) {
       this.#at++;
       return holds(holdsHere);
     }
-    if (this.#take('E')) return undefined;
     if (this.#take('Q')) return this.#quoted();
     const back = this.#takeMatch(/([1-9]\d?)|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')/y);
     if (back !== undefined) {
@@ -193,12 +191,15 @@ export class Parser {
     return { fits: this.#escapedCharacter() };
   }
 
+  /** A quantifier after a quotation is that of its last character. */
   #quoted(): Atom {
     const end = this.#pattern.indexOf('\\E', this.#at);
     const text = this.#pattern.slice(this.#at, end < 0 ? undefined : end);
     this.#at = end < 0 ? this.#pattern.length : end + 2;
     const tests = Array.from({ length: text.length }, (_, n) => character(text.charCodeAt(n), this.#flags.i));
-    return { piece: characters(tests) };
+    const last = tests.pop();
+    if (last === undefined) return { piece: characters(tests) };
+    return { piece: sequence([characters(tests), pieceOf(this.#quantified({ fits: last }))]) };
   }
 
   #escapedCharacter(): Fits {
@@ -266,9 +267,11 @@ export class Parser {
     return this.#take('b') ? 8 : this.#escapedCode();
   }
 
-  /** Skips white space and comments under `(?x)`. */
+  /** Skips what may stand between a character and its quantifier: comments, empty quotations, and white space under `(?x)`. */
   #skip(): void {
-    if (this.#flags.x) this.#takeMatch(/(?:\s|#[^\n]*(?:\n|$))+/y);
+    this.#takeMatch(
+      this.#flags.x ? /(?:\(\?#[^)]*\)|\\E|\\Q\\E|\s|#[^\n]*(?:\n|$))+/y : /(?:\(\?#[^)]*\)|\\E|\\Q\\E)+/y,
+    );
   }
 
   #ended(): boolean {
@@ -294,4 +297,5 @@ export class Parser {
   }
 }
 
+const pieceOf = (atom: Atom): Piece => ('fits' in atom ? characters([atom.fits]) : atom.piece);
 const holds = (condition: (text: string, at: number) => boolean): Atom => ({ piece: assertion(condition) });
