@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)('DlxBroker.queue(name)', () => {
     }
     await expect(queue.pause('why', { for: 'soon' })).rejects.toThrow("pause() of queue 'payments': for");
     await expect(queue.pause('why', { until: 1 } as object)).rejects.toThrow("'until' is no option");
-    await expect(queue.pause(7 as never)).rejects.toThrow('the reason is 7; write a text');
+    await expect(queue.pause(7 as never)).rejects.toThrow('the reason is 7; write a string');
     await expect(queue.pause('x'.repeat(501))).rejects.toThrow('at most 500 are kept');
     await expect(queue.pause('why', { for: 0 })).rejects.toThrow('it has to be 1 ms to 365 days');
     expect(await queue.paused()).toBeUndefined();

@@ -7,7 +7,7 @@ const diff = (before: string, after: string): string =>
     .map(({ kind, text }) => marks[kind] + text)
     .join('|');
 
-describe('the comparison of two texts', () => {
+describe('the comparison of two strings', () => {
   it('has the fewest changed lines', () => {
     expect(diff('a\nb\nc\nd', 'a\nx\nc\nd\ne')).toBe(' a|-b|+x| c| d|+e');
     expect(diff('a\nb\nc', 'c\na\nb')).toBe('+c| a| b|-c');

@@ -125,7 +125,7 @@ export const ages: readonly (readonly [query: string, text: string])[] = [
   ['older_than=7d', 'older than a week'],
 ];
 
-/** True if a text is a duration that the API understands. */
+/** True if a string is a duration that the API understands. */
 export const isDuration = (text: string): boolean => /^\d{1,12}(ms|s|m|h|d)$/.test(text);
 
 /** The reasons that the filter bar offers, and the one of the address. */

@@ -78,7 +78,7 @@ export function PatchForm(props: {
   );
 }
 
-/** The patch in a text. Nothing is wrong with an empty text, which is no patch yet. */
+/** The patch in a string. Nothing is wrong with an empty text, which is no patch yet. */
 function patchIn(text: string): { readonly patch?: object; readonly problem?: string } {
   if (text.trim() === '') return {};
   try {

@@ -118,7 +118,7 @@ export class ServerError extends BackendError {
   }
 }
 
-/** Characters of a text that may come from a server. */
+/** Characters of a string that may come from a server. */
 const longestText = 2_000;
 
 /** One property of an existing queue or exchange that differs from the declaration. */

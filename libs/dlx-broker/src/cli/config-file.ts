@@ -4,7 +4,7 @@ import type { Permissions } from '../broker/index.js';
 import type { ServedUser } from '../logins/index.js';
 import { Refusal } from './refusal.js';
 
-/** The keys of a configuration file. A text has the same meaning as on the command line, which takes precedence. */
+/** The keys of a configuration file. A string has the same meaning as on the command line, which takes precedence. */
 export interface Config {
   readonly amqp?: string;
   readonly http?: string;
@@ -25,7 +25,7 @@ export interface Config {
   readonly tlsKey?: string;
   readonly tlsCa?: string;
   readonly rabbitmq?: string;
-  /** Milliseconds, or a text such as `30m` or `none`. */
+  /** Milliseconds, or a string such as `30m` or `none`. */
   readonly consumerTimeout?: string | number;
   readonly logLevel?: string;
   readonly virtualHosts?: readonly string[];
@@ -100,12 +100,12 @@ function entriesOf(value: unknown, where: string): [string, unknown][] {
   throw new Refusal(`${where} must be an object, but is ${JSON.stringify(value)}`);
 }
 
-const text = simple('a text', (value) => typeof value === 'string');
+const text = simple('a string', (value) => typeof value === 'string');
 const natural = simple(
   'a whole number, not negative',
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
-const bytes = simple('a number of bytes, or a text such as 64MiB', (value) =>
+const bytes = simple('a number of bytes, or a string such as 64MiB', (value) =>
   ['number', 'string'].includes(typeof value),
 );
 const rights: readonly (keyof Permissions)[] = ['configure', 'write', 'read'];
@@ -129,15 +129,15 @@ const config = object({
   durability: text,
   messageMemory: bytes,
   diskFreeLimit: bytes,
-  memoryLimit: simple('a share such as 0.4, a number of bytes, or a text such as 600MB', (value) =>
+  memoryLimit: simple('a share such as 0.4, a number of bytes, or a string such as 600MB', (value) =>
     ['number', 'string'].includes(typeof value),
   ),
   tlsCert: text,
   tlsKey: text,
   tlsCa: text,
-  // YAML reads 3.10 as the number 3.1, so only a text is accepted.
-  rabbitmq: simple("a text such as '3.10' or '4', in quotes", (value) => typeof value === 'string'),
-  consumerTimeout: simple('milliseconds, a text such as 30m, or none', (value) =>
+  // YAML reads 3.10 as the number 3.1, so only a string is accepted.
+  rabbitmq: simple("a string such as '3.10' or '4', in quotes", (value) => typeof value === 'string'),
+  consumerTimeout: simple('milliseconds, a string such as 30m, or none', (value) =>
     ['number', 'string'].includes(typeof value),
   ),
   logLevel: text,

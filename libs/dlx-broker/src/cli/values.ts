@@ -46,7 +46,7 @@ export function parseMemoryLimit(given: string | number, where: string): number 
   throw new Refusal(`${where} must be a share of memory such as 0.4, or bytes such as 600MB, but is '${given}'`);
 }
 
-/** Milliseconds, a text such as `30m`, or `none`. @returns milliseconds; Infinity for `none` @throws Refusal */
+/** Milliseconds, a string such as `30m`, or `none`. @returns milliseconds; Infinity for `none` @throws Refusal */
 export function parseConsumerTimeout(given: string | number, where: string): number {
   if (given === 'none') return Infinity;
   const text = String(given);

@@ -41,7 +41,7 @@ describe('the history of the errors of a message', () => {
   const fields = (more: Readonly<Record<string, Field>>): Field =>
     table(new Map(Object.entries({ attempt: int32(1), at: int32(5), name: longstr('E'), ...more })));
   it.each<[string, Field]>([
-    ['a text', longstr('no')],
+    ['a string', longstr('no')],
     ['an empty array', array([])],
     ['texts', array([longstr('a'), longstr('b')])],
     ['an entry without a time', array([table(new Map([['attempt', int32(1)]]))])],

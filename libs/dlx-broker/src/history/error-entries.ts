@@ -38,7 +38,7 @@ export const mostErrors = 100;
 /** The most characters of the message of an entry. */
 export const mostErrorMessage = 256;
 
-/** The most characters of a text of an entry. */
+/** The most characters of a string of an entry. */
 const longest = { name: 128, message: mostErrorMessage, handler: 128, host: 64 } as const;
 
 /** The name of an entry of a redrive. */

@@ -19,7 +19,7 @@ export const errorKind = (name: string, message: string | undefined): string =>
 /** The most characters of a fingerprint. */
 export const longestFingerprint = 128;
 
-/** True for a text that can be a fingerprint. */
+/** True for a string that can be a fingerprint. */
 export const isFingerprint = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= longestFingerprint;
 

@@ -25,7 +25,7 @@ const parents = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\d
 /** True for a `traceparent` that names a trace. */
 export const isTraceparent = (text: string): boolean => text.length <= longest.traceparent && parents.test(text);
 
-/** The text of a header for a propagator. A text that is too long counts as absent, and so does any other type. */
+/** The text of a header for a propagator. A string that is too long counts as absent, and so does any other type. */
 export function traceTextAt(headers: FieldTable | undefined, name: string): string | undefined {
   const text = textAt(headers, name);
   if (text === undefined) return undefined;

@@ -63,7 +63,7 @@ export function integerOf(value: Field | undefined): number | bigint | undefined
   }
 }
 
-/** A field of a text: a long string of AMQP. */
+/** A field of a string: `longstr` of AMQP. */
 export const longstr = (value: string): Field => ({ type: 'S', value });
 /** A field of a signed whole number in 32 bits. */
 export const int32 = (value: number): Field => ({ type: 'I', value });

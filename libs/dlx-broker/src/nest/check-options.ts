@@ -26,7 +26,7 @@ export function checkAll(given: Readonly<Record<string, unknown>>, checks: Check
 export const readLater: Check = () => undefined;
 
 export const isText: Check = (value, origin) => {
-  if (text.read(value, origin).value === '') throw refused(value, origin, 'is empty; write a text, or leave it out');
+  if (text.read(value, origin).value === '') throw refused(value, origin, 'is empty; write a string, or leave it out');
 };
 
 export const isFunction: Check = (value, origin) => {

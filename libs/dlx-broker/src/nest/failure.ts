@@ -3,7 +3,7 @@ import { longstr, type Field } from '../message/index.js';
 import { dlxHeaders } from './headers.js';
 import { reasonsOf } from './reasons.js';
 
-/** The most characters of a text that are read. No option allows more. */
+/** The most characters of a string that are read. No option allows more. */
 const longest = 65_536;
 /** Errors that are followed from cause to cause. */
 const mostCauses = 5;

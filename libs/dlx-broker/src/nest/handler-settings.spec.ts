@@ -84,7 +84,7 @@ describe('bad input names decorator, handler and value:', () => {
     ],
     [MaxPriority(256), '@MaxPriority on OrdersController.created: 256 is not between 1 and 255'],
     [Prefetch(70_000), '@Prefetch on OrdersController.created: 70000 is not between'],
-    [DeadLetter(wrong(5)), 'exchange of @DeadLetter on OrdersController.created: 5 is not a text'],
+    [DeadLetter(wrong(5)), 'exchange of @DeadLetter on OrdersController.created: 5 is not a string'],
     [
       DeadLetter({ exchange: 'x', strategy: wrong('twice') }),
       "strategy of @DeadLetter on OrdersController.created: 'twice'",
@@ -93,7 +93,7 @@ describe('bad input names decorator, handler and value:', () => {
     [Queue({ name: 'q', durabel: true } as never), "@Queue on OrdersController.created: 'durabel' is no option"],
     [Queue({ durable: wrong('yes') }), "durable of @Queue on OrdersController.created: 'yes' is not a boolean"],
     [Bind(''), "@Bind on OrdersController.created: '' is the default exchange"],
-    [Bind('x', wrong(5)), 'routingKey of @Bind on OrdersController.created: 5 is not a text'],
+    [Bind('x', wrong(5)), 'routingKey of @Bind on OrdersController.created: 5 is not a string'],
     [
       Retry(wrong('3')),
       "@Retry on OrdersController.created: '3' is no policy: write { attempts: 5 }, or false for none",

@@ -26,7 +26,7 @@ export const areLoggingOptions: Check = (value, origin) => {
   }
 };
 
-/** A line as an object. As a text it is its sentence; JSON and loggers that copy properties have its fields. */
+/** A line as an object. As a string it is its sentence; JSON and loggers that copy properties have its fields. */
 export class LogLine {
   readonly [field: string]: unknown;
 

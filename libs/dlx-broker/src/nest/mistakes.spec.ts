@@ -19,7 +19,7 @@ import { RetryLater } from './outcomes.js';
 import { DlxRecordBuilder } from './record-builder.js';
 
 /*
- * What users write wrong: of another type, undefined, misspelt, or in the wrong place. Every one is refused by a text that
+ * What users write wrong: of another type, undefined, misspelt, or in the wrong place. Every one is refused by an error that
  * says where it stands, what is wrong and what there is instead. The casts stand for JavaScript, and for values of `any`.
  */
 
@@ -48,9 +48,9 @@ function refuses(cases: readonly Case[]): void {
 const bad = (value: unknown): Any => value as Any;
 
 describe('decorators refuse', () => {
-  const noUnit = /@\w+ on Orders\.create: '30' has no unit; write 30 for milliseconds, or a text such as '30s'/;
+  const noUnit = /@\w+ on Orders\.create: '30' has no unit; write 30 for milliseconds, or a string such as '30s'/;
   refuses([
-    ['@Ttl of a text without a unit', () => above(Ttl('30')), noUnit],
+    ['@Ttl of a string without a unit', () => above(Ttl('30')), noUnit],
     [
       '@Ttl of undefined',
       () => above(Ttl(bad(undefined))),
@@ -58,9 +58,9 @@ describe('decorators refuse', () => {
     ],
     ['@Ttl of null', () => above(Ttl(bad(null))), /null is not a duration/],
     ['@Ttl of an object', () => above(Ttl(bad({ s: 3 }))), /\{"s":3\} is not a duration/],
-    ['@Expires of a text without a unit', () => above(Expires('30')), noUnit],
+    ['@Expires of a string without a unit', () => above(Expires('30')), noUnit],
     ['@Expires of 0', () => above(Expires(0)), /0 is less than 1 ms/],
-    ['@MaxLength of a text', () => above(MaxLength(bad('5'))), /'5' is not a whole number/],
+    ['@MaxLength of a string', () => above(MaxLength(bad('5'))), /'5' is not a whole number/],
     ['@MaxLength of NaN', () => above(MaxLength(Number.NaN)), /NaN is not a whole number/],
     [
       '@MaxLength, overflow in its place',
@@ -81,7 +81,7 @@ describe('decorators refuse', () => {
     ['@Quorum of a number', () => above(Quorum(bad(5))), /5 is not an object of options; write \{ deliveryLimit: 5 \}/],
     ['@Quorum, a misspelt option', () => above(Quorum(bad({ deliverylimit: 5 }))), /did you mean 'deliveryLimit'\?/],
     ['@MaxPriority of 256', () => above(MaxPriority(256)), /256 is not between 1 and 255/],
-    ['@Prefetch of a text', () => above(Prefetch(bad('10'))), /'10' is not a whole number/],
+    ['@Prefetch of a string', () => above(Prefetch(bad('10'))), /'10' is not a whole number/],
     [
       '@ConsumerPriority of undefined',
       () => above(ConsumerPriority(bad(undefined))),
@@ -139,8 +139,8 @@ describe('decorators refuse', () => {
       () => above(Bind('x', bad(undefined))),
       /routingKey of @Bind on Orders\.create: undefined/,
     ],
-    ['@Bind, a key that is a number', () => above(Bind('x', bad(5))), /5 is not a text/],
-    ['@Bind, headers that are a text', () => above(Bind('x', '', bad('all'))), /'all' is not an object of options/],
+    ['@Bind, a key that is a number', () => above(Bind('x', bad(5))), /5 is not a string/],
+    ['@Bind, headers that are a string', () => above(Bind('x', '', bad('all'))), /'all' is not an object of options/],
     [
       '@DeadLetter of undefined',
       () => above(DeadLetter(bad(undefined))),
@@ -161,7 +161,7 @@ describe('decorators refuse', () => {
       () => above(DeadLetter(bad({ exchange: 'x', routing_key: 'y' }))),
       /did you mean 'routingKey'\?/,
     ],
-    ['@DeadLetter of true', () => above(DeadLetter(bad(true))), /exchange of @DeadLetter .* true is not a text/],
+    ['@DeadLetter of true', () => above(DeadLetter(bad(true))), /exchange of @DeadLetter .* true is not a string/],
     [
       '@DeadLetter, with an exchange and with false',
       () => above(DeadLetter('x'), DeadLetter(false)),
@@ -181,9 +181,9 @@ describe('decorators refuse', () => {
     ['@Retry of undefined', () => above(Retry(bad(undefined))), /policy of @Retry on Orders\.create: undefined/],
     ['@Retry of a number', () => above(Retry(bad(3))), /3 is no policy: write \{ attempts: 5 \}/],
     ['@Retry of true', () => above(Retry(bad(true))), /true is no policy/],
-    ['@Idempotent of a text', () => above(Idempotent(bad('id'))), /'id' is not an object of options; write \{ key:/],
+    ['@Idempotent of a string', () => above(Idempotent(bad('id'))), /'id' is not an object of options; write \{ key:/],
     [
-      '@Idempotent, a key that is a text',
+      '@Idempotent, a key that is a string',
       () => above(Idempotent(bad({ key: 'id' }))),
       /key of @Idempotent .* 'id' is not a function/,
     ],
@@ -201,12 +201,12 @@ describe('decorators refuse', () => {
     ['@Quorum, a misspelt option', () => above(Quorum(bad({ deliverylimit: 2 }))), /there are deliveryLimit$/],
     ['@Exchange, a misspelt option', () => above(Exchange('x', bad({ typ: 2 }))), /there are type, durable,/],
     [
-      '@Idempotent, a key that is a text: what to write',
+      '@Idempotent, a key that is a string: what to write',
       () => above(Idempotent(bad({ key: 'id' }))),
       /'id' is not a function; write \(order\) => order\.id$/,
     ],
     [
-      '@Ordered, a key that is a text: what to write',
+      '@Ordered, a key that is a string: what to write',
       () => above(Ordered(bad({ key: 'id' }))),
       /'id' is not a function; write \(order\) => order\.id$/,
     ],
@@ -221,12 +221,12 @@ describe('decorators refuse', () => {
       /contract of @Answer on Orders\.create: event\('order\.created'\) is no request; write @On for an event$/,
     ],
     [
-      '@On with a text',
+      '@On with a string',
       () => above(bad(On(bad('order.created')))),
       /'order\.created' is no contract; write event\('order\.created'\), or @Consume with a routingKey$/,
     ],
     [
-      '@Answer with a text',
+      '@Answer with a string',
       () => above(bad(Answer(bad('price')))),
       /'price' is no contract; write request\('order\.price'\)$/,
     ],
@@ -277,7 +277,7 @@ describe('forRoot refuses', () => {
       /'prefecth' is no option; did you mean 'prefetch'\? there are name, isGlobal/,
     ],
     ['an option of another library', root({ uri: 'amqp://' }), /'uri' is no option; there are name/],
-    ['name of a number', root({ name: 5 }), about('name', '5 is not a text')],
+    ['name of a number', root({ name: 5 }), about('name', '5 is not a string')],
     ['isGlobal in words', root({ isGlobal: 'yes' }), about('isGlobal', "'yes' is neither true nor false")],
     ['broker that is a port', root({ broker: 5672 }), about('broker', 'number is no broker; write embedded\\(\\), ')],
     ['broker that is an address', root({ broker: 'amqp://' }), about('broker', 'string is no broker')],
@@ -440,7 +440,7 @@ describe('option topology and forFeature refuse', () => {
     ['a list', topology([]), /option 'topology' of DlxBrokerModule: \[\] is not an object of options/],
     ['queue for queues', topology({ queue: [] }), /did you mean 'queues'\? there are exchanges, queues, bindings/],
     ['queues that are no list', topology({ queues: { name: 'x' } }), /queues of option 'topology' .* is not a list/],
-    ['a queue without a name', queues({}), /name of a queue of option 'topology' .* undefined is not a text/],
+    ['a queue without a name', queues({}), /name of a queue of option 'topology' .* undefined is not a string/],
     ['a queue of a number', queues(5), /5 is not an object of options; write a name/],
     ['a queue, a name too long', queues('x'.repeat(256)), /is longer than 255 bytes/],
     ['a queue, its name misspelt', topology({ queues: [{ nam: 'x' }] }), /'nam' is no option; did you mean 'name'\?/],
@@ -491,7 +491,7 @@ describe('option topology and forFeature refuse', () => {
       () => queue('x', bad({ ttl: '1s', deadletter: 'd' })),
       /queue\('x'\): 'deadletter' is no option; did you mean 'deadLetter'\?/,
     ],
-    ['queue() without a name', () => queue(bad(undefined)), /undefined is not a text/],
+    ['queue() without a name', () => queue(bad(undefined)), /undefined is not a string/],
     ['an exchange without a name', topology({ exchanges: [{}] }), /name of exchanges\[0\] of option 'topology'/],
     ['an exchange, a misspelt word', topology({ exchanges: [{ name: 'x', typ: 'topic' }] }), /did you mean 'type'\?/],
     ['a binding of names', topology({ bindings: ['x'] }), /write \{ source: 'exchange', destination: 'queue'/],
@@ -525,11 +525,11 @@ describe('retry policies refuse', () => {
     ],
     ['a backoff without a delay', plan({ attempts: 3, backoff: { type: 'fixed' } }), /backoff\.delay/],
     [
-      'retryOn of a text',
+      'retryOn of a string',
       plan({ attempts: 3, retryOn: 'Error' }),
       /retryOn: .*Error.* is neither a class of errors nor a function/,
     ],
-    ['neverRetry of a list of texts', plan({ attempts: 3, neverRetry: ['Error'] }), /neverRetry/],
+    ['neverRetry of a list of strings', plan({ attempts: 3, neverRetry: ['Error'] }), /neverRetry/],
     ['a parking lot of a number', plan({ attempts: 3, parkingLot: 5 }), /parkingLot/],
     ['a timeout without a unit', plan({ attempts: 3, timeout: '5' }), /timeout: '5' has no unit/],
     ['a deadline of true', plan({ attempts: 3, deadline: true }), /deadline/],
@@ -554,11 +554,15 @@ describe('records and redrives refuse', () => {
       /expiration of DlxRecordBuilder: '30' has no unit/,
     ],
     ['a record, delay without a unit', record({ delay: '30' }), /delay of DlxRecordBuilder: '30' has no unit/],
-    ['a record, a message id of a number', record({ messageId: 5 }), /messageId of DlxRecordBuilder: 5 is not a text/],
+    [
+      'a record, a message id of a number',
+      record({ messageId: 5 }),
+      /messageId of DlxRecordBuilder: 5 is not a string/,
+    ],
     ['a record, a timestamp of a number', record({ timestamp: 5 }), /timestamp of DlxRecordBuilder: 5 is not a Date/],
-    ['a record, headers of a text', record({ headers: 'x' }), /headers of DlxRecordBuilder: 'x' is not an object/],
-    ['a record, cc of a text', record({ cc: 'x' }), /cc of DlxRecordBuilder: 'x' is not a list of texts/],
-    ['a record, exchange of an object', record({ exchange: {} }), /exchange of DlxRecordBuilder: \{\} is not a text/],
+    ['a record, headers of a string', record({ headers: 'x' }), /headers of DlxRecordBuilder: 'x' is not an object/],
+    ['a record, cc of a string', record({ cc: 'x' }), /cc of DlxRecordBuilder: 'x' is not a list of strings/],
+    ['a record, exchange of an object', record({ exchange: {} }), /exchange of DlxRecordBuilder: \{\} is not a string/],
     ['a redrive of nothing', redrive(undefined), /redrive: undefined is not an object/],
     ['a redrive, a misspelt option', redrive({ from: 'x', persecond: 1 }), /did you mean 'perSecond'\?/],
     ['a redrive from nowhere', redrive({}), /from names no queue/],
@@ -568,7 +572,7 @@ describe('records and redrives refuse', () => {
       redrive({ from: 'x', perSecond: '5' }),
       /perSecond is '5'; write a number above 0/,
     ],
-    ['a redrive, where of a text', redrive({ from: 'x', where: 'all' }), /where is 'all'; write/],
+    ['a redrive, where of a string', redrive({ from: 'x', where: 'all' }), /where is 'all'; write/],
     ['a redrive, dryRun in words', redrive({ from: 'x', dryRun: 'yes' }), /dryRun is 'yes'; write true or false/],
     ['a redrive, circuit of true', redrive({ from: 'x', circuit: true }), /redrive: circuit: true is not an object/],
     [
@@ -615,7 +619,7 @@ describe('the client refuses', () => {
     ],
     ['a delay without a unit', { delay: '10' }, /delay of emit: '10' has no unit/],
     ['a negative delay', { delay: -1 }, /is negative/],
-    ['a message id of a number', { messageId: 5 }, /messageId of emit: 5 is not a text/],
+    ['a message id of a number', { messageId: 5 }, /messageId of emit: 5 is not a string/],
   ])('%s', async (_, options, text) => {
     await expect(emit(options)).rejects.toThrow(text);
   });

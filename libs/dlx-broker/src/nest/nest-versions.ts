@@ -179,7 +179,7 @@ export function creatorForOneMethod(
   return Object.assign(creator, { handlerMetadataStorage: store });
 }
 
-/** A parameter of a method as Nest reads it. `type` is a number for `@Payload()` and `@Ctx()`, and a text for decorators of applications. */
+/** A parameter of a method as Nest reads it. `type` is a number for `@Payload()` and `@Ctx()`, and a string for decorators of applications. */
 export interface NestParameter {
   readonly index: number;
   readonly type: unknown;

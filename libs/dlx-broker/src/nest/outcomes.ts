@@ -9,7 +9,7 @@ import { parseDuration, refused } from '../options/index.js';
 
 /**
  * Another attempt after a delay. It counts as an attempt of `@Retry`; without a policy the number of attempts has no limit.
- * @param delay milliseconds, or a text such as `'30s'`; 0 is at once, to the back of the queue
+ * @param delay milliseconds, or a string such as `'30s'`; 0 is at once, to the back of the queue
  * @throws DlxConfigurationError when the delay is no duration
  */
 export class RetryLater extends RpcException {
@@ -52,7 +52,7 @@ export class Drop extends RpcException {
 /**
  * Something that the handler needs is not there. The message comes again later, as the same attempt. The circuit of the handler opens
  * at once (`@Circuit`); without a circuit only this message waits.
- * @param wait how long the service is likely to be away: milliseconds, or a text such as `'30s'`. Default: the pause of the circuit, or
+ * @param wait how long the service is likely to be away: milliseconds, or a string such as `'30s'`. Default: the pause of the circuit, or
  *   30 seconds without one
  * @throws DlxConfigurationError when the wait is no duration above 0
  */

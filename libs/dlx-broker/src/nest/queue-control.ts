@@ -3,7 +3,7 @@ import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, shown }
 
 /** How long a queue is paused. */
 export interface PauseOptions {
-  /** The pause ends by itself after this time, up to 365 days: milliseconds, or a text such as `'1h'`. Default: it lasts. */
+  /** The pause ends by itself after this time, up to 365 days: milliseconds, or a string such as `'1h'`. Default: it lasts. */
   readonly for?: string | number;
 }
 
@@ -28,7 +28,7 @@ export class QueueControl {
   async pause(reason?: string, options: PauseOptions = {}): Promise<void> {
     const origin = `pause() of queue '${this.name}'`;
     if (reason !== undefined && typeof reason !== 'string') {
-      throw new DlxConfigurationError(`${origin}: the reason is ${shown(reason)}; write a text`);
+      throw new DlxConfigurationError(`${origin}: the reason is ${shown(reason)}; write a string`);
     }
     refuseUnknown(optionsOf(options, origin, "write { for: '1h' }"), ['for'], origin);
     const { for: time } = options;

@@ -144,10 +144,10 @@ function propertiesOf(options: DlxRecordOptions): Properties {
   if (headers !== undefined) optionsOf(headers, `headers of ${origin}`, "write { tenant: 'acme' }");
   for (const [name, keys] of Object.entries({ cc, bcc })) {
     if (keys !== undefined && !Array.isArray(keys))
-      throw refused(keys, `${name} of ${origin}`, 'is not a list of texts');
+      throw refused(keys, `${name} of ${origin}`, 'is not a list of strings');
   }
   for (const key of [...(cc ?? []), ...(bcc ?? [])]) {
-    if (typeof key !== 'string') throw refused(key, `cc or bcc of ${origin}`, 'is not a text');
+    if (typeof key !== 'string') throw refused(key, `cc or bcc of ${origin}`, 'is not a string');
   }
   const table = fieldTableOf({ ...headers, CC: cc, BCC: bcc }, `headers of ${origin}`);
   return {

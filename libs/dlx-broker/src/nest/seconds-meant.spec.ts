@@ -50,7 +50,7 @@ describe('a number below 1000, which is milliseconds', () => {
     expect(await warningsOf(...decorators)).toEqual([warning]);
   });
 
-  it('is no matter for retries, in a text, and in a list that ends with a long pause', async () => {
+  it('is no matter for retries, in a string, and in a list that ends with a long pause', async () => {
     const retry = Retry({ attempts: 3, backoff: 10, parkFor: '90ms' });
     expect(await warningsOf(Circuit('post'), retry)).toEqual([]);
     expect(

@@ -5,7 +5,7 @@ import { DlxClient } from './client.js';
 import { DlxServer } from './server.js';
 import { defaultBrokerName } from './options.js';
 
-/** The token of a class: for the default broker the class itself, for a named broker a text. */
+/** The token of a class: for the default broker the class itself, for a named broker a string. */
 const token = (type: { readonly name: string } & InjectionToken, name: string): InjectionToken =>
   name === defaultBrokerName ? type : `${type.name}:${name}`;
 

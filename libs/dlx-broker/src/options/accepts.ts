@@ -12,7 +12,7 @@ export interface Accepts {
 export const text: Accepts = {
   says: 'text',
   read(value, origin) {
-    if (typeof value !== 'string') throw refused(value, origin, 'is not a text');
+    if (typeof value !== 'string') throw refused(value, origin, 'is not a string');
     return { type: 'S', value };
   },
 };
@@ -41,12 +41,12 @@ export const whole = (least: number, most: number): Accepts => ({
   },
 });
 
-/** Milliseconds, or a text such as '30s' or '5 minutes'. */
+/** Milliseconds, or a string such as '30s' or '5 minutes'. */
 export const duration = (least: number): Accepts => ({
   says: `duration, at least ${least} ms`,
   read(value, origin) {
     if (typeof value !== 'number' && typeof value !== 'string') {
-      throw refused(value, origin, "is not a duration; write milliseconds or a text such as '30s' or '5 minutes'");
+      throw refused(value, origin, "is not a duration; write milliseconds or a string such as '30s' or '5 minutes'");
     }
     const milliseconds = parseDuration(value, origin);
     if (milliseconds < least) {

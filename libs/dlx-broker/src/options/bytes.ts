@@ -9,7 +9,7 @@ const units: ReadonlyMap<string, number> = new Map([
 
 /**
  * A number of bytes, or one with a unit: `500MB` are 500,000,000, `64MiB` 67,108,864.
- * @returns NaN for a text that is no number of bytes
+ * @returns NaN for a string that is no number of bytes
  */
 export function bytesIn(text: string): number {
   const [, number, unit = ''] = /^([0-9]+) ?([A-Za-z]*)$/.exec(text) ?? [];

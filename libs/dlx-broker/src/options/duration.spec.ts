@@ -46,7 +46,7 @@ describe('a duration', () => {
     'x'.repeat(500),
     null as never,
     undefined as never,
-  ])('%j is refused by a text that names where it stands (rule B1)', (written) => {
+  ])('%j is refused by a string that names where it stands (rule B1)', (written) => {
     const attempt = () => parseDuration(written, '@Ttl on OrdersController.created');
     expect(attempt).toThrow(DlxConfigurationError);
     expect(attempt).toThrow(/^@Ttl on OrdersController\.created: /);

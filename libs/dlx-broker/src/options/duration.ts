@@ -12,7 +12,7 @@ export const shownUnits = [
 ] as const;
 
 /**
- * Reads a duration as users write it: a number of milliseconds, or a text with a unit such as `'200ms'`, `'30s'`, `'1h'`.
+ * Reads a duration as users write it: a number of milliseconds, or a string with a unit such as `'200ms'`, `'30s'`, `'1h'`.
  * @param value what the user wrote
  * @param origin where it is written, for the error: `retry.backoff.delay of OrdersController.created`
  * @returns whole milliseconds, 0 up to ten years (rule B1)
@@ -21,14 +21,14 @@ export const shownUnits = [
 export function parseDuration(value: string | number, origin: string): number {
   if (typeof value === 'string' && bareNumber.test(value)) {
     const number = value.trim();
-    throw refused(value, origin, `has no unit; write ${number} for milliseconds, or a text such as '${number}s'`);
+    throw refused(value, origin, `has no unit; write ${number} for milliseconds, or a string such as '${number}s'`);
   }
   const milliseconds = typeof value === 'string' ? read(value) : value;
   if (milliseconds === undefined || !Number.isFinite(milliseconds)) {
     throw refused(
       value,
       origin,
-      "is not a duration; write milliseconds or a text such as '200ms', '30s', '5m' or '1h'",
+      "is not a duration; write milliseconds or a string such as '200ms', '30s', '5m' or '1h'",
     );
   }
   if (milliseconds < 0) throw refused(value, origin, 'is negative; a duration is 0 or more');
@@ -70,7 +70,7 @@ const withUnit = /^(-?\d*\.?\d+) *([a-z]+)$/i;
 /** The longest text that is read: a client may have written it. */
 const longestText = 100;
 
-/** Milliseconds of a text with a unit; undefined for a text that is no duration. */
+/** Milliseconds of a string with a unit; undefined for a string that is no duration. */
 function read(text: string): number | undefined {
   const [, amount, unit = ''] = (text.length <= longestText && withUnit.exec(text)) || [];
   const size = units.get(unit.toLowerCase());

@@ -10,7 +10,7 @@ import { refused } from './refused.js';
 export function parseTimeLimit(value: unknown, origin: string, least: number): number {
   if (value === false) return Infinity;
   if (typeof value !== 'number' && typeof value !== 'string') {
-    throw refused(value, origin, "is no duration; write milliseconds, a text such as '30m', or false for no limit");
+    throw refused(value, origin, "is no duration; write milliseconds, a string such as '30m', or false for no limit");
   }
   const milliseconds = parseDuration(value, origin);
   if (milliseconds >= least) return milliseconds;

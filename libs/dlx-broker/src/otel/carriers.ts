@@ -17,7 +17,7 @@ export interface Incoming {
   readonly metadata: Readonly<Record<string, string>> | undefined;
 }
 
-/** The most characters of a text from the metadata. */
+/** The most characters of a string from the metadata. */
 const longest = 8192;
 
 export const getter: TextMapGetter<Incoming> = {

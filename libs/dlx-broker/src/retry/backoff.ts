@@ -11,7 +11,7 @@ import {
 import { nearestStep } from './steps.js';
 import { mostWaitQueues } from './wait-queue-names.js';
 
-/** A wait as users write it: milliseconds, or a text such as `'200ms'`. */
+/** A wait as users write it: milliseconds, or a string such as `'200ms'`. */
 export type Wait = number | string;
 
 /**

@@ -135,7 +135,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
 
   /**
    * Sends it to its work queue after a delay, as one more attempt.
-   * @param delay milliseconds, or a text such as `'30s'`; 0 is at once. Each distinct delay needs a wait queue of its own; when
+   * @param delay milliseconds, or a string such as `'30s'`; 0 is at once. Each distinct delay needs a wait queue of its own; when
    *   there are 64, the nearest of them is used
    */
   retryIn(delay: number | string): Promise<void> {

@@ -50,7 +50,7 @@ export interface FromOptions {
    * the prefetch, which costs up to 32 consumers.
    */
   readonly leaveAtMost?: number;
-  /** With a pattern: how often to search for new queues. Milliseconds or a text; default `'5s'`. */
+  /** With a pattern: how often to search for new queues. Milliseconds or a string; default `'5s'`. */
   readonly pollInterval?: number | string;
 }
 

@@ -91,9 +91,9 @@ describe('a letter that is redriven with an edit', () => {
 
   it.each<[string, Properties, unknown, string]>([
     ['JSON', json, { a: [1] }, '{"a":[1]}'],
-    ['JSON of a text', json, 'text', '"text"'],
+    ['JSON of a string', json, 'text', '"text"'],
     ['no content type', {}, null, 'null'],
-    ['a text', { contentType: 'text/plain' }, 'ü', 'ü'],
+    ['a string', { contentType: 'text/plain' }, 'ü', 'ü'],
     ['bytes', { contentType: 'application/octet-stream' }, Buffer.from('abc'), 'abc'],
     ['bytes of a coded body', { ...json, contentEncoding: 'gzip' }, Buffer.from('coded'), 'coded'],
   ])('writes the payload as its content type says: %s', async (_, properties, payload, body) => {
@@ -125,7 +125,7 @@ describe('a letter that is redriven with an edit', () => {
       { payload: { a: 1 } },
       "content type of the message is 'image/png'",
     ],
-    ['a value for a text', { contentType: 'text/plain' }, { payload: { a: 1 } }, 'the payload is no text'],
+    ['a value for a string', { contentType: 'text/plain' }, { payload: { a: 1 } }, 'the payload is no text'],
     ['another character set', { contentType: 'text/plain; charset=latin1' }, { payload: 'a' }, 'encoded in latin1'],
     ['a circle', json, { payload: loop }, 'cannot be written as JSON'],
     ['a function', json, { payload: () => 1 }, 'a function cannot be written as JSON'],

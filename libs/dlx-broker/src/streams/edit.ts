@@ -15,7 +15,7 @@ import { checkOptions } from './given.js';
 /** What is changed in a letter that is redriven. Everything else stays, the message id too. */
 export interface Edit {
   /**
-   * The new payload. It is written as the content type of the letter says: as JSON, or as a text. Bytes become the body as they are. With
+   * The new payload. It is written as the content type of the letter says: as JSON or as plain text. Bytes become the body as they are. With
    * `{ pattern, data, id }` of Nest's transporters the payload is all of it, and not `data` alone.
    */
   readonly payload?: unknown;

@@ -11,10 +11,10 @@ export function checkFunction(value: unknown, origin: string, remedy: string): v
   if (typeof value !== 'function') throw refused(value, origin, `is not a function; write ${remedy}`);
 }
 
-/** @throws DlxConfigurationError unless it is a text with at least one character */
+/** @throws DlxConfigurationError unless it is a string with at least one character */
 export function queueOf(value: unknown, origin: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw refused(value, origin, "is not the name of a queue; write a text such as 'orders.parked'");
+  throw refused(value, origin, "is not the name of a queue; write a string such as 'orders.parked'");
 }
 
 /**
@@ -33,7 +33,7 @@ export function targetOf(value: unknown, origin: string): Address | string | und
 export interface WithinOption {
   /**
    * How long a promise that the function returns may stay unsettled before the stream fails with a
-   * {@link CallbackTimeoutError}: milliseconds or a text. Default `'1m'`; false: for ever.
+   * {@link CallbackTimeoutError}: milliseconds or a string. Default `'1m'`; false: for ever.
    */
   readonly within?: number | string | false;
 }

@@ -41,7 +41,7 @@ export interface RedriveCircuit {
   readonly share: number;
   /** The number of letters between two looks. */
   readonly atLeast: number;
-  /** The length of the pause: milliseconds or a text. */
+  /** The length of the pause: milliseconds or a string. */
   readonly pause: number | string;
 }
 

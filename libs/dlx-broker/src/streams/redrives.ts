@@ -65,7 +65,7 @@ export class Redrives {
 
   /**
    * Redrives repeatedly: first after `every`, and then each time `every` after the end of the redrive before.
-   * @param every milliseconds, or a text such as `'15m'`
+   * @param every milliseconds, or a string such as `'15m'`
    * @param observe called with every task when it begins; an error that it throws is logged, and the schedule continues
    * @returns unsubscribe it to end the schedule and the redrive under way; both end with the application as well
    */

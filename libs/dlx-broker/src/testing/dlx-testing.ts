@@ -236,7 +236,7 @@ export class DlxTesting {
   /**
    * Moves the time. It stops at every timer on the way (a message expires, a wait ends), and waits until the handlers have settled
    * their messages before it continues. So messages that the handlers publish meanwhile have the right time.
-   * @param duration milliseconds, or a text such as `'30s'`
+   * @param duration milliseconds, or a string such as `'30s'`
    * @throws UnsettledError as `settled`
    */
   async advance(duration: number | string, options?: SettledOptions): Promise<void> {

@@ -45,7 +45,7 @@ export class ManualClock implements Clock {
 
   /**
    * Moves on by a duration, running every wake-up on the way; `advance(0)` runs what is due now.
-   * @param duration milliseconds, or a text such as `'30s'`
+   * @param duration milliseconds, or a string such as `'30s'`
    */
   advance(duration: number | string): void {
     this.advanceTo(this.#now + parseDuration(duration, 'ManualClock.advance'));

@@ -10,17 +10,17 @@ import { DlxConfigurationError, optionsOf, refused } from '../options/index.js';
 
 /** The name of a queue or an exchange that is declared. @throws DlxConfigurationError */
 export function checkedName(name: unknown, origin: string): string {
-  if (typeof name !== 'string') throw refused(name, origin, 'is not a text');
+  if (typeof name !== 'string') throw refused(name, origin, 'is not a string');
   if (name === '') throw refused(name, origin, 'is empty; write a name');
   if (!isShortstr(name)) throw refused(name, origin, `is longer than ${maxShortstrBytes} bytes`);
   return name;
 }
 
-/** A routing key, or several. @throws DlxConfigurationError unless it is a text or several, none longer than AMQP allows */
+/** A routing key, or several. @throws DlxConfigurationError unless it is a string or several, none longer than AMQP allows */
 export function routingKeysOf(value: unknown, origin: string): readonly string[] {
   const keys: readonly unknown[] = Array.isArray(value) ? value : [value];
   for (const key of keys) {
-    if (typeof key !== 'string') throw refused(key, `routingKey of ${origin}`, 'is not a text');
+    if (typeof key !== 'string') throw refused(key, `routingKey of ${origin}`, 'is not a string');
     if (!isShortstr(key)) {
       throw refused(key, `routingKey of ${origin}`, `is longer than ${maxShortstrBytes} bytes`);
     }

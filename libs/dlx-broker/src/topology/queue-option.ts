@@ -23,7 +23,7 @@ export interface QueueProperties {
   readonly exclusive?: boolean;
   /** Default false. */
   readonly autoDelete?: boolean;
-  /** How long a message may wait: milliseconds, or a text such as `'30s'`. */
+  /** How long a message may wait: milliseconds, or a string such as `'30s'`. */
   readonly ttl?: number | string;
   /** After how long without a consumer the queue is deleted, with everything in it: milliseconds or `'1h'`. */
   readonly expires?: number | string;

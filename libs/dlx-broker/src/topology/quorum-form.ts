@@ -21,7 +21,7 @@ export interface QueueForm {
 export interface QuorumForm {
   readonly removed: readonly string[];
   readonly set: ReadonlyMap<string, string | number>;
-  /** The differences, each as a text that follows the name of the queue. */
+  /** The differences, each as a string that follows the name of the queue. */
   readonly notes: readonly string[];
 }
 

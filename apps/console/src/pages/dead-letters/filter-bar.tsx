@@ -76,7 +76,7 @@ function Field({ name, children, wide = false }: { name: string; children: Compo
   );
 }
 
-/** A text of the filter. It is applied by Enter, or when the field loses the focus. */
+/** A string of the filter. It is applied by Enter, or when the field loses the focus. */
 function Text(props: {
   name: string;
   part: FilterPart;

@@ -38,7 +38,7 @@ export const propertyNames = [
   'app_id',
 ] as const;
 
-/** The properties that are whole numbers, with their ranges. The expiration is a text of digits. */
+/** The properties that are whole numbers, with their ranges. The expiration is a string of digits. */
 const numbers: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = {
   delivery_mode: [1n, 2n],
   priority: [0n, 255n],

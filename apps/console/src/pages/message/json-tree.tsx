@@ -6,7 +6,7 @@ import type { JsonNode } from './json';
 /** The members that are shown at a time; a click shows as many more. */
 const step = 100;
 
-/** The characters of a text that are shown before a click. */
+/** The characters of a string that are shown before a click. */
 const longText = 400;
 
 /** A JSON value as a tree. Only open parts are rendered. */

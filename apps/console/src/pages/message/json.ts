@@ -19,7 +19,7 @@ export function parseJson(text: string): JsonNode | undefined {
   }
 }
 
-/** Why a text is not JSON; undefined if it is. */
+/** Why a string is not JSON; undefined if it is. */
 export function problemOf(text: string): string | undefined {
   try {
     JSON.parse(text);
@@ -35,7 +35,7 @@ const space = /[ \t\n\r]*/y;
 const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const literal = /true|false|null/y;
 
-/** Reads a text that is known to be JSON. */
+/** Reads a string that is known to be JSON. */
 class Parser {
   #at = 0;
 

@@ -275,7 +275,9 @@ describe('functions for URLs and credentials', () => {
         startAttempts: 1,
       });
       const { failure } = await start();
-      expect(failure?.message).toContain("option 'credentials' of rabbitmq() gave no { user, password } of two texts");
+      expect(failure?.message).toContain(
+        "option 'credentials' of rabbitmq() gave no { user, password } of two strings",
+      );
       expect(attempts).toHaveLength(0);
     },
   );

@@ -15,7 +15,7 @@ export type RabbitMqCredentials = RabbitMqUser | { readonly mechanism: 'EXTERNAL
 /** A value, a promise of one, or a function that is called for each connection, so that it may change. */
 export type Supplied<T> = T | Promise<T> | (() => T | Promise<T>);
 
-/** What {@link rabbitmq} takes. Durations are milliseconds or texts such as `'10s'`. */
+/** What {@link rabbitmq} takes. Durations are milliseconds or strings such as `'10s'`. */
 export interface RabbitMqOptions {
   /**
    * Where the servers of the cluster are: `amqp://user:password@host:5672/vhost`, `amqps://` for TLS. They are tried one after
@@ -50,7 +50,7 @@ export interface RabbitMqOptions {
   readonly closeTimeout?: number | string;
   /**
    * The `consumer_timeout` of a RabbitMQ where it is not 30 minutes: a RabbitMQ does not say it to clients. It decides which policies
-   * `@Ordered` may have. Milliseconds, a text, or false for no limit. Default: 30 minutes, and what a dlx-broker says.
+   * `@Ordered` may have. Milliseconds, a string, or false for no limit. Default: 30 minutes, and what a dlx-broker says.
    */
   readonly consumerTimeout?: number | string | false;
   /**

@@ -38,7 +38,7 @@ export function checkedCredentials(given: unknown): RabbitMqCredentials {
     if (typeof user === 'string' && typeof password === 'string') return { user, password };
     hint = typeof user === 'string' ? misnamedIn(given, 'password') : misnamedIn(given, 'user');
   }
-  throw new Error(`option 'credentials' of rabbitmq() gave no { user, password } of two texts${hint}; return both`);
+  throw new Error(`option 'credentials' of rabbitmq() gave no { user, password } of two strings${hint}; return both`);
 }
 
 /** Names that other libraries and stores of secrets use. */

@@ -31,7 +31,7 @@ export interface Listing {
 }
 
 /**
- * What a command answers: nothing, a text, or rows. A note is left out when quiet; a result as JSON is beside `"result": "ok"`, a
+ * What a command answers: nothing, a string, or rows. A note is left out when quiet; a result as JSON is beside `"result": "ok"`, a
  * document is JSON already.
  */
 export type Answer =

@@ -72,7 +72,7 @@ describe('headers by options', () => {
     ['old', longstr('x')],
   ]);
 
-  it('keep their types; new ones are texts', () => {
+  it('keep their types; new ones are strings', () => {
     expect(Object.fromEntries(withHeaders(headers, ['n=2', 'on=true', 'new=a=b'], ['old']))).toEqual({
       n: { type: 'signedint', value: 2 },
       on: { type: 'bool', value: true },

@@ -92,7 +92,7 @@ function headersIn(text: string): Headers {
 
 const unreadable = (why: string): CtlFailure => new CtlFailure(exit.data, `Error: ${why}`);
 
-/** Sets headers by options: `NAME=VALUE`. A header that exists keeps its type; a new one is a text. @throws CtlFailure */
+/** Sets headers by options: `NAME=VALUE`. A header that exists keeps its type; a new one is a string. @throws CtlFailure */
 export function withHeaders(headers: Headers, set: readonly string[], removed: readonly string[]): Headers {
   const changed = new Map(headers);
   for (const name of removed) {

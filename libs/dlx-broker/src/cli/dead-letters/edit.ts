@@ -83,7 +83,7 @@ function forgetInterrupts({ terminal }: CommandOutput): () => void {
   return () => undo?.();
 }
 
-/** Asks whether a text that cannot be sent is opened once more. */
+/** Asks whether the editor opens again with a text that cannot be sent. */
 async function isTriedAgain(fault: unknown, { error, terminal }: CommandOutput): Promise<boolean> {
   if (!(fault instanceof CtlFailure) || fault instanceof EditEnded || terminal?.confirm === undefined) return false;
   error(fault.message);

@@ -1,7 +1,7 @@
 /** A mark, a number, a literal, or the quote with which a string begins. */
 const beginnings = /[{}[\],:"]|[^\s"{}[\],:]+/g;
 
-/** The parts of a text of JSON without the white space between them. A pattern for whole strings fails for long ones. */
+/** The parts of a string of JSON without the white space between them. A pattern for whole strings fails for long ones. */
 function tokensOf(json: string): readonly string[] {
   const found: string[] = [];
   const pattern = new RegExp(beginnings);

@@ -23,7 +23,7 @@ export const withFilters = (command: Command): Command =>
     .option('--header <NAME[=VALUE]>', 'a header it has; may be given several times', several)
     .option('--error <CLASS>', 'the class or the kind of its error')
     .option('--fingerprint <FINGERPRINT>', 'the fingerprint of its error')
-    .option('--text <TEXT>', 'a text somewhere in its body')
+    .option('--text <TEXT>', 'a string somewhere in its body')
     .option('--older-than <TIME>', 'how long it is dead at least, such as 90s, 15m, 2h or 7d')
     .option('--younger-than <TIME>', 'how long it is dead at most');
 

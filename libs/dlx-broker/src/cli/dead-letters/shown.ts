@@ -9,7 +9,7 @@ export const when = (time: number | null | undefined): string =>
         .replace('T', ' ')
         .replace(/\.000Z$|Z$/, '');
 
-/** A text in one line, cut at a length. */
+/** A string in one line, cut at a length. */
 export function oneLine(text: string, length: number): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;

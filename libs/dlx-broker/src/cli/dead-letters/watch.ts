@@ -11,7 +11,7 @@ const presetSeconds = 2;
 const leastSeconds = 0.1;
 
 /**
- * Shows a text, with `--watch` again and again until an interrupt.
+ * Shows a string, with `--watch` again and again until an interrupt.
  * @param ask gets the text from the server
  * @throws CtlFailure of `ask`, which ends the watch
  */

@@ -3,7 +3,7 @@ import { CtlFailure, exit } from '../ctl/exit.js';
 /** An object of definitions. Clients choose its names and values, so each of them is checked. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Definitions as RabbitMQ's tools write them: lists by the kind of object, and a few texts. */
+/** Definitions as RabbitMQ's tools write them: lists by the kind of object, and a few strings. */
 export type Definitions = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is Row =>

@@ -1,4 +1,4 @@
-/** A sort key: a number, a text, or the text of another value with the rank of its type. */
+/** A sort key: a number, a string, or the text of another value with the rank of its type. */
 type Key = number | string | { readonly rank: number; readonly text: string };
 
 interface Keyed<T> {
@@ -86,7 +86,7 @@ function keyOf(value: unknown): Key {
   return { rank: Array.isArray(value) ? 3 : 2, text: beginningOf(JSON.stringify(value)) };
 }
 
-/** The beginning of a text, copied: a substring would keep the whole text in memory. */
+/** The beginning of a string, copied: a substring would keep the whole text in memory. */
 const beginningOf = (text: string): string =>
   text.length <= longestText ? text : Buffer.from(text.slice(0, longestText)).toString();
 

@@ -23,7 +23,7 @@ export interface MessageFilter {
   readonly fingerprint?: string;
   /** The headers that a message must have: with a value, or with any value. */
   readonly headers?: readonly WantedHeader[];
-  /** A text in the first {@link searchedBytes} of the body, case-sensitive. */
+  /** A string in the first {@link searchedBytes} of the body, case-sensitive. */
   readonly text?: string;
   /** Milliseconds since its latest death, or since its publisher sent it. */
   readonly olderThan?: number;
@@ -35,7 +35,7 @@ export interface WantedHeader {
   readonly value: string | undefined;
 }
 
-/** The number of bytes at the beginning of a body that are searched for a text. */
+/** The number of bytes at the beginning of a body that are searched for a string. */
 const searchedBytes = 65_536;
 
 type Test = (message: Message, now: number) => boolean;

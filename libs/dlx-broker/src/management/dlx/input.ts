@@ -22,7 +22,7 @@ export const filterNames = {
 /** The query parameters of a filter. */
 export const filterParameters: readonly string[] = [...Object.keys(filterNames), 'header'];
 
-/** The most characters of a text. */
+/** The most characters of a string. */
 const longest = 1_024;
 const mostHeaders = 10;
 
@@ -55,7 +55,7 @@ export function filterInQuery(query: URLSearchParams): MessageFilter {
 }
 
 /**
- * The filter of a JSON object. In `headers` a text is the wanted value, and null is any value.
+ * The filter of a JSON object. In `headers` a string is the wanted value, and null is any value.
  * @throws Problem 400
  */
 export function filterInJson(value: unknown): MessageFilter {
@@ -64,7 +64,8 @@ export function filterInJson(value: unknown): MessageFilter {
   onlyKnown(entries.keys(), [...Object.keys(filterNames), 'headers'], 'key of filter');
   const wanted: WantedHeader[] = [];
   for (const [name, text] of objectEntries(entries.get('headers') ?? {}, 'filter.headers')) {
-    if (text !== null && typeof text === 'object') throw badRequest(`filter.headers.${name} should be a text or null`);
+    if (text !== null && typeof text === 'object')
+      throw badRequest(`filter.headers.${name} should be a string or null`);
     wanted.push({ name, value: text === null ? undefined : String(text) });
   }
   return filterOf(entries, wanted);
@@ -75,7 +76,7 @@ function filterOf(given: ReadonlyMap<string, unknown>, headers: readonly WantedH
   for (const [name, key] of Object.entries(filterNames)) {
     const value = given.get(name);
     if (value === undefined || value === null) continue;
-    if (typeof value !== 'string') throw badRequest(`'${name}' should be a text`);
+    if (typeof value !== 'string') throw badRequest(`'${name}' should be a string`);
     if (value.length > longest) throw badRequest(`'${name}' is longer than ${longest} characters`);
     filter[key] = key === 'olderThan' || key === 'youngerThan' ? durationOf(value, name) : value;
   }
@@ -94,7 +95,7 @@ function checkHeader({ name, value = '' }: WantedHeader): void {
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of a text such as 90s. @throws Problem 400 */
+/** Milliseconds of a string such as 90s. @throws Problem 400 */
 export function durationOf(text: string, name: string): number {
   const [, number, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? [];
   if (unit === undefined) throw badRequest(`'${name}' should be a duration such as 90s, 15m, 2h or 7d: '${text}'`);
@@ -193,7 +194,7 @@ export function addressIn(value: unknown): Address | undefined {
   onlyKnown(entries.keys(), ['exchange', 'routing_key'], "key of 'to'");
   const [exchange, routingKey] = [entries.get('exchange'), entries.get('routing_key')];
   if (typeof exchange !== 'string' || typeof routingKey !== 'string') {
-    throw badRequest("'to' should have the texts 'exchange' and 'routing_key'");
+    throw badRequest("'to' should have the strings 'exchange' and 'routing_key'");
   }
   // The audit log keeps both names, also those of refused requests.
   if (!isShortstr(exchange)) throw badRequest(`'to.exchange' is longer than ${maxShortstrBytes} bytes`);

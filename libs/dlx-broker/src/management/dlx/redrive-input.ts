@@ -66,7 +66,7 @@ function groupsIn(body: JsonObject, find: FindQueue): readonly RedriveGroup[] {
 
 /** @throws Problem 400 */
 function groupIn({ vhost, queue, ids: given, filter }: JsonObject, find: FindQueue): RedriveGroup {
-  if (typeof vhost !== 'string' || typeof queue !== 'string') throw badRequest("'vhost' and 'queue' should be texts");
+  if (typeof vhost !== 'string' || typeof queue !== 'string') throw badRequest("'vhost' and 'queue' should be strings");
   const place = find(vhost, queue);
   const ids = idsIn(given);
   if (ids !== undefined && filter !== undefined) throw badRequest("'ids' and 'filter' exclude each other");
@@ -105,7 +105,7 @@ function idsIn(value: unknown): readonly number[] | undefined {
   if (value.length > mostIds) throw badRequest(`'ids' has more than ${mostIds}`);
   return value.map((id: unknown) => {
     if (typeof id === 'string' && /^\d{1,16}$/.test(id)) return Number(id);
-    throw badRequest(`${JSON.stringify(id)} is no id of a message: they are texts of digits`);
+    throw badRequest(`${JSON.stringify(id)} is no id of a message: they are strings of digits`);
   });
 }
 

@@ -66,7 +66,7 @@ const leftSoFar = ({ lastPosition, length, unacked, delayed }: Queue): number =>
 export const cursorText = (cursor: Cursor | undefined): string | null =>
   cursor === undefined ? null : `${cursor.section}-${cursor.position}`;
 
-/** The cursor of a text; undefined if the text is invalid. */
+/** The cursor of a string; undefined if the text is invalid. */
 export function cursorOf(text: string): Cursor | undefined {
   const [, section, position] = /^(\d{1,4})-(\d{1,16})$/.exec(text) ?? [];
   return section === undefined ? undefined : { section: Number(section), position: Number(position) };

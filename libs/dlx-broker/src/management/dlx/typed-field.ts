@@ -16,7 +16,7 @@ export interface TypedField {
 /** Headers by their names. The object has no prototype, because a header may be called `__proto__`. */
 export type TypedTable = Readonly<Record<string, TypedField>>;
 
-/** @param longest the most characters of a text, or bytes, that are shown */
+/** @param longest the most characters of a string, or bytes, that are shown */
 export function typedTable(table: FieldTable, longest = Infinity): TypedTable {
   const typed = Object.create(null) as Record<string, TypedField>;
   for (const [name, field] of table) typed[name] = typedField(field, longest);

@@ -9,7 +9,7 @@ export function bytesOfBase64(text: string): Uint8Array | undefined {
 }
 
 /**
- * A text without spaces. Some ten megabytes of single spaces take as long as other text: a replacement would make a part
+ * A string without spaces. Some ten megabytes of single spaces take as long as other text: a replacement would make a part
  * for each.
  * @returns undefined for other characters than those of ASCII
  */

@@ -97,7 +97,7 @@ export function integerIn(object: JsonObject, key: string): number | undefined {
 }
 
 /**
- * A text; undefined if the key is missing.
+ * A string; undefined if the key is missing.
  * @throws Problem 400 for another type
  */
 export function textIn(object: JsonObject, key: string): string | undefined {
@@ -107,7 +107,7 @@ export function textIn(object: JsonObject, key: string): string | undefined {
 }
 
 /**
- * A text.
+ * A string.
  * @throws Problem 400 if it is missing or of another type
  */
 export function requiredText(object: JsonObject, key: string): string {

@@ -105,7 +105,7 @@ export function* nestingOf(text: string, limit: number): Generator<void, number,
   return deep;
 }
 
-/** The position of the closing quote of a text, or the end of the input. */
+/** The position of the closing quote of a string, or the end of the input. */
 function endOfText(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let escapes = 0;

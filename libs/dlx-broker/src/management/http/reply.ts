@@ -31,7 +31,7 @@ export class Problem extends Error {
   override readonly name = 'Problem';
 
   /**
-   * @param reason a text, or the Erlang term that RabbitMQ shows
+   * @param reason a string, or the Erlang term that RabbitMQ shows
    * @param text the message of the error, for the log and the command line, if the term says too little
    */
   constructor(
@@ -62,7 +62,7 @@ export const notAuthorised = (reason: string): Problem => new Problem(401, 'not_
 export const escapedRequest = (reason: string): Problem =>
   badRequest(reason.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'));
 
-/** A text as the list of its character codes, which some reasons of RabbitMQ show. */
+/** A string as the list of its character codes, which some reasons of RabbitMQ show. */
 export const codes = (text: string): readonly number[] => Array.from(text, (char) => char.codePointAt(0) ?? 0);
 
 /**

@@ -15,6 +15,6 @@ export interface Caller {
   readonly isLocal: boolean;
 }
 
-/** @returns a text that is equal for equal parts, and shows none of them */
+/** @returns a string that is equal for equal parts, and shows none of them */
 export const keyOf = (...parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

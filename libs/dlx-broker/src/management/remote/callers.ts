@@ -160,7 +160,7 @@ interface UncheckedLogin {
 /** RabbitMQ answers 401 to users without a tag for management, too. Their password was right. */
 const isAboutTags = (reason: unknown): boolean => typeof reason === 'string' && /^(Not |User )/.test(reason);
 
-/** Tags are a list, or in older releases a text with commas. */
+/** Tags are a list, or in older releases a string with commas. */
 function whoIn(body: unknown, server: RemoteServer): { readonly name: string; readonly tags: readonly string[] } {
   const { name, tags } = (body ?? {}) as { readonly name?: unknown; readonly tags?: unknown };
   const list = typeof tags === 'string' ? tags.split(',') : tags;

@@ -186,7 +186,7 @@ function argumentsIn(row: RawRow, unknown: string[]): FieldTable {
 
 const argumentsOf = (row: RawRow): string => `arguments of '${textAt(row, 'name') || textAt(row, 'source')}'`;
 
-/** A text of a row; empty if it has none. */
+/** A string of a row; empty if it has none. */
 export const textAt = (row: RawRow, column: string): string => {
   const value = row[column];
   return typeof value === 'string' ? value : '';

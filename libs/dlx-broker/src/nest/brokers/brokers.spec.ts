@@ -101,7 +101,7 @@ describe('embedded() refuses', () => {
       /^embedded\(\): 'prefetch' is an option of forRoot\(\): forRoot\(\{ broker: embedded\(\.\.\.\), prefetch \}\)$/,
     ],
     ['vhost empty', own({ vhost: '' }), about('vhost', "'' is empty")],
-    ['user of an object', own({ user: {} }), about('user', '\\{\\} is not a text')],
+    ['user of an object', own({ user: {} }), about('user', '\\{\\} is not a string')],
     ['dataDir empty', own({ dataDir: '' }), about('dataDir', "'' is empty")],
     ['rabbitmq of a number', own({ rabbitmq: 4 }), about('rabbitmq', '4 is not one of 4, 3.10')],
     ['a clock that is a number', own({ clock: 5 }), about('clock', "'number' is no Clock: it has no method now")],
@@ -153,7 +153,7 @@ describe('embedded() refuses', () => {
     [
       'consumerTimeout of true',
       own({ consumerTimeout: true }),
-      /true is no duration; write milliseconds, a text such as '30m', or false/,
+      /true is no duration; write milliseconds, a string such as '30m', or false/,
     ],
     ['listen.memoryLimit in words', own({ listen: { memoryLimit: '1 GB' } }), /'1 GB' is neither a share of memory/],
     ['listen.memoryLimit of 0', own({ listen: { memoryLimit: 0 } }), /0 is neither a share of memory/],
@@ -161,7 +161,7 @@ describe('embedded() refuses', () => {
     [
       'listen.users, a password that is none',
       own({ listen: { users: [{ name: 'a', password: 1234 }] } }),
-      /password of .*: 'number' is not a text/,
+      /password of .*: 'number' is not a string/,
     ],
   ]);
 
@@ -204,7 +204,7 @@ describe('sharedBroker() and customBackend() refuse', () => {
     ],
     ['an option misspelt', shared({ vhots: 'x' }), /did you mean 'vhost'\? there are vhost, user, listen/],
     ['an option of the transport', shared({ retry: {} }), /'retry' is an option of forRoot\(\)/],
-    ['a user of a number', shared({ user: 5 }), /^option 'user' of sharedBroker\(\): 5 is not a text/],
+    ['a user of a number', shared({ user: 5 }), /^option 'user' of sharedBroker\(\): 5 is not a string/],
     [
       'a backend that is an address',
       () => customBackend(bad('amqp://')),

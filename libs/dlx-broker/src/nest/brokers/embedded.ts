@@ -20,7 +20,7 @@ interface EngineOptions extends AccessOptions {
   readonly rabbitmq?: ProfileName;
   /**
    * How long a client, or a handler, may keep a message unacknowledged: RabbitMQ's `consumer_timeout`. Then its channel is closed, and
-   * its messages return to their queues. Milliseconds, a text such as `'2h'`, or false for no limit. Default `'30m'`.
+   * its messages return to their queues. Milliseconds, a string such as `'2h'`, or false for no limit. Default `'30m'`.
    */
   readonly consumerTimeout?: number | string | false;
   /** The source of the time, such as a `ManualClock` of `dlx-broker/testing`. Default the time of this machine. */

@@ -105,7 +105,7 @@ const areUsers: Check = (value, origin) => {
     refuseUnknown(user, Object.keys(userNames), `${origin}[${index}]`);
     isText(user['name'], `name of ${origin}[${index}]`);
     if (typeof user['password'] !== 'string') {
-      throw refused(typeof user['password'], `password of ${origin}[${index}]`, 'is not a text'); // never the value
+      throw refused(typeof user['password'], `password of ${origin}[${index}]`, 'is not a string'); // never the value
     }
   }
 };

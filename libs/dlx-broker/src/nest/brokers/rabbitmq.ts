@@ -53,7 +53,7 @@ const areCredentials: Check = (value, origin) => {
   }
   for (const name of ['user', 'password'] as const) {
     if (typeof given[name] !== 'string')
-      throw refused(typeof given[name], `${name} of ${origin}`, `is not a text${misnamedIn(given, name)}; ${remedy}`);
+      throw refused(typeof given[name], `${name} of ${origin}`, `is not a string${misnamedIn(given, name)}; ${remedy}`);
   }
 };
 

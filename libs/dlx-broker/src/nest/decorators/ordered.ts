@@ -10,7 +10,7 @@ export interface OrderedOptions<T = unknown> {
   readonly key: (payload: T, context: DlxContext) => string | number | null;
   /** The most messages in hand, 1 to 65535: those at work, those that wait for another attempt, those behind them. Default 1000. */
   readonly window?: number;
-  /** The longest wait before another attempt: milliseconds or a text. Default `'5m'`. */
+  /** The longest wait before another attempt: milliseconds or a string. Default `'5m'`. */
   readonly holdAtMost?: number | string;
 }
 

@@ -43,7 +43,7 @@ export const decoratorTable: readonly DecoratorRow[] = [
   { decorator: 'ConsumerPriority', setting: 'value', of: 'consumer', becomes: 'priority', accepts: whole(-any, any) },
 ];
 
-/** Limits how long a message waits in the handler's queue: milliseconds, or a text such as `'30s'` or `'5 minutes'`. */
+/** Limits how long a message waits in the handler's queue: milliseconds, or a string such as `'30s'` or `'5 minutes'`. */
 export const Ttl = (duration: number | string): MethodDecorator => contribute('Ttl', { value: duration });
 
 /** Deletes the handler's queue, with its messages, after this time without a consumer: milliseconds or `'1h'`. */

@@ -136,14 +136,14 @@ export class FailureNotes {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     const text =
-      `option 'fingerprint' failed (${textOf(fault)}); it has to return a text of 1 to ${longestFingerprint} characters, and no ` +
+      `option 'fingerprint' failed (${textOf(fault)}); it has to return a string of 1 to ${longestFingerprint} characters, and no ` +
       'promise. The calculated fingerprint is used, and further failures are not logged';
     this.log.tell('fingerprintFailed', text, errorFacts(fault));
   }
 }
 
 const shownAnswer = (answer: unknown): string =>
-  typeof answer === 'string' ? `a text of ${answer.length} characters` : shown(answer);
+  typeof answer === 'string' ? `a string of ${answer.length} characters` : shown(answer);
 
 const handlerOf = ({ planned, isUnhandled }: NotedAttempt): string | undefined =>
   isUnhandled === true ? undefined : planned?.handler.origin;

@@ -4,7 +4,7 @@ import type { Check } from '../check-options.js';
 import type { DlxContext } from '../context.js';
 
 /**
- * Groups similar failures: returns a text of 1 to 128 characters that is the same for failures of the same cause. It is called when a
+ * Groups similar failures: returns a string of 1 to 128 characters that is the same for failures of the same cause. It is called when a
  * message is parked or rejected.
  * @param error as the handler threw it
  */

@@ -28,6 +28,6 @@ function keyIn(handler: Handler, payload: unknown, context: DlxContext): LaneKey
   if (typeof answer === 'number' && Number.isFinite(answer)) return String(answer);
   const what = typeof answer === 'object' ? 'an object' : typeof answer === 'boolean' ? 'a boolean' : String(answer);
   throw new TypeError(
-    `@Ordered on ${handler.origin}: the key of a message is a text or a number, or null for no order, but this one is ${what}`,
+    `@Ordered on ${handler.origin}: the key of a message is a string or a number, or null for no order, but this one is ${what}`,
   );
 }

@@ -4,7 +4,7 @@ import { bytesIn, optionsOf, refused, refuseUnknown, whole } from '../../options
 export interface OutboxOptions {
   /** The most events. Default 1000. */
   readonly messages?: number;
-  /** The most bytes of all bodies: a number, or a text such as `'16mb'`, which is the default. */
+  /** The most bytes of all bodies: a number, or a string such as `'16mb'`, which is the default. */
   readonly bytes?: number | string;
 }
 

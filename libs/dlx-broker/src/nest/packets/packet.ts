@@ -43,7 +43,7 @@ function routeOfObject(pattern: unknown): string {
   }
 }
 
-/** A text may be the JSON of an object (`wildcards`), whose keys are not sorted yet. */
+/** A string may be the JSON of an object (`wildcards`), whose keys are not sorted yet. */
 function routeOf(pattern: unknown): string {
   if (typeof pattern !== 'string') return routeOfObject(pattern);
   if (!pattern.startsWith('{')) return pattern;

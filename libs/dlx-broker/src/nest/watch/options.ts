@@ -12,7 +12,7 @@ import {
 export interface WatchOptions {
   /** The queues: names, regular expressions, or a list of both, up to 100. Default: the dead-letter queues of the handlers. */
   readonly queues?: string | RegExp | readonly (string | RegExp)[];
-  /** Raised when the oldest dead letter of a queue is this old or older: milliseconds, or a text such as `'1h'`; at least a second. */
+  /** Raised when the oldest dead letter of a queue is this old or older: milliseconds, or a string such as `'1h'`; at least a second. */
   readonly olderThan?: number | string;
   /** Raised when a queue has this many messages or more. */
   readonly atLeast?: number;

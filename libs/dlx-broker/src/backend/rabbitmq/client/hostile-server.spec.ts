@@ -357,7 +357,7 @@ describe('a server that never ends', () => {
   });
 });
 
-it('a text of the server is shown on one line, without escape sequences', () => {
+it('a string of the server is shown on one line, without escape sequences', () => {
   const text = '\u001b[31mred\nERROR a line of its own';
   const close = (server: FakeServer): void => server.says((to) => methods.writeConnectionClose(to, 0, 320, text, 0, 0));
   const before = connecting();

@@ -56,7 +56,7 @@ function guiltyOf(failure: Refusal, doubtful: readonly Outgoing[]): readonly Out
   const isOnly = doubtful.length === 1;
   if (!(failure instanceof ChannelClosedError)) return isOnly ? doubtful : [];
   const { code, text } = failure;
-  // A text is at most 255 bytes, so a long name is cut off.
+  // A string is at most 255 bytes, so a long name is cut off.
   const namesExchange = (code === 404 || code === 403) && /exchange '.*' in vhost '/s.test(text);
   if (!namesExchange) return isOnly ? doubtful : [];
   return doubtful.filter(({ publication: { exchange, routingKey } }) => {

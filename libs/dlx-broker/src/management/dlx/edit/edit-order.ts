@@ -57,7 +57,7 @@ export function editOrderIn(json: unknown): EditOrder {
 export function payloadIn(payload: unknown, encoding: unknown = 'string'): Uint8Array | undefined {
   if (encoding !== 'string' && encoding !== 'base64') throw badRequest("'payload_encoding' should be string or base64");
   if (payload === undefined) return undefined;
-  if (typeof payload !== 'string') throw badRequest("'payload' should be a text");
+  if (typeof payload !== 'string') throw badRequest("'payload' should be a string");
   if (encoding === 'base64') {
     const bytes = bytesOfBase64(payload);
     if (bytes === undefined) throw badRequest("'payload' is no base64");
@@ -77,7 +77,7 @@ function patchIn(json: unknown): MergePatch {
 function checkPatch(value: unknown, names: { left: number }, depth: number): void {
   if (depth > most.depth) throw badRequest(`'edit.merge_patch' is nested more than ${most.depth} levels deep`);
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw badRequest(`'edit.merge_patch' has a number beyond 2^53, which JSON parsers round: write it as a text`);
+    throw badRequest(`'edit.merge_patch' has a number beyond 2^53, which JSON parsers round: write it as a string`);
   }
   if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) {
     throw badRequest("'edit.merge_patch' has half of a surrogate pair, which is no character");
@@ -92,7 +92,7 @@ function checkPatch(value: unknown, names: { left: number }, depth: number): voi
   }
 }
 
-/** A text, a number, a boolean, or `{type, value}` as messages show headers; null removes a header. */
+/** A string, a number, a boolean, or `{type, value}` as messages show headers; null removes a header. */
 function headersIn(json: unknown): ReadonlyMap<string, Field | undefined> {
   const entries = objectEntries(json, 'edit.headers');
   if (entries.size > most.headers) throw badRequest(`'edit.headers' has more than ${most.headers}`);
@@ -118,5 +118,5 @@ function typedOf(value: unknown, name: string): unknown {
   if (typeof value === 'number' && !Number.isInteger(value)) return { type: 'double', value };
   if (typeof value === 'number') return { type: Math.abs(value) <= largestInt32 ? 'signedint' : 'long', value };
   if (isObject(value)) return value;
-  throw badRequest(`'edit.headers.${name}' should be a text, a number, true, false, null or {type, value}`);
+  throw badRequest(`'edit.headers.${name}' should be a string, a number, true, false, null or {type, value}`);
 }

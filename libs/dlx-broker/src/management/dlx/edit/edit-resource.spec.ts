@@ -403,9 +403,9 @@ describe('JSON stays JSON', () => {
   it.each<[string, string, string, boolean]>([
     ['an object', '{"a":1}', '', true],
     ['an array', ' [1]', '', true],
-    ['a text, by its content type', '"text"', 'application/json', true],
+    ['a string, by its content type', '"text"', 'application/json', true],
     ['a lone number without a content type', '42', '', false],
-    ['a text that only looks like it', '{a}', 'application/json', false],
+    ['a string that only looks like it', '{a}', 'application/json', false],
   ])('if the body was JSON: %s', async (_, old, contentType, wasJson) => {
     letDie(old, contentType === '' ? {} : { contentType });
     const answer = await edit({ payload: '{"a":1,}' });
@@ -510,7 +510,7 @@ describe('bad input is refused with its name', () => {
   it.each<[string, unknown, string]>([
     ['an unknown key', { payloads: 'x' }, "unknown key 'payloads'; known are payload, payload_encoding"],
     ['__proto__ as a key', '{"__proto__":{"payload":"x"}}', "unknown key '__proto__'"],
-    ['a payload that is no text', { payload: { a: 1 } }, "'payload' should be a text"],
+    ['a payload that is no text', { payload: { a: 1 } }, "'payload' should be a string"],
     ['another encoding', { payload: 'x', payload_encoding: 'hex' }, "'payload_encoding' should be string or base64"],
     ['wrong base64', { payload: 'a?==', payload_encoding: 'base64' }, "'payload' is no base64"],
     ['half of a pair', '{"payload":"\\ud800"}', "'payload' has half of a surrogate pair"],
@@ -521,7 +521,7 @@ describe('bad input is refused with its name', () => {
     ['an unknown property', { properties: { messageId: 'x' } }, "unknown key of 'properties' 'messageId'"],
     ['__proto__ as a property', '{"properties":{"__proto__":"x"}}', "unknown key of 'properties' '__proto__'"],
     ['headers in the wrong place', { properties: { headers: {} } }, "'headers' stand beside 'properties'"],
-    ['a property of another type', { properties: { type: 1 } }, "'properties.type' should be a text"],
+    ['a property of another type', { properties: { type: 1 } }, "'properties.type' should be a string"],
     ['a long property', { properties: { type: 'x'.repeat(256) } }, "'properties.type' is longer than 255 bytes"],
     [
       'a delivery mode',
@@ -532,7 +532,7 @@ describe('bad input is refused with its name', () => {
     ['a timestamp', { properties: { timestamp: 1.5 } }, "'properties.timestamp' should be a whole number"],
     ['an expiration', { properties: { expiration: 'soon' } }, "invalid expiration 'soon': no_integer"],
     ['a reply-to without a consumer', { properties: { reply_to: 'amq.rabbitmq.reply-to' } }, 'fast reply consumer'],
-    ['an address without a key', { to: { exchange: '' } }, "'to' should have the texts"],
+    ['an address without a key', { to: { exchange: '' } }, "'to' should have the strings"],
     ['an address that is not there', { to: { exchange: 'x', routing_key: '' } }, "no exchange 'x' in vhost '/'"],
     ['a long exchange', { to: { exchange: 'e'.repeat(256), routing_key: '' } }, "'to.exchange' is longer than 255"],
     ['a long key', { to: { exchange: '', routing_key: 'k'.repeat(256) } }, "'to.routing_key' is longer than 255"],

@@ -340,7 +340,7 @@ describe('bad input is refused with its name', () => {
     ['the removal of one', { ids: ['1'], edit: { headers: { 'x-death': null } } }, "header 'x-death' is locked"],
     ['CC', { ids: ['1'], edit: { ...patch, headers: { CC: 'x' } } }, "header 'CC' is locked"],
     ['BCC', { ids: ['1'], edit: { ...patch, headers: { BCC: null } } }, "header 'BCC' is locked"],
-    ['a header that is an array', { ids: ['1'], edit: { headers: { a: [] } } }, "'edit.headers.a' should be a text"],
+    ['a header that is an array', { ids: ['1'], edit: { headers: { a: [] } } }, "'edit.headers.a' should be a string"],
     [
       'keep_history',
       { ids: ['1'], edit: patch, keep_history: true, to: { exchange: '', routing_key: 'work' } },

@@ -29,7 +29,7 @@ const enum Next {
 }
 
 /**
- * Finds the first byte at which a text stops being JSON. It makes no value of it, so it needs no memory for large bodies.
+ * Finds the first byte at which a string stops being JSON. It makes no value of it, so it needs no memory for large bodies.
  * Yields wherever it may pause.
  * @returns undefined for JSON
  */

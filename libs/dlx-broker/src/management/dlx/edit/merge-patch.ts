@@ -3,7 +3,7 @@ import { type JsonSpan, type Member, membersAt } from './json-members.js';
 /** A merge patch (RFC 7396): null removes a member, an object is merged, any other value replaces the member. */
 export type MergePatch = Readonly<Record<string, unknown>>;
 
-/** A part of a text that another text replaces. */
+/** A part of a string that another text replaces. */
 interface Change {
   readonly from: number;
   readonly to: number;

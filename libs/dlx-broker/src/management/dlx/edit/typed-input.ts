@@ -95,12 +95,12 @@ function integerOf(value: unknown, at: string, least: number, most: number): num
 }
 
 /**
- * A whole number of 64 bits; beyond the safe integers it is a text.
+ * A whole number of 64 bits; beyond the safe integers it is a string.
  * @throws Problem 400
  */
 export function longOf(value: unknown, at: string, least: bigint, most: bigint): number | bigint {
   const isDigits = typeof value === 'string' && /^-?\d{1,20}$/.test(value);
-  if (!isDigits && !Number.isSafeInteger(value)) throw should(at, 'a whole number, or its digits as a text');
+  if (!isDigits && !Number.isSafeInteger(value)) throw should(at, 'a whole number, or its digits as a string');
   const long = BigInt(value as string | number);
   if (long < least || long > most) throw should(at, `a whole number from ${least} to ${most}`);
   return Number.isSafeInteger(Number(long)) ? Number(long) : long;
@@ -131,14 +131,14 @@ const noCharacter = /[\ud800-\udc7f\udd00-\udfff]/u;
 
 /** @throws Problem 400 */
 export function textOf(value: unknown, what: string): string {
-  if (typeof value !== 'string') throw badRequest(`${what} should be a text`);
+  if (typeof value !== 'string') throw badRequest(`${what} should be a string`);
   if (noCharacter.test(value)) throw badRequest(`${what} has half of a surrogate pair, which is no character`);
   return value;
 }
 
 function bytesOf(value: unknown, at: string): Uint8Array {
   const bytes = typeof value === 'string' ? bytesOfBase64(value) : undefined;
-  if (bytes === undefined) throw should(at, 'a text of base64');
+  if (bytes === undefined) throw should(at, 'a string of base64');
   return bytes;
 }
 

@@ -24,7 +24,7 @@ export const settingsToJson = (queue: Queue): readonly object[] =>
 
 export const sourcesOf = (queue: Queue): readonly SettingSource[] => settingSources(queue, queue.home.profile);
 
-/** Where a setting comes from, as a text for people. */
+/** Where a setting comes from, as a string for people. */
 export function sourceText(queue: Queue, by: SettingSource['by']): string {
   const policy = policyOf(queue, by);
   return policy === null ? by : `${by} ${policy}`;

@@ -48,7 +48,7 @@ async function orderIn(
     if (!keys.includes(key)) throw badRequest(`unknown key '${shownText(key, 100)}'; known are ${keys.join(', ')}`);
   }
   const { vhost, queue } = body;
-  if (typeof vhost !== 'string' || typeof queue !== 'string') throw badRequest("'vhost' and 'queue' should be texts");
+  if (typeof vhost !== 'string' || typeof queue !== 'string') throw badRequest("'vhost' and 'queue' should be strings");
   const snapshot = await snapshots.of(caller);
   const known = snapshot.queues.find(({ row }) => placeOf(row['vhost'], row['name']) === placeOf(vhost, queue));
   if (known === undefined) throw notFound();
