@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 
 /** A tenth above what it was when the limit was set: a change that needs more raises the limit, and says why. */
-const limits = { packed: 1_050_000, unpacked: 3_650_000, files: 680 };
+const limits = { packed: 985_000, unpacked: 3_500_000, files: 680 };
 
 const output = execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json', '--workspace', 'dlx-broker'], {
   encoding: 'utf8',

@@ -1,6 +1,7 @@
 // Judges the package as npm would publish it, after a build: `node test/packaging/check.mjs`. Needs no network.
 //  - "are the types wrong", for each way to find a module
 //  - require() of each entry, on Nest 11 and Nest 12
+//  - the engine and `dlx-broker serve` without Nest: to load it takes four times as long as the rest of their start
 //  - an application compiles in each kind of module, with Nest 11 and TypeScript 5, and with Nest 12 and TypeScript 6. `--all`: with each
 //    of both. The declarations of the package are checked as well (`skipLibCheck: false`), without prom-client, and for Nest 12 with the
 //    newest types of Node.
@@ -127,6 +128,48 @@ report(
   'the types of each entry are found',
   faultsOf(() => execFileSync(process.execPath, attw, { cwd: here, encoding: 'utf8', stdio: 'pipe' })),
 );
+
+/** A folder with the unpacked package, and without Nest. */
+function withoutNest() {
+  const packages = join(folder, 'without-nest', 'node_modules');
+  mkdirSync(packages, { recursive: true });
+  for (const name of ['commander', '@hono', 'hono', 'yaml']) {
+    symlinkSync(join(root, 'node_modules', name), join(packages, name));
+  }
+  execFileSync('tar', ['-xzf', tarball, '-C', packages]);
+  execFileSync('mv', [join(packages, 'package'), join(packages, 'dlx-broker')]);
+  return join(folder, 'without-nest');
+}
+
+{
+  const cwd = withoutNest();
+  const options = { cwd, encoding: 'utf8', stdio: 'pipe', timeout: 60_000 };
+  for (const entry of ['dlx-broker/engine', 'dlx-broker/server']) {
+    const run = () =>
+      execFileSync(process.execPath, ['--input-type=module', '-e', `await import('${entry}')`], options);
+    report(`import('${entry}') without Nest`, faultsOf(run));
+  }
+  const addresses = ['--amqp', '127.0.0.1:0', '--http', '127.0.0.1:0', '--metrics', '127.0.0.1:0'];
+  const serve = `
+    const { spawn } = require('node:child_process');
+    const server = spawn(process.execPath, ['node_modules/dlx-broker/bin/dlx-broker.js', 'serve', ...${JSON.stringify(addresses)}]);
+    let said = '';
+    const read = (bytes) => {
+      said += bytes;
+      if (said.includes('ready') && !server.killed) server.kill('SIGTERM');
+    };
+    server.stdout.on('data', read);
+    server.stderr.on('data', read);
+    server.once('exit', (code) => {
+      if (code === 0 && said.includes('ready')) return;
+      console.error(said);
+      process.exitCode = 1;
+    });`;
+  report(
+    'dlx-broker serve without Nest',
+    faultsOf(() => execFileSync(process.execPath, ['-e', serve], options)),
+  );
+}
 
 const compilers = {
   11: createRequire(join(here, 'x.js'))('typescript'),
