@@ -73,8 +73,10 @@ export class Commits {
   readonly #idle: (() => void)[] = [];
   /** Without it the writer would keep the async context of a publisher, and with that the data of a request. */
   readonly #home = new AsyncResource('DlxJournal');
+  /** Files of deleted segments that are still open. */
+  readonly #left = new Set<DiskFile>();
   /** Closes the file of a deleted segment when no detached body refers to the segment any more. */
-  readonly #held = new FinalizationRegistry<DiskFile>((file) => void file.close().catch(() => undefined));
+  readonly #held = new FinalizationRegistry<DiskFile>((file) => void this.#closeLeft(file).catch(() => undefined));
 
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
@@ -158,7 +160,8 @@ export class Commits {
       space.close();
       this.#failWaiters(this.failure ?? (space.isExhausted ? noRoom() : closed()));
       await this.#hints.close();
-      await Promise.allSettled([this.#next.close(), ...[...segments].map(({ file }) => file.close())]);
+      const files = [...[...segments].map(({ file }) => file), ...this.#left];
+      await Promise.allSettled([this.#next.close(), ...files.map((file) => file.close())]);
     }
   }
 
@@ -324,13 +327,19 @@ export class Commits {
   async #remove(segment: Segment): Promise<void> {
     const { disk, segments, durability } = this.#parts;
     segments.remove(segment);
+    this.#left.add(segment.file);
     await disk.unlink(segment.name);
     await this.#hints.remove(segment);
     // One after the other: an old segment that reappears after a power cut would bring back settled messages.
     if (durability === 'fsync') await disk.syncDir();
     const { held } = segment;
     if (held !== undefined) this.#held.register(held, segment.file);
-    else await segment.file.close();
+    else await this.#closeLeft(segment.file);
+  }
+
+  #closeLeft(file: DiskFile): Promise<void> {
+    this.#left.delete(file);
+    return file.close();
   }
 }
 

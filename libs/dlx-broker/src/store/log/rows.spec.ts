@@ -5,6 +5,7 @@ import { Broker, type Entry, type Queue } from '../../broker/index.js';
 import { int32, longstr } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
 import { ManualClock } from '../../testing/manual-clock.js';
+import type { DiskFile } from './disk.js';
 import { DiskJournal } from './disk-journal.js';
 import type { DiskJournalOptions } from './options.js';
 import { segmentName } from './segment-header.js';
@@ -229,8 +230,16 @@ describe('rows of a queue in the log', () => {
     expect(idsIn((await open(harness.disk.copy())).queue('q')).sort()).toEqual(all);
   });
 
-  it('leave their bodies to others that have the same message', async () => {
-    const harness = await open(new FakeDisk(), { slack: 0, factor: 1.2 });
+  it('leave their bodies to others that have the same message, until the log is closed', async () => {
+    const disk = new FakeDisk();
+    const files: DiskFile[] = [];
+    const openFile = disk.open.bind(disk);
+    disk.open = async (name, how) => {
+      const file = await openFile(name, how);
+      files.push(file);
+      return file;
+    };
+    const harness = await open(disk, { slack: 0, factor: 1.2 });
     const { channel, journal, queue } = harness;
     channel.declareExchange('both', { type: 'fanout', durable: true });
     channel.declareQueue('passing');
@@ -248,6 +257,8 @@ describe('rows of a queue in the log', () => {
     }
     expect(harness.disk.files().has(segmentName(1))).toBe(false);
     expect(idsIn(queue('passing'))).toEqual(range(0, 300));
+    await journal.close();
+    for (const file of files) expect(() => file.sizeSync()).toThrow('bad file descriptor');
   });
 
   it('go with their queue, and with a purge', async () => {
