@@ -38,10 +38,10 @@ export interface OwnClient {
 export function connectOwn(url: URL, queue = ''): Promise<OwnClient> {
   const credentials = { user: url.username, password: url.password };
   const address = { host: url.hostname, port: Number(url.port) || 5672 };
-  const surroundings = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
+  const runtime = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
   const login = { place: url.host, virtualHost: decodeURIComponent(url.pathname.slice(1)) || '/', credentials };
   return new Promise((resolve) => {
-    const connection = openConnection(login, dial(address), surroundings, {
+    const connection = openConnection(login, dial(address), runtime, {
       opened: () => {
         const publisher = openPublisher(connection, { closed: failed });
         const channel = connection.openChannel({ closed: failed });

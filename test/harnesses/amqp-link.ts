@@ -8,7 +8,7 @@ import { defaultLimits, type Limits } from '../../libs/dlx-broker/src/amqp/limit
 import type { Arrival, ListenerContext } from '../../libs/dlx-broker/src/amqp/listener-context.js';
 import { UnfinishedFrames } from '../../libs/dlx-broker/src/amqp/unfinished-frames.js';
 import type {
-  Surroundings,
+  Runtime,
   Transport,
   TransportEvents,
 } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
@@ -29,7 +29,7 @@ export class LinkedServer {
   isShort = false;
   readonly faults: unknown[] = [];
   readonly connections = new Set<ClientConnection>();
-  readonly surroundings: Surroundings = { clock: this.clock, later };
+  readonly runtime: Runtime = { clock: this.clock, later };
   readonly #context: ListenerContext<ClientConnection>;
 
   /** @param given a broker of the test, and whether the server announces `basic.replace` */

@@ -20,11 +20,11 @@ export interface Dialed {
 export function connected(address: Address, options: Partial<ConnectionOptions> = {}): Promise<Dialed> {
   const { host, port } = address;
   const credentials = { user: 'guest', password: 'guest' };
-  const surroundings = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
+  const runtime = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
   return new Promise((resolve, reject) => {
     const ended = new Promise<Error | undefined>((resolveEnd) => {
       const all = { place: `${host}:${port}`, credentials, ...options };
-      const connection = openConnection(all, dial(address), surroundings, {
+      const connection = openConnection(all, dial(address), runtime, {
         opened: () => resolve({ connection, ended }),
         closed: (failure) => {
           resolveEnd(failure);

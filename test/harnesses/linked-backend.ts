@@ -11,7 +11,7 @@ export async function linkedBackend(
   options: Partial<RabbitMqOptions> = {},
 ): Promise<RabbitMqBackend> {
   const backend = new RabbitMqBackend(resolveRabbitMq({ urls: 'amqp://server', ...options }), {
-    ...server.surroundings,
+    ...server.runtime,
     random: () => 0.5,
     dial: () => server.link(),
     openConnection,

@@ -5,7 +5,7 @@ import type {
 } from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
 import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
 import type { ConnectionOptions } from '../../libs/dlx-broker/src/backend/rabbitmq/client/options.js';
-import type { Surroundings, Transport } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
+import type { Runtime, Transport } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
 
 /** Every event of a connection in words, in order. */
 export interface Recorded {
@@ -19,13 +19,13 @@ const place = { place: 'server:5672', credentials: { user: 'guest', password: 'g
 /** Opens a connection and writes down what it reports. */
 export function recorded(
   transport: Transport,
-  surroundings: Surroundings,
+  runtime: Runtime,
   options: Partial<ConnectionOptions> = {},
   more: Partial<ConnectionEvents> = {},
 ): Recorded {
   const events: string[] = [];
   const faults: unknown[] = [];
-  const connection = openConnection({ ...place, ...options }, transport, surroundings, {
+  const connection = openConnection({ ...place, ...options }, transport, runtime, {
     opened: (server) => void events.push(`opened ${server.product}`),
     closed: (failure) => void events.push(failure === undefined ? 'closed' : shown(failure)),
     blocked: (reason) => void events.push(`blocked: ${reason}`),

@@ -73,8 +73,8 @@ export class SimulatedServer {
     const life = (this.life = new Life(this.world));
     const { segment, memory, recordsInTurn, rabbitmq, budget } = this.plan;
     this.#runDisk(this.disk, life);
-    const surroundings = { now: life.now, later: life.later, after: life.after };
-    const log = { ...surroundings, salt: () => ++this.#salt };
+    const runtime = { now: life.now, later: life.later, after: life.after };
+    const log = { ...runtime, salt: () => ++this.#salt };
     const failed = (error: unknown): void => this.world.violated(`the log failed: ${String(error)}`);
     const journal = await DiskJournal.open(
       this.disk,
@@ -116,7 +116,7 @@ export class SimulatedServer {
         memory: () => ({ used: this.isShort ? 2 : 0, limit: 1 }),
         log: (error) => this.world.violated(`fault of the listener: ${textOf(error)}`),
       },
-      surroundings,
+      runtime,
     );
     this.#broker = broker;
     this.#journal = journal;

@@ -45,7 +45,7 @@ function arrange(options: RabbitMqOptions) {
         addresses.push(address);
         return {} as Transport;
       },
-      openConnection: (login, _transport, _surroundings, events) => {
+      openConnection: (login, _transport, _runtime, events) => {
         const attempt: Attempt = { address: addresses.at(-1)!, options: login, events, isClosed: false };
         attempts.push(attempt);
         const close = (): void => {

@@ -7,14 +7,14 @@ import type { AmqpConnection } from './client/api.js';
 import type { openConnection } from './client/connection.js';
 import type { dial } from './client/dial.js';
 import { type ClientError, ConnectionFailedError, type ConnectFailure } from './client/errors.js';
-import type { Surroundings } from './client/transport.js';
+import type { Runtime } from './client/transport.js';
 import type { RabbitMqCredentials, ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
 import { type KnownServer, knownServer } from './known-server.js';
 import { checkedCredentials, isExternal, supplied, type SupplyHost } from './supplied.js';
 
 /** What a link gets from its host. */
-export interface LinkHost extends Surroundings {
+export interface LinkHost extends Runtime {
   readonly clock: Clock;
   readonly random: () => number;
   readonly dial: typeof dial;

@@ -22,30 +22,30 @@ export interface CommandContext {
 }
 
 /** Runs one command of rabbitmqctl over a management API. @returns the code to exit with */
-export async function runCtl(words: readonly string[], surroundings: CommandContext): Promise<number> {
+export async function runCtl(words: readonly string[], context: CommandContext): Promise<number> {
   try {
-    return await run(words, surroundings);
+    return await run(words, context);
   } catch (error) {
     if (!(error instanceof CtlFailure)) throw error;
-    surroundings.error(error.message);
+    context.error(error.message);
     return error.code;
   }
 }
 
-async function run(words: readonly string[], surroundings: CommandContext): Promise<number> {
-  const { out, error } = surroundings;
+async function run(words: readonly string[], context: CommandContext): Promise<number> {
+  const { out, error } = context;
   const [name, ...named] = parseCommandLine(words).args;
   const wantsHelp = parseCommandLine(words).options.get('help') === true;
   if (name === undefined) return wantsHelp ? (out(overview()), exit.ok) : (error(overview()), exit.usage);
-  if (name === 'help') return help(named, words, surroundings);
-  if (name === 'version') return (out(surroundings.version), exit.ok);
+  if (name === 'help') return help(named, words, context);
+  if (name === 'version') return (out(context.version), exit.ok);
   const command = commandCalled(name);
   if (command === undefined) throw unknown(name);
   if (wantsHelp) return (out(helpFor(command)), exit.ok);
   const line = parseCommandLine(words, command);
   try {
-    const { formatter, input } = inputOf(command, line, surroundings);
-    return await answer(command, input, formatter, line, surroundings);
+    const { formatter, input } = inputOf(command, line, context);
+    return await answer(command, input, formatter, line, context);
   } catch (failure) {
     if (!(failure instanceof BadArguments)) throw failure;
     const text = `Error (argument validation): ${failure.message}\nArguments given:\n\t${line.shown}`;

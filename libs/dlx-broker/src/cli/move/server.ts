@@ -24,10 +24,10 @@ function connected(
 ): Promise<AmqpConnection> {
   const place = `${host}:${port}`;
   const transport = dial({ host, port, ...(isSecure && { tls: {} }) });
-  const surroundings = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
+  const runtime = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
   const options = { place, credentials: { user, password }, virtualHost: vhost, name: 'dlx-broker move' };
   return new Promise((resolve, reject) => {
-    const connection = openConnection(options, transport, surroundings, {
+    const connection = openConnection(options, transport, runtime, {
       opened: () => resolve(connection),
       closed: (failure) => reject(failure instanceof ConnectionFailedError ? new Refusal(failure.message) : failure),
       fault: (error) => reject(error as Error),

@@ -14,7 +14,7 @@ import type { Durability } from './options.js';
 import { formatVersion } from './segment-header.js';
 import { Segment, type Segments } from './segment.js';
 import type { Space } from './space.js';
-import { nextTurn } from './surroundings.js';
+import { nextTurn } from './runtime.js';
 import { writeAll } from './write-all.js';
 
 /** A batch of fewer bytes extends its file in advance: a write inside the file costs half. */
@@ -88,7 +88,7 @@ export class Commits {
       (error) => this.fail(error),
     );
     this.#filling = new Filling(parts, this.#batch, this.#compaction, this.#isOver, checkpoint);
-    this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver, parts.surroundings);
+    this.#next = new NextSegment(parts.disk, parts.space, parts.segmentSize, this.#isOver, parts.runtime);
     parts.inventory.bodies.unwritten = (offset, length) => this.#batch.bytesAt(offset, length);
     parts.space.onExhausted = () => this.#wakeIdle();
   }
@@ -176,7 +176,7 @@ export class Commits {
   #schedule(): void {
     if (this.#isScheduled || this.#isWriting) return;
     this.#isScheduled = true;
-    this.#home.runInAsyncScope(this.#parts.surroundings.later, undefined, this.#begin);
+    this.#home.runInAsyncScope(this.#parts.runtime.later, undefined, this.#begin);
   }
 
   readonly #begin = (): void => {
@@ -227,10 +227,10 @@ export class Commits {
     if (encoded === undefined) return;
     if (encoded !== 'nothing') {
       const { written, dead } = encoded;
-      const began = this.syncs === undefined ? 0 : this.#parts.surroundings.now();
+      const began = this.syncs === undefined ? 0 : this.#parts.runtime.now();
       if (!(await this.#write(segment))) return;
       if (durability === 'fsync') await segment.file.sync();
-      this.syncs?.record((this.#parts.surroundings.now() - began) / 1000);
+      this.syncs?.record((this.#parts.runtime.now() - began) / 1000);
       await this.#cacheBodies(written);
       this.count++;
       for (const one of dead) await this.#remove(one);
@@ -239,7 +239,7 @@ export class Commits {
       const isUsed = segment.end > Math.min(inUse, segmentSize / 2);
       if (durability === 'fsync' && isUsed && !this.#isOver()) this.#next.prepare(segments.nextNumber);
     } else if (this.#compaction.isReady) {
-      await nextTurn(this.#parts.surroundings); // the compaction found no record to copy in this turn
+      await nextTurn(this.#parts.runtime); // the compaction found no record to copy in this turn
     }
     this.#isTorn = false;
     if (this.#isClosed) return;
@@ -265,11 +265,11 @@ export class Commits {
 
   /** The messages are durable, so their bodies may leave the memory. */
   async #cacheBodies(written: readonly Message[]): Promise<void> {
-    const { inventory, recordsInTurn, surroundings } = this.#parts;
+    const { inventory, recordsInTurn, runtime } = this.#parts;
     let left = recordsInTurn;
     for (const message of written) {
       if (left-- === 0) {
-        await nextTurn(surroundings);
+        await nextTurn(runtime);
         left = recordsInTurn - 1;
       }
       if (message.slot !== undefined) inventory.bodies.add(message);

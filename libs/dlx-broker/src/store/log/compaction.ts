@@ -10,7 +10,7 @@ import { recordHead, recordTypes, typeAt } from './record.js';
 import { RecordReader } from './scan.js';
 import { segmentHead } from './segment-header.js';
 import type { Segment, Segments } from './segment.js';
-import { nextTurn, type Surroundings } from './surroundings.js';
+import { nextTurn, type Runtime } from './runtime.js';
 
 /** Bytes of the record that closes a batch. */
 const commitBytes = recordHead + 16;
@@ -33,7 +33,7 @@ export interface CompactionOptions {
   readonly recordsInTurn: number;
   /** Called once for a segment that cannot be freed. */
   readonly damaged: (error: StoreError) => void;
-  readonly surroundings: Surroundings;
+  readonly runtime: Runtime;
 }
 
 /** A segment in memory. Earlier batches may have copied a part of it. */
@@ -122,7 +122,7 @@ export class Compaction {
    */
   prepare(ready: () => void): void {
     if (this.#isReading || this.#isStuck || this.#source !== undefined) return;
-    if (this.options.surroundings.now() < this.#notBefore) return;
+    if (this.options.runtime.now() < this.#notBefore) return;
     const segment = this.#next;
     if (segment === undefined) return;
     this.#isReading = true;
@@ -140,8 +140,7 @@ export class Compaction {
   }
 
   #failed(segment: Segment, error: unknown): void {
-    this.#notBefore =
-      this.options.surroundings.now() + Math.min(maxWait, firstWait * 2 ** Math.min(this.#failures, 16));
+    this.#notBefore = this.options.runtime.now() + Math.min(maxWait, firstWait * 2 ** Math.min(this.#failures, 16));
     if (this.#failures++ === 0) this.options.damaged(cannotBeReadNow(segment.name, error));
   }
 
@@ -176,14 +175,14 @@ export class Compaction {
 
   /** Finds the records, in turns. */
   async #look(segment: Segment, bytes: Buffer): Promise<Source> {
-    const { recordsInTurn, surroundings } = this.options;
+    const { recordsInTurn, runtime } = this.options;
     const reader = new RecordReader(bytes, segment.salt);
     const from = new ByteSource(bytes);
     const records = new NumberList();
     const last = new Map<number, number>();
     for (let at = reader.next(); at !== 0; at = reader.next()) {
       records.push(at);
-      if (records.length % recordsInTurn === 0) await nextTurn(surroundings);
+      if (records.length % recordsInTurn === 0) await nextTurn(runtime);
       if (bytes[at + typeAt] !== recordTypes.entry) continue;
       from.at = at + recordHead;
       last.set(from.varint(), at);

@@ -23,7 +23,7 @@ import { numberIn, slotOf } from './slot.js';
 import { atOnce, inTurns } from './in-turns.js';
 import { Space } from './space.js';
 import { checkingRecovered } from './check-recovered.js';
-import { processSurroundings, type Surroundings } from './surroundings.js';
+import { processRuntime, type Runtime } from './runtime.js';
 
 const megabyte = 1024 * 1024;
 const segmentBytes = 16 * megabyte;
@@ -66,7 +66,7 @@ export class DiskJournal implements Journal {
     options: DiskJournalOptions,
     recovered: Recovered,
     losses: Pick<Damage, 'queues' | 'misplaced'>,
-    private readonly surroundings: Surroundings,
+    private readonly runtime: Runtime,
   ) {
     const { inventory, declared, segments, places } = recovered;
     this.damage = { places, ...losses };
@@ -83,7 +83,7 @@ export class DiskJournal implements Journal {
       spaceChanged(isLow);
     };
     const failed = (error: unknown): void => this.#commits.fail(error);
-    this.#space = new Space(disk, diskFree, checkInterval, changed, failed, surroundings);
+    this.#space = new Space(disk, diskFree, checkInterval, changed, failed, runtime);
     this.#commits = new Commits(
       {
         disk,
@@ -100,7 +100,7 @@ export class DiskJournal implements Journal {
         now: options.now ?? Date.now,
         failed: options.failed ?? (() => undefined),
         damaged: options.damaged ?? (() => undefined),
-        surroundings,
+        runtime,
       },
       recovered.checkpoint,
     );
@@ -118,14 +118,14 @@ export class DiskJournal implements Journal {
   static async open(
     disk: Disk,
     options: DiskJournalOptions = {},
-    surroundings: Surroundings = processSurroundings,
+    runtime: Runtime = processRuntime,
   ): Promise<DiskJournal> {
     const { memory = 64 * megabyte, hints = 'use' } = options;
-    const recovered = await recover(disk, { memory, longestDigest: longestDigest(options), hints }, surroundings);
+    const recovered = await recover(disk, { memory, longestDigest: longestDigest(options), hints }, runtime);
     try {
       for (const repair of recovered.repairs) await repair();
-      const losses = await inTurns(checkingRecovered(recovered), surroundings);
-      const journal = new DiskJournal(disk, options, recovered, losses, surroundings);
+      const losses = await inTurns(checkingRecovered(recovered), runtime);
+      const journal = new DiskJournal(disk, options, recovered, losses, runtime);
       await journal.#space.check();
       return journal;
     } catch (error) {
@@ -190,7 +190,7 @@ export class DiskJournal implements Journal {
   /** The same in turns of the event loop: until the end nothing is served, expires or is written, and no client can connect. */
   async restoreInTurns(broker: Broker): Promise<void> {
     const release = broker.hold();
-    await inTurns(this.#restoring(broker), this.surroundings);
+    await inTurns(this.#restoring(broker), this.runtime);
     release();
   }
 
@@ -252,7 +252,7 @@ export class DiskJournal implements Journal {
     const goesOn = this.#isDropping;
     this.#isDropping = this.#inventory.dropSome(droppedInTurn) || this.#declared.forgetSome(droppedInTurn);
     if (goesOn) this.#inventory.releaseUnreferenced();
-    if (this.#isDropping) this.#home.runInAsyncScope(this.surroundings.later, undefined, this.#dropSome);
+    if (this.#isDropping) this.#home.runInAsyncScope(this.runtime.later, undefined, this.#dropSome);
     else if (goesOn) this.#commits.freeSegments();
   };
 

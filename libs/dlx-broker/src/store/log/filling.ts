@@ -8,7 +8,7 @@ import { encodeSome } from './encode-inventory.js';
 import { beforeNextTry, loadBodies } from './load-bodies.js';
 import type { Inventory } from './inventory.js';
 import type { Segment } from './segment.js';
-import { nextTurn, type Surroundings } from './surroundings.js';
+import { nextTurn, type Runtime } from './runtime.js';
 
 /** A declaration is as much work as this many records of messages or entries. */
 const recordsInChange = 4;
@@ -21,7 +21,7 @@ export interface FillingParts {
   /** Records that are encoded in one turn of the event loop. */
   readonly recordsInTurn: number;
   readonly damaged: (error: StoreError) => void;
-  readonly surroundings: Surroundings;
+  readonly runtime: Runtime;
 }
 
 /**
@@ -77,7 +77,7 @@ export class Filling {
    * @returns what `close` returns; undefined when the batch was abandoned
    */
   async fill<T>(segment: Segment, close: (written: readonly Message[]) => T): Promise<T | undefined> {
-    const { inventory, recordsInTurn, damaged, surroundings } = this.parts;
+    const { inventory, recordsInTurn, damaged, runtime } = this.parts;
     const written: Message[] = [];
     let attempt = 0;
     this.isOn = true;
@@ -96,7 +96,7 @@ export class Filling {
         if (this.#fillSome(segment, written, limit)) return close(written);
         this.batch.pause();
         const before = this.#waiting;
-        await nextTurn(surroundings);
+        await nextTurn(runtime);
         if (this.isOver()) return undefined;
         // The limit grows with the changes that came meanwhile, so less is left after each turn.
         limit = recordsInTurn + Math.max(0, Math.ceil(this.#waiting - before));

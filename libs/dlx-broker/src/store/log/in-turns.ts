@@ -1,4 +1,4 @@
-import { nextTurn, type Surroundings } from './surroundings.js';
+import { nextTurn, type Runtime } from './runtime.js';
 
 /** Rows of a table that a long loop looks at in one turn of the event loop: a few milliseconds. A power of two. */
 const rowsInTurn = 16_384;
@@ -7,11 +7,11 @@ const rowsInTurn = 16_384;
 export const isTurnOver = (count: number): boolean => (count & (rowsInTurn - 1)) === 0;
 
 /** Does long work, with a turn of the event loop between two steps. @returns what the work returns */
-export async function inTurns<Result>(work: Iterator<void, Result>, surroundings: Surroundings): Promise<Result> {
+export async function inTurns<Result>(work: Iterator<void, Result>, runtime: Runtime): Promise<Result> {
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;
-    await nextTurn(surroundings);
+    await nextTurn(runtime);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Disk, DiskFile } from './disk.js';
 import { draft, formatVersion, segmentHead, segmentName, type SegmentHeader, writeHeader } from './segment-header.js';
 import { Segment } from './segment.js';
 import type { Space } from './space.js';
-import { processSurroundings, type Surroundings } from './surroundings.js';
+import { processRuntime, type Runtime } from './runtime.js';
 import { writeAll } from './write-all.js';
 
 /** The zeros of one write: a batch may have to wait for such a write. */
@@ -35,7 +35,7 @@ export class NextSegment {
     /** Bytes of a segment. */
     readonly length: number,
     readonly isOver: () => boolean,
-    readonly surroundings: Pick<Surroundings, 'salt'> = processSurroundings,
+    readonly runtime: Pick<Runtime, 'salt'> = processRuntime,
   ) {}
 
   /** Begins to prepare the next segment, unless it did or the disk is nearly full. @param number of the segment */
@@ -100,7 +100,7 @@ export class NextSegment {
 
   async #open(number: number): Promise<Spare> {
     const name = segmentName(number) + draft;
-    const header = { number, salt: this.surroundings.salt(), version: formatVersion };
+    const header = { number, salt: this.runtime.salt(), version: formatVersion };
     const file = await this.disk.open(name, 'create').catch(async (error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       await this.disk.unlink(name); // left from a failed unlink

@@ -21,8 +21,8 @@ async function arrange(disk: FakeDisk, options: DiskJournalOptions = {}) {
   const turns: (() => void)[] = [];
   let isManual = false;
   const later = (act: () => void): void => void (isManual ? turns.push(act) : globalThis.setImmediate(act));
-  const surroundings = { now: () => 0, salt: () => 7, later };
-  const journal = await DiskJournal.open(disk, { now: () => clock.now(), diskFree: 0, ...options }, surroundings);
+  const runtime = { now: () => 0, salt: () => 7, later };
+  const journal = await DiskJournal.open(disk, { now: () => clock.now(), diskFree: 0, ...options }, runtime);
   const broker = new Broker({ clock, journal, names: new CountedNames(), patterns });
   const queue = (name = 'q') => broker.virtualHost('/').queues.get(name);
   const bodies = (name?: string): string[] => {

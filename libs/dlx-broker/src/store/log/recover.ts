@@ -13,7 +13,7 @@ import { Replay } from './replay.js';
 import { type Gap, isBlank, lastCommit, scan, type Scanned, startOfBatch } from './scan.js';
 import { draft, readHeader, type SegmentHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
 import { Segment, Segments } from './segment.js';
-import { nextTurn, type Surroundings } from './surroundings.js';
+import { nextTurn, type Runtime } from './runtime.js';
 
 /** The content of a log, and the repairs to make before anything is written to it. */
 export interface Recovered {
@@ -42,8 +42,8 @@ export interface RecoveryOptions {
 }
 
 /** Reads all segments or their hints, oldest first. @throws StoreError; then nothing has changed */
-export async function recover(disk: Disk, options: RecoveryOptions, surroundings: Surroundings): Promise<Recovered> {
-  const recovery = new Recovery(disk, options, surroundings);
+export async function recover(disk: Disk, options: RecoveryOptions, runtime: Runtime): Promise<Recovered> {
+  const recovery = new Recovery(disk, options, runtime);
   try {
     await recovery.run();
     return recovery;
@@ -95,7 +95,7 @@ class Recovery implements Recovered {
   constructor(
     readonly disk: Disk,
     readonly options: RecoveryOptions,
-    readonly surroundings: Surroundings,
+    readonly runtime: Runtime,
   ) {
     this.inventory = new Inventory(this.segments, options.memory);
     this.replay = new Replay(this.inventory, this.declared);
@@ -123,7 +123,7 @@ class Recovery implements Recovered {
       if (found.digest === undefined) this.#segment(found);
       else await this.#replayDigest(found, found.digest);
       // Other work of the event loop gets its turn.
-      await nextTurn(this.surroundings);
+      await nextTurn(this.runtime);
     }
     this.#buffers = [nothing, nothing];
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
@@ -181,7 +181,7 @@ class Recovery implements Recovered {
     segment.hasHint = true;
     this.hinted++;
     const reader = new DigestReader(digest, this.replay, number);
-    while (reader.some(recordsInTurn)) await nextTurn(this.surroundings);
+    while (reader.some(recordsInTurn)) await nextTurn(this.runtime);
     if (reader.hasCheckpoint) this.checkpoint = number;
     this.#hasRecords = true;
   }

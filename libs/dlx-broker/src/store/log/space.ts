@@ -1,5 +1,5 @@
 import type { Disk } from './disk.js';
-import { processSurroundings, type Surroundings } from './surroundings.js';
+import { processRuntime, type Runtime } from './runtime.js';
 
 /** Checks the free space of the disk after writes, and regularly while there is too little. */
 export class Space {
@@ -25,7 +25,7 @@ export class Space {
     readonly interval: number,
     readonly changed: (isLow: boolean) => void,
     readonly failed: (error: unknown) => void,
-    readonly surroundings: Pick<Surroundings, 'now'> = processSurroundings,
+    readonly runtime: Pick<Runtime, 'now'> = processRuntime,
   ) {}
 
   /** The last write found no room. */
@@ -40,7 +40,7 @@ export class Space {
 
   /** Called after each batch: checks the free space if the last check is long enough ago. */
   afterWrite(): void {
-    const now = this.surroundings.now();
+    const now = this.runtime.now();
     if (now - this.#lastCheck < this.interval) return;
     this.#lastCheck = now;
     void this.check();

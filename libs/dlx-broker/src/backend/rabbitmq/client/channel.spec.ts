@@ -11,7 +11,7 @@ const text = (body: Uint8Array): string => Buffer.from(body).toString();
 async function opened() {
   const server = new LinkedServer();
   const link = server.link();
-  const client = recorded(link, server.surroundings);
+  const client = recorded(link, server.runtime);
   await settled(link);
   const seen: string[] = [];
   const channel = client.connection.openChannel({ closed: noting(seen, 'closed') }, noting(seen, 'open'));
@@ -151,7 +151,7 @@ describe('methods of a channel', () => {
   it('use as many channels as the server allows, and their numbers again', async () => {
     const server = new LinkedServer({ channels: 2 });
     const link = server.link();
-    const { connection } = recorded(link, server.surroundings);
+    const { connection } = recorded(link, server.runtime);
     await settled(link);
     const seen: string[] = [];
     const [one] = [connection.openChannel(silent), connection.openChannel(silent)];

@@ -6,7 +6,7 @@ import { noting, recorded, silent } from '../../../../../../test/harnesses/linke
 async function connected(options: Parameters<typeof recorded>[2] = {}) {
   const server = new LinkedServer();
   const link = server.link();
-  const client = recorded(link, server.surroundings, options);
+  const client = recorded(link, server.runtime, options);
   await settled(link);
   return { server, link, ...client };
 }
@@ -73,7 +73,7 @@ describe('a connection', () => {
     const server = new LinkedServer();
     const link = server.link();
     link.isSilent = true;
-    const { events } = recorded(link, server.surroundings, { handshakeTimeout: 700 });
+    const { events } = recorded(link, server.runtime, { handshakeTimeout: 700 });
     server.clock.advance(699);
     expect(events).toEqual([]);
     server.clock.advance(1);

@@ -20,15 +20,15 @@ import { Incoming, type IncomingHost } from './incoming.js';
 import { type ConnectionOptions, defaults } from './options.js';
 import { Output } from './output.js';
 import { Reports } from './reports.js';
-import type { Surroundings, Transport, TransportEvents } from './transport.js';
+import type { Runtime, Transport, TransportEvents } from './transport.js';
 
 /** Opens a connection. The first event is `opened` or `closed`, never within the call. */
 export const openConnection = (
   options: ConnectionOptions,
   transport: Transport,
-  surroundings: Surroundings,
+  runtime: Runtime,
   events: ConnectionEvents,
-): AmqpConnection => new ServerConnection(options, transport, surroundings, events);
+): AmqpConnection => new ServerConnection(options, transport, runtime, events);
 
 /** The state of a connection. `closing`: the client has sent `connection.close`, and waits for the answer. */
 type State = 'handshake' | 'open' | 'closing' | 'over';
@@ -42,7 +42,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   isBlocked = false;
   readonly #options: Required<Pick<ConnectionOptions, keyof typeof defaults>> & ConnectionOptions;
   readonly #transport: Transport;
-  readonly #surroundings: Surroundings;
+  readonly #runtime: Runtime;
   readonly #reports: Reports;
   readonly #incoming: Incoming;
   readonly #handshake: ClientHandshake;
@@ -53,14 +53,14 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   #cancelLimit: () => void;
 
   /** See {@link openConnection}. */
-  constructor(options: ConnectionOptions, transport: Transport, surroundings: Surroundings, events: ConnectionEvents) {
+  constructor(options: ConnectionOptions, transport: Transport, runtime: Runtime, events: ConnectionEvents) {
     this.#options = { ...defaults, ...options };
     this.#transport = transport;
-    this.#surroundings = surroundings;
+    this.#runtime = runtime;
     this.#reports = new Reports(events);
     this.#incoming = new Incoming(Math.max(this.#options.frameMax, defaults.frameMax), this);
     this.held = new HeldBytes(this.#options.maxMessageSize);
-    this.output = new Output(transport, surroundings, this.#options.highWaterMark, {
+    this.output = new Output(transport, runtime, this.#options.highWaterMark, {
       sent: () => this.#heartbeat?.sent(),
       drained: () => this.#reports.call((every) => every.drained?.()),
     });
@@ -69,7 +69,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
     transport.attach(this);
     this.#handshake = new ClientHandshake(this.#options, this.to);
     const { handshakeTimeout } = this.#options;
-    this.#cancelLimit = after(surroundings.clock, handshakeTimeout, () => this.#late(handshakeTimeout));
+    this.#cancelLimit = after(runtime.clock, handshakeTimeout, () => this.#late(handshakeTimeout));
   }
 
   get isOpen(): boolean {
@@ -100,7 +100,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
     this.#state = 'closing';
     this.#failAll(this.#lost('client', 'the client closed it'));
     methods.writeConnectionClose(this.to, 0, 200, 'closed by the client', 0, 0);
-    this.#cancelLimit = after(this.#surroundings.clock, this.#options.closeTimeout, () => this.destroy());
+    this.#cancelLimit = after(this.#runtime.clock, this.#options.closeTimeout, () => this.destroy());
   }
 
   destroy(): void {
@@ -181,7 +181,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
     this.#incoming.limit(frameMax);
     this.#channels = new Channels(channelMax);
     if (heartbeat === 0) return;
-    this.#heartbeat = new Heartbeat(this.#surroundings, heartbeat, {
+    this.#heartbeat = new Heartbeat(this.#runtime, heartbeat, {
       beat: () => this.to.heartbeat(),
       dead: () => this.#silent(heartbeat * 2),
     });

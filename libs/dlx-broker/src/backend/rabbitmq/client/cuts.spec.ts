@@ -23,7 +23,7 @@ async function session(bytes: number): Promise<Outcome> {
   const calls = Array.from({ length: published + 5 }, () => 0);
   const called = (index: number) => (): void => void (calls[index] = (calls[index] as number) + 1);
   const confirmed: string[] = [];
-  const { connection, faults } = recorded(link, server.surroundings, {}, { closed: called(published + 4) });
+  const { connection, faults } = recorded(link, server.runtime, {}, { closed: called(published + 4) });
   await settled(link);
   const channel = connection.openChannel({ closed: called(published) }, called(published + 1));
   channel.declareQueue('q', {}, called(published + 2));

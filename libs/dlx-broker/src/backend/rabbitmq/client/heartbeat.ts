@@ -1,4 +1,4 @@
-import type { Surroundings } from './transport.js';
+import type { Runtime } from './transport.js';
 
 /** The actions of a heartbeat. */
 export interface HeartbeatHost {
@@ -10,7 +10,7 @@ export interface HeartbeatHost {
 
 /** Sends a heartbeat after half an interval without output, and detects a server that sends nothing for two intervals. */
 export class Heartbeat {
-  readonly #surroundings: Surroundings;
+  readonly #runtime: Runtime;
   readonly #interval: number;
   readonly #host: HeartbeatHost;
   #heardAt: number;
@@ -18,29 +18,29 @@ export class Heartbeat {
   #isOver = false;
 
   /** @param seconds the agreed interval, not 0 */
-  constructor(surroundings: Surroundings, seconds: number, host: HeartbeatHost) {
-    this.#surroundings = surroundings;
+  constructor(runtime: Runtime, seconds: number, host: HeartbeatHost) {
+    this.#runtime = runtime;
     this.#interval = seconds * 1000;
     this.#host = host;
-    this.#heardAt = this.#sentAt = surroundings.clock.now();
+    this.#heardAt = this.#sentAt = runtime.clock.now();
     this.#wake();
   }
 
   heard(): void {
-    this.#heardAt = this.#surroundings.clock.now();
+    this.#heardAt = this.#runtime.clock.now();
   }
 
   sent(): void {
-    this.#sentAt = this.#surroundings.clock.now();
+    this.#sentAt = this.#runtime.clock.now();
   }
 
   stop(): void {
     this.#isOver = true;
-    this.#surroundings.clock.wakeAt(undefined, this.#tick);
+    this.#runtime.clock.wakeAt(undefined, this.#tick);
   }
 
   readonly #tick = (): void => {
-    const { clock, later } = this.#surroundings;
+    const { clock, later } = this.#runtime;
     const now = clock.now();
     // A process that was suspended or busy first reads the bytes that have arrived meanwhile.
     if (this.#isSilent(now)) return later(this.#judge);
@@ -53,7 +53,7 @@ export class Heartbeat {
 
   readonly #judge = (): void => {
     if (this.#isOver) return;
-    if (this.#isSilent(this.#surroundings.clock.now())) this.#host.dead();
+    if (this.#isSilent(this.#runtime.clock.now())) this.#host.dead();
     else this.#wake();
   };
 
@@ -63,6 +63,6 @@ export class Heartbeat {
 
   #wake(): void {
     const next = Math.min(this.#sentAt + this.#interval / 2, this.#heardAt + this.#interval * 2);
-    this.#surroundings.clock.wakeAt(next, this.#tick);
+    this.#runtime.clock.wakeAt(next, this.#tick);
   }
 }

@@ -1,6 +1,6 @@
 import { after } from '../../../host/index.js';
 import type { FrameWriter } from '../../../wire/index.js';
-import type { Surroundings, Transport } from './transport.js';
+import type { Runtime, Transport } from './transport.js';
 
 /** The events of an output. */
 export interface OutputEvents {
@@ -14,7 +14,7 @@ export class Output {
   /** Set before the first frame. */
   writer!: FrameWriter;
   readonly #transport: Transport;
-  readonly #surroundings: Surroundings;
+  readonly #runtime: Runtime;
   readonly #most: number;
   readonly #events: OutputEvents;
   #isCongested = false;
@@ -23,9 +23,9 @@ export class Output {
   #cancel: (() => void) | undefined;
 
   /** @param most the high-water mark: bytes that may wait before the connection is congested */
-  constructor(transport: Transport, surroundings: Surroundings, most: number, events: OutputEvents) {
+  constructor(transport: Transport, runtime: Runtime, most: number, events: OutputEvents) {
     this.#transport = transport;
-    this.#surroundings = surroundings;
+    this.#runtime = runtime;
     this.#most = Math.max(most, leastHighWaterMark);
     this.#events = events;
   }
@@ -40,7 +40,7 @@ export class Output {
   }
 
   /** The first bytes of a turn were written. */
-  readonly want = (): void => this.#surroundings.later(this.#flush);
+  readonly want = (): void => this.#runtime.later(this.#flush);
 
   /** Ends the congestion if few bytes wait. */
   relieve(): void {
@@ -55,7 +55,7 @@ export class Output {
     this.#isOver = true;
     if (this.#isGone) return;
     this.#transport.end();
-    this.#cancel = after(this.#surroundings.clock, limit, () => this.#transport.destroy());
+    this.#cancel = after(this.#runtime.clock, limit, () => this.#transport.destroy());
   }
 
   /** The transport is closed. */

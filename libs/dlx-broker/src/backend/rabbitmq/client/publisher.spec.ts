@@ -9,7 +9,7 @@ import { openPublisher } from './publisher.js';
 async function publishing() {
   const server = new LinkedServer();
   const link = server.link();
-  const client = recorded(link, server.surroundings);
+  const client = recorded(link, server.runtime);
   await settled(link);
   const seen: string[] = [];
   const channel = client.connection.openChannel({ closed: () => undefined });

@@ -33,7 +33,7 @@ export interface TransportEvents {
 }
 
 /** What a connection needs from its process. Simulations replace it. */
-export interface Surroundings {
+export interface Runtime {
   readonly clock: Clock;
   /** Calls back after this turn, when received input was read: `setImmediate` in a real process. */
   later(act: () => void): void;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** What a log needs from its process. Simulations replace it. */
-export interface Surroundings {
+export interface Runtime {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
   /** Calls back in the next turn of the event loop. */
@@ -11,12 +11,11 @@ export interface Surroundings {
 }
 
 /** The event loop and the random numbers of this process. */
-export const processSurroundings: Surroundings = {
+export const processRuntime: Runtime = {
   now: () => performance.now(),
   later: (act) => void setImmediate(act),
   salt: () => randomBytes(4).readUInt32BE(),
 };
 
 /** Resolves in the next turn of the event loop. */
-export const nextTurn = (surroundings: Surroundings): Promise<void> =>
-  new Promise((resolve) => surroundings.later(resolve));
+export const nextTurn = (runtime: Runtime): Promise<void> => new Promise((resolve) => runtime.later(resolve));
