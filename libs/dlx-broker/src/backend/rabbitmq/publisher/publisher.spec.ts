@@ -235,6 +235,18 @@ describe('while there is no connection, or it is blocked', () => {
     expect(results.get('a')!.message).toContain('the server blocks publishers: it is short of memory or disk');
   });
 
+  it('many publishes fail in turns, in their order', () => {
+    const { clock, publisher, publish, shown } = arrange({ timeout: 1_000, messages: 1_000 });
+    publisher.blocked('low on memory');
+    for (let n = 0; n < 1_000; n++) publish(`a${n}`);
+    const failed = (): number => Object.keys(shown()).length;
+    let most = 0;
+    for (let before = 0; failed() < 1_000 && clock.step(clock.now() + 1_000); before = failed())
+      most = Math.max(most, failed() - before);
+    expect(Object.keys(shown())).toEqual(Array.from({ length: 1_000 }, (_, n) => `a${n}`));
+    expect(most).toBeLessThanOrEqual(128);
+  });
+
   it('a confirm after the deadline changes nothing', () => {
     const { clock, publish, channel, shown } = arrange({ timeout: 1_000 });
     publish('a');

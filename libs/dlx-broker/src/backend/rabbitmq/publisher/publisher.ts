@@ -49,6 +49,9 @@ const channelPause = 1_000;
 /** The longest pause between two checks of deadlines, in milliseconds. */
 const longestCheck = 1_000;
 
+/** Publishes that fail at their deadlines in one turn of the event loop. For each of them the application may write a line of its log. */
+const expiredInTurn = 128;
+
 /**
  * Publishes with confirms on one channel, over all connections of a backend. A publish that is not confirmed is sent again
  * as the table in docs/decisions/0140 says, and fails at its deadline; none is forgotten.
@@ -142,7 +145,7 @@ export class Publisher {
         };
       });
     }
-    this.#expire(Infinity, 'before the connection was closed');
+    this.#expire(Infinity, 'before the connection was closed', Infinity);
   }
 
   /** The time since this publisher was made: unlike a time since 1970, it needs no memory of its own in each publish. */
@@ -305,10 +308,9 @@ export class Publisher {
     }
   }
 
-  #scheduleCheck(): void {
+  #scheduleCheck(pause = Math.max(1, Math.min(longestCheck, this.limits.timeout / 4))): void {
     if (this.#isCheckScheduled) return;
     this.#isCheckScheduled = true;
-    const pause = Math.max(1, Math.min(longestCheck, this.limits.timeout / 4));
     after(this.host.clock, pause, this.#check);
   }
 
@@ -316,7 +318,8 @@ export class Publisher {
   readonly #check = (): void => {
     this.#isCheckScheduled = false;
     const now = this.#now();
-    this.#expire(now, `within ${this.limits.timeout} ms`);
+    this.#expire(now, `within ${this.limits.timeout} ms`, expiredInTurn);
+    if (this.#open.lateAt(now) !== undefined) return this.#scheduleCheck(0);
     for (const channel of this.#channels) {
       if (channel.stuckFor(now, this.#obstacle !== undefined) < this.limits.timeout / 2) continue;
       this.#retire(channel);
@@ -325,10 +328,13 @@ export class Publisher {
     if (this.#open.count > 0) this.#scheduleCheck();
   };
 
-  /** Fails the publishes whose deadline is not after this time. */
-  #expire(now: number, when: string): void {
-    for (let outgoing = this.#open.lateAt(now); outgoing !== undefined; outgoing = this.#open.lateAt(now))
+  /** Fails the publishes whose deadline is not after this time, up to so many of them. */
+  #expire(now: number, when: string, limit: number): void {
+    for (let count = 0; count < limit; count++) {
+      const outgoing = this.#open.lateAt(now);
+      if (outgoing === undefined) return;
       this.#finish(outgoing, late(outgoing, when, this.#whyNot()));
+    }
   }
 
   #whyNot(): string {
