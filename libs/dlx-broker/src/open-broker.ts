@@ -93,13 +93,14 @@ function spaceLine({ journal, directory, diskFreeLimit }: Data, isLow: boolean):
 }
 
 /** Restores the broker, and logs any damage. */
-async function restore({ journal, directory, isNew }: Data, broker: Broker, { notice, log }: Reporter): Promise<void> {
+async function restore(data: Data, broker: Broker, { notice, log }: Reporter): Promise<void> {
+  const { journal, directory, isNew } = data;
   const { damageLines, StoreError } = await import('./store/index.js');
   broker.stalls.changed = (stalled, isOver) => {
     if (isOver) notice?.(stallOverLine);
     else log?.(new StoreError('unreadable', stallLine(stalled)));
   };
-  await journal.restoreInTurns(broker);
+  await data.restore(broker);
   notice?.(`data directory ${directory}: ${isNew ? 'new' : `${journal.stats.entries} messages`}`);
   const damage = damageLines(journal.damage);
   if (damage.length > 0) log?.(new StoreError('damaged', damage.join('\n')));

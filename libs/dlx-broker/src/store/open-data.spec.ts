@@ -1,8 +1,21 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { editData, openData } from './open-data.js';
+import { Broker } from '../broker/index.js';
+import { CountedNames } from '../testing/counted-names.js';
+import { ManualClock } from '../testing/manual-clock.js';
+import { type Data, editData, openData } from './open-data.js';
 
 let directory: string;
 beforeEach(async () => {
@@ -15,6 +28,14 @@ beforeEach(async () => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const segment = (): Buffer => readFileSync(join(directory, '0000000001.log'));
+
+const freshBroker = ({ journal }: Data): Broker =>
+  new Broker({
+    clock: new ManualClock(),
+    journal,
+    names: new CountedNames(),
+    patterns: { compile: () => ({ matches: () => true }) },
+  });
 
 /** Files of the directory that this process has open. */
 function openFiles(): string[] {
@@ -41,13 +62,44 @@ describe.skipIf(process.platform !== 'linux')('a data directory that cannot be o
 
   it('when it cannot be noted that it is in use', async () => {
     const before = segment();
-    const opening = openData(directory);
+    const data = await openData(directory);
     writeFileSync(join(directory, 'in-use'), ''); // another program was quicker
-    await expect(opening).rejects.toThrow(/in-use/);
+    await expect(data.restore(freshBroker(data))).rejects.toThrow(/in-use/);
+    await data.close();
     expect(openFiles()).toEqual([]);
     expect(segment().equals(before)).toBe(true);
     rmSync(join(directory, 'in-use'));
     await (await openData(directory)).close();
     expect(openFiles()).toEqual([]);
+  });
+});
+
+describe('the mark of a directory that is in use', () => {
+  const isMarked = (): boolean => existsSync(join(directory, 'in-use'));
+
+  it('is made when the log is restored, before a client can connect, and deleted by a close', async () => {
+    const data = await openData(directory);
+    expect(isMarked()).toBe(false);
+    const broker = freshBroker(data);
+    const restored = data.restore(broker);
+    for (let isOver = false; !isOver; isOver = isMarked()) {
+      expect(() => broker.connect()).toThrow('the broker is starting');
+      await setImmediate();
+    }
+    await restored;
+    expect(() => broker.connect()).not.toThrow();
+    broker.close();
+    await data.close();
+    expect(isMarked()).toBe(false);
+  });
+
+  it('stays after a crash when a start ends before the log is restored', async () => {
+    writeFileSync(join(directory, 'in-use'), '');
+    await (await openData(directory)).close();
+    expect(isMarked()).toBe(true);
+    const data = await openData(directory);
+    await data.restore(freshBroker(data));
+    await data.close();
+    expect(isMarked()).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Settled } from '../broker/index.js';
+import type { Broker, Settled } from '../broker/index.js';
 import { DiskJournal } from './log/disk-journal.js';
 import { cannotOpen, notEdited } from './log/faults.js';
 import { hintNumber } from './log/hint-file.js';
@@ -23,6 +23,11 @@ export interface Data {
   readonly isNew: boolean;
   /** Publishes are refused while fewer bytes of its disk are free. */
   readonly diskFreeLimit: number;
+  /**
+   * Restores the content of the log in a new broker, in turns of the event loop. From its end on a process that ends without
+   * {@link close} has crashed: a client may have got messages.
+   */
+  restore(broker: Broker): Promise<void>;
   /** Flushes, and releases the lock. */
   close(): Promise<void>;
 }
@@ -47,11 +52,24 @@ export async function openData(path: string, options: DiskJournalOptions = {}): 
   try {
     const journal = await DiskJournal.open(disk, { ...options, afterCrash: !isNew && names.includes(inUse) });
     opened = journal;
-    await noteUse(disk, names);
-    const close = closing(journal, lock, () => rmSync(join(directory, inUse), { force: true }));
-    return { journal, directory, isNew, diskFreeLimit: options.diskFree ?? defaultDiskFree, close };
+    let isNoted = false;
+    const note = async (): Promise<void> => {
+      await noteUse(disk, names);
+      isNoted = true;
+    };
+    // Without a restore, the crash of an earlier process stays recorded.
+    const closed = (): void => {
+      if (isNoted) rmSync(join(directory, inUse), { force: true });
+    };
+    return {
+      journal,
+      directory,
+      isNew,
+      diskFreeLimit: options.diskFree ?? defaultDiskFree,
+      restore: (broker) => journal.restoreInTurns(broker, note),
+      close: closing(journal, lock, closed),
+    };
   } catch (error) {
-    await opened?.close().catch(() => undefined); // the first error counts
     lock.release();
     throw error;
   }
@@ -74,7 +92,8 @@ export async function inspectData(path: string, options: DiskJournalOptions = {}
     const disk = new OverlayDisk(new NodeDisk(directory));
     const journal = await DiskJournal.open(disk, { memory: 0, durability: 'none', ...options, afterCrash });
     const diskFreeLimit = options.diskFree ?? defaultDiskFree;
-    return { journal, directory, isNew: false, diskFreeLimit, close: closing(journal, lock) };
+    const restore = (broker: Broker): Promise<void> => journal.restoreInTurns(broker);
+    return { journal, directory, isNew: false, diskFreeLimit, restore, close: closing(journal, lock) };
   } catch (error) {
     lock?.release();
     throw error;
@@ -111,7 +130,7 @@ export async function editData(path: string, edit: Edit): Promise<boolean> {
   }
 }
 
-/** A file that exists while a process has the directory open, and after a crash. */
+/** A file that exists from the end of a restore until the close, and after a crash. */
 const inUse = 'in-use';
 
 const isSegment = (name: string): boolean => segmentNumber(name) !== undefined;
@@ -165,7 +184,7 @@ async function lockToRead(directory: string): Promise<DirectoryLock | undefined>
   }
 }
 
-/** Records durably that the directory is in use, before the first message is delivered. */
+/** Records durably that the directory is in use. */
 async function noteUse(disk: NodeDisk, names: readonly string[]): Promise<void> {
   try {
     if (!names.includes(inUse)) await (await disk.open(inUse, 'create')).close();

@@ -187,10 +187,14 @@ export class DiskJournal implements Journal {
     release();
   }
 
-  /** The same in turns of the event loop: until the end nothing is served, expires or is written, and no client can connect. */
-  async restoreInTurns(broker: Broker): Promise<void> {
+  /**
+   * The same in turns of the event loop: until the end nothing is served, expires or is written, and no client can connect.
+   * @param beforeUse the last step; if it fails, the broker stays held
+   */
+  async restoreInTurns(broker: Broker, beforeUse?: () => Promise<void>): Promise<void> {
     const release = broker.hold();
     await inTurns(this.#restoring(broker), this.runtime);
+    await beforeUse?.();
     release();
   }
 
