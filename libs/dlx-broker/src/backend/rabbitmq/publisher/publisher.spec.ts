@@ -247,6 +247,20 @@ describe('while there is no connection, or it is blocked', () => {
     expect(most).toBeLessThanOrEqual(128);
   });
 
+  it('many publishes fail at their deadline, also if the application publishes again at each failure', () => {
+    const { clock, publisher } = arrange({ timeout: 1_000, messages: 1_000 });
+    publisher.blocked('low on memory');
+    let failed = 0;
+    const publication = { exchange: 'e', routingKey: 'k', properties: {}, body: Buffer.from('a') };
+    const again = (): void => {
+      failed++;
+      publisher.publish(publication);
+    };
+    for (let n = 0; n < 1_000; n++) publisher.publish(publication, again);
+    clock.advance(1_250);
+    expect(failed).toBe(1_000);
+  });
+
   it('a confirm after the deadline changes nothing', () => {
     const { clock, publish, channel, shown } = arrange({ timeout: 1_000 });
     publish('a');

@@ -316,9 +316,10 @@ export class Publisher {
 
   /** Fails publishes after their deadline, and replaces a channel on which no confirm came for half of the time of a publish. */
   readonly #check = (): void => {
-    this.#isCheckScheduled = false;
     const now = this.#now();
+    // Publishes of the application when one fails do not schedule a check: the next one may be due at once.
     this.#expire(now, `within ${this.limits.timeout} ms`, expiredInTurn);
+    this.#isCheckScheduled = false;
     if (this.#open.lateAt(now) !== undefined) return this.#scheduleCheck(0);
     for (const channel of this.#channels) {
       if (channel.stuckFor(now, this.#obstacle !== undefined) < this.limits.timeout / 2) continue;
