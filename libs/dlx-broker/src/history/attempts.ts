@@ -1,6 +1,7 @@
 import { type DeathEntry, deathsOf, type FieldTable, type Message, textAt } from '../message/index.js';
 import { dateAt } from './date-at.js';
 import { errorHeaders, retryHeaders } from './names.js';
+import { largestCount, naturalAt } from './natural.js';
 
 /**
  * The number of the attempt when a consumer gets this message from that queue, from 1. It is the count in the header, plus the
@@ -8,7 +9,7 @@ import { errorHeaders, retryHeaders } from './names.js';
  */
 export function attemptOf(message: Message, queue: string): number {
   const rejected = rejectionIn(message, queue);
-  return Math.min(largest, grantedAttempt(message, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
+  return Math.min(largestCount, grantedAttempt(message, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
 }
 
 /**
@@ -28,11 +29,11 @@ export function grantedAttempt({ own: { headers } }: Message, queue: string): nu
 export function failuresOf(message: Message, queue: string): number {
   let failures = grantedAttempt(message, queue) - 1;
   for (const death of deathsOf(message)) if (death.queue === queue) failures += timesOf(death);
-  return Math.min(largest, failures);
+  return Math.min(largestCount, failures);
 }
 
 /** A count below 0, which no broker writes, is as good as the largest: otherwise the message would be retried for ever. */
-const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largest : count);
+const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largestCount : count);
 
 /**
  * When the message failed for the first time since it was published or redriven, in milliseconds since 1970; undefined if it never
@@ -68,14 +69,6 @@ export interface NotedError {
 export function notedErrorOf({ own: { headers } }: Message): NotedError | undefined {
   const name = textAt(headers, errorHeaders.class);
   return name === undefined ? undefined : { name, message: textAt(headers, errorHeaders.message) ?? '' };
-}
-
-/** The largest number an int32 header can carry, with room to add one. */
-const largest = 2_147_483_646;
-
-function naturalAt(headers: FieldTable | undefined, name: string): number | undefined {
-  const value = headers?.get(name)?.value;
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? Math.min(value, largest) : undefined;
 }
 
 function timeAt(headers: FieldTable | undefined, name: string): number | undefined {

@@ -1,4 +1,5 @@
 import { type Field, type FieldTable, int32, longstr, type Message, timestamp } from '../message/index.js';
+import { naturalAt } from './natural.js';
 
 /** The headers of a message that was edited before it was redriven. They stay at later redrives. */
 export const editHeaders = {
@@ -41,11 +42,5 @@ export function withEditNote(
   return noted.set(editHeaders.original, longstr(sha256));
 }
 
-/** The largest count of an int32 header, with room to add one. */
-const largest = 2_147_483_646;
-
 /** How often a message was edited, as its header says. */
-export function editsOf({ own: { headers } }: Message): number {
-  const count = headers?.get(editHeaders.count)?.value;
-  return typeof count === 'number' && Number.isInteger(count) && count >= 0 ? Math.min(count, largest) : 0;
-}
+export const editsOf = ({ own: { headers } }: Message): number => naturalAt(headers, editHeaders.count) ?? 0;
