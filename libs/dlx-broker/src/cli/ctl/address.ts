@@ -1,6 +1,13 @@
 import type { HttpApi } from '../../host/index.js';
 import { CtlFailure, exit } from './exit.js';
 
+/** The options that name a server and the user who logs in. */
+export interface LoginFlags {
+  readonly url?: string;
+  readonly user?: string;
+  readonly password?: string;
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const usage = (text: string): CtlFailure => new CtlFailure(exit.usage, `Error: ${text}`);

@@ -1,12 +1,10 @@
+import type { LoginFlags } from '../ctl/address.js';
 import { type Api, reasonOf, type Reply, type Sent } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 
 /** The options of all commands about dead letters. */
-export interface CommonFlags {
+export interface CommonFlags extends LoginFlags {
   readonly vhost?: string;
-  readonly url?: string;
-  readonly user?: string;
-  readonly password?: string;
   readonly json?: true;
 }
 

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { addressOf } from '../ctl/address.js';
-import { Api } from '../ctl/api.js';
-import { CtlFailure, exit } from '../ctl/exit.js';
+import type { Api } from '../ctl/api.js';
+import { withApi } from '../with-api.js';
 import type { CommandOutput, CommonFlags } from './ask.js';
 import { deleteLetters, type DeleteFlags } from './delete.js';
 import { edit, type EditFlags } from './edit.js';
@@ -28,15 +27,7 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
     flags: F,
     work: (api: Api) => Promise<number | void>,
   ): Promise<void> => {
-    try {
-      const options = new Map(Object.entries({ url: flags.url, user: flags.user, password: flags.password }));
-      const given = new Map([...options].filter((entry): entry is [string, string] => entry[1] !== undefined));
-      ended((await work(new Api(addressOf(given, output.env), undefined, name))) ?? exit.ok);
-    } catch (error) {
-      if (!(error instanceof CtlFailure)) throw error;
-      output.error(error.message);
-      ended(error.code);
-    }
+    ended(await withApi(name, flags, output, work));
   };
   const command = (name: string, description: string): Command => parent.command(name).description(description);
 

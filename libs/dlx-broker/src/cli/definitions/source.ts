@@ -1,17 +1,14 @@
 import { shownText } from '../../host/index.js';
-import { Api } from '../ctl/api.js';
-import { addressOf } from '../ctl/address.js';
+import type { LoginFlags } from '../ctl/address.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { damageIn } from '../data.js';
 import { restored } from '../data-restored.js';
 import { Refusal } from '../refusal.js';
+import { apiOf } from '../with-api.js';
 import { type Definitions, isObject } from './rows.js';
 
-export interface SourceFlags {
+export interface SourceFlags extends LoginFlags {
   readonly data?: string;
-  readonly url?: string;
-  readonly user?: string;
-  readonly password?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,9 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export async function definitionsOf(flags: SourceFlags, env: Environment): Promise<Definitions> {
   if (flags.data !== undefined) return definitionsIn(flags.data, flags);
-  const given = Object.entries({ url: flags.url, user: flags.user, password: flags.password });
-  const options = new Map(given.filter((entry): entry is [string, string] => entry[1] !== undefined));
-  const api = new Api(addressOf(options, env), undefined, 'definitions');
+  const api = apiOf('definitions', flags, env);
   const { body } = await api.call('GET', ['definitions'], [200]);
   if (isObject(body)) return body;
   throw new CtlFailure(exit.unavailable, `Error: what is at '${api.address.base}' has no definitions`);
