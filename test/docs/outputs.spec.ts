@@ -121,7 +121,7 @@ it('docs/reference/ctl.md: a command announces what it does', () => {
     vhost: '/',
     timeout: undefined,
     stdin: async () => '',
-    tell: () => undefined,
+    note: () => undefined,
     quiet: false,
   };
   expect(text).toContain(`\n${command.banner!(input)}\n`);

@@ -19,7 +19,7 @@ export interface Input {
   /** All of standard input. */
   readonly stdin: () => Promise<string>;
   /** Writes a line at once, unless `--quiet`. */
-  readonly tell: (text: string) => void;
+  readonly note: (text: string) => void;
   readonly quiet: boolean;
 }
 

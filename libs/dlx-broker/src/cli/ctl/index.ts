@@ -62,7 +62,7 @@ async function answer(
 ): Promise<number> {
   const address = addressOf(options, env);
   const banner = command.banner?.(input) ?? '';
-  if (banner !== '') input.tell(banner);
+  if (banner !== '') input.note(banner);
   const api = new Api(address, input.timeout, command.name);
   const given = await asked(command, input, api, formatter);
   const headers = options.get('silent') !== true && options.get('no-table-headers') !== true;
@@ -103,7 +103,7 @@ function inputOf(
   const [least, most] = command.takes;
   if (args.length < least) throw new BadArguments(exit.usage, 'not enough arguments.');
   if (args.length > most) throw new BadArguments(exit.usage, 'too many arguments.');
-  const quiet = options.get('quiet') === true || options.get('silent') === true || !format.tells;
+  const quiet = options.get('quiet') === true || options.get('silent') === true || !format.hasNotes;
   const input: Input = {
     args,
     options,
@@ -111,7 +111,7 @@ function inputOf(
     timeout: seconds === undefined ? command.timeout : Number(seconds) * 1000,
     quiet,
     stdin,
-    tell: (text) => void (quiet || out(shownLines(text))),
+    note: (text) => void (quiet || out(shownLines(text))),
   };
   command.check?.(input);
   return { formatter, input };

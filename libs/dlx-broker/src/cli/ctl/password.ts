@@ -2,10 +2,10 @@ import type { Input } from './command.js';
 import { type ExitCode, refused } from './exit.js';
 
 /** A password from the command line, or else the first line of standard input. @throws CtlFailure */
-export async function passwordOf({ args, stdin, tell }: Input, at: number, missing: ExitCode): Promise<string> {
+export async function passwordOf({ args, stdin, note }: Input, at: number, missing: ExitCode): Promise<string> {
   const given = args[at];
   if (given !== undefined) return given;
-  tell('Password: ');
+  note('Password: ');
   const [line = ''] = (await stdin()).split(/\r?\n/);
   if (line === '') throw refused(missing, 'Password is not provided via argument or stdin');
   return line;

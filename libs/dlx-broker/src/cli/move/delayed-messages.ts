@@ -10,12 +10,12 @@ export interface DelayedMessage {
 
 /**
  * The delayed messages of a virtual host that would reach one queue and no other, in the order in which they are due.
- * @param tell gets a line for each exchange with messages that stay: those that would reach other queues as well, and those with an expiration
+ * @param note gets a line for each exchange with messages that stay: those that would reach other queues as well, and those with an expiration
  */
 export function delayedMessagesFor(
   { exchanges, routing }: Channel['vhost'],
   queue: string,
-  tell: (line: string) => void,
+  note: (line: string) => void,
 ): DelayedMessage[] {
   const found: DelayedMessage[] = [];
   for (const exchange of exchanges.values()) {
@@ -30,7 +30,7 @@ export function delayedMessagesFor(
       else found.push({ delayed, entry });
     });
     const stay = (count: number, why: string): void => {
-      if (count > 0) tell(`${count} delayed messages of exchange '${exchange.name}' stay: ${why}`);
+      if (count > 0) note(`${count} delayed messages of exchange '${exchange.name}' stay: ${why}`);
     };
     stay(shared, `they go to other queues than '${queue}', too`);
     stay(expiring, 'on the other side the delay takes the place of their expiration');

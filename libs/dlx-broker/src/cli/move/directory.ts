@@ -32,7 +32,7 @@ class Directory {
   }
 
   /** @throws Refusal, StoreError */
-  static async open(place: DirectoryPlace, tell: (line: string) => void, takesMessages: boolean): Promise<Directory> {
+  static async open(place: DirectoryPlace, note: (line: string) => void, takesMessages: boolean): Promise<Directory> {
     const { directory, vhost, queue } = place;
     // With the real time, the start of the broker would expire messages and leases. A move must change only its own queue.
     let now = (): number => longAgo;
@@ -45,7 +45,7 @@ class Directory {
       if (known === undefined) throw new Refusal(`no virtual host '${vhost}' in ${directory}`);
       if (!known.queues.has(queue)) throw new Refusal(`no queue '${queue}' in vhost '${vhost}' of ${directory}`);
       if (takesMessages) now = Date.now; // the messages to come may have a time to live
-      for (const error of heard) tell(shownText((error as Error).message));
+      for (const error of heard) note(shownText((error as Error).message));
       return new Directory(own, place);
     } catch (error) {
       await own.close();
@@ -81,15 +81,15 @@ class Directory {
 }
 
 /** Takes messages out of a queue of a data directory. @throws Refusal, StoreError */
-export async function directorySource(place: DirectoryPlace, tell: (line: string) => void): Promise<Source> {
-  const open = await Directory.open(place, tell, false);
+export async function directorySource(place: DirectoryPlace, note: (line: string) => void): Promise<Source> {
+  const open = await Directory.open(place, note, false);
   const { channel } = open;
   // After a crash every message of a classic queue counts as redelivered. Those that were taken are back at its head.
   const isExact = channel.vhost.queues.get(place.queue)?.declared.type === 'quorum';
   let taken = 0;
   let waiting: Iterator<DelayedMessage> | undefined;
   const nextDelayed = (): Taken | undefined => {
-    waiting ??= delayedMessagesFor(channel.vhost, place.queue, tell).values();
+    waiting ??= delayedMessagesFor(channel.vhost, place.queue, note).values();
     const { value, done } = waiting.next();
     return done === true ? undefined : takenOf(open, value);
   };
@@ -136,8 +136,8 @@ function takenOf(open: Directory, { delayed, entry }: DelayedMessage): Taken {
 }
 
 /** Sends messages to a queue of a data directory. @throws Refusal, StoreError */
-export async function directoryTarget(place: DirectoryPlace, tell: (line: string) => void): Promise<Target> {
-  const open = await Directory.open(place, tell, true);
+export async function directoryTarget(place: DirectoryPlace, note: (line: string) => void): Promise<Target> {
+  const open = await Directory.open(place, note, true);
   const { channel } = open;
   const exchange = exchangeFor(place.queue);
   try {
@@ -171,7 +171,7 @@ export async function directoryTarget(place: DirectoryPlace, tell: (line: string
     } catch (error) {
       throw open.fails(error);
     }
-    tell(`delayed messages wait in queue '${name}'; delete it when it is empty`);
+    note(`delayed messages wait in queue '${name}'; delete it when it is empty`);
     return name;
   };
   return {

@@ -40,15 +40,15 @@ export async function move(
   const to = placeOf(flags.to ?? env['DLX_BROKER_TO'], 'to', flags.toQueue ?? flags.queue, flags.vhost);
   if (isSamePlace(from, to)) throw new Refusal(`--from and --to are the same ${shownPlace(from)}`);
   const options = optionsOf(flags);
-  const tell = (line: string): void => error(`dlx-broker: ${shownText(line)}`);
-  const target = await targetAt(to, tell);
+  const note = (line: string): void => error(`dlx-broker: ${shownText(line)}`);
+  const target = await targetAt(to, note);
   let source: Source | undefined;
   let progress: NodeJS.Timeout | undefined;
   let outcome: Outcome | undefined;
   let late: MoveFailure | undefined;
   let isStopped = false;
   try {
-    source = await sourceAt(from, tell);
+    source = await sourceAt(from, note);
     const mover = new Mover(source, target, options);
     interrupted(() => {
       isStopped = true;
@@ -56,7 +56,7 @@ export async function move(
     });
     let before = 0;
     progress = setInterval(() => {
-      tell(`${mover.moved} moved, ${mover.moved - before}/s`);
+      note(`${mover.moved} moved, ${mover.moved - before}/s`);
       before = mover.moved;
     }, progressInterval);
     outcome = await mover.run();
@@ -65,9 +65,9 @@ export async function move(
     const closed = [source?.close(), target.close()].map((each) => each?.catch(asFailure));
     for (const failure of await Promise.all(closed)) late ??= failure ?? undefined;
   }
-  report(outcome, from, to, tell);
+  report(outcome, from, to, note);
   const failure = outcome.failure ?? late;
-  if (failure !== undefined) tell(`${failure.message}. Run the same command again to go on`);
+  if (failure !== undefined) note(`${failure.message}. Run the same command again to go on`);
   if (failure !== undefined) return failure.kind === 'impossible' ? exit.data : exit.temporary;
   return isStopped ? exit.temporary : exit.ok;
 }
@@ -75,14 +75,14 @@ export async function move(
 const asFailure = (error: unknown): MoveFailure =>
   error instanceof MoveFailure ? error : new MoveFailure('impossible', (error as Error).message, { cause: error });
 
-function report({ moved, repeated, inDoubt }: Outcome, from: Place, to: Place, tell: (line: string) => void): void {
+function report({ moved, repeated, inDoubt }: Outcome, from: Place, to: Place, note: (line: string) => void): void {
   for (const name of repeated.slice(0, mostNames))
-    tell(`${name} had been delivered before: an earlier move may have left it in the target, too`);
-  for (const name of inDoubt.slice(0, mostNames)) tell(`${name} is in the source, and perhaps in the target, too`);
+    note(`${name} had been delivered before: an earlier move may have left it in the target, too`);
+  for (const name of inDoubt.slice(0, mostNames)) note(`${name} is in the source, and perhaps in the target, too`);
   const [more, further] = [repeated.length - mostNames, inDoubt.length - mostNames];
-  if (more > 0) tell(`${more} more messages had been delivered before`);
-  if (further > 0) tell(`${further} more messages are perhaps in both`);
-  tell(`${moved} moved from ${shownPlace(from)} to ${shownPlace(to)}`);
+  if (more > 0) note(`${more} more messages had been delivered before`);
+  if (further > 0) note(`${further} more messages are perhaps in both`);
+  note(`${moved} moved from ${shownPlace(from)} to ${shownPlace(to)}`);
 }
 
 /** @throws Refusal */
@@ -98,8 +98,8 @@ function optionsOf({ limit, rate, stripDeaths }: MoveFlags): MoveOptions {
   };
 }
 
-const sourceAt = async (place: Place, tell: (line: string) => void): Promise<Source> =>
-  place.kind === 'directory' ? directorySource(place, tell) : (await import('./server.js')).serverSource(place);
+const sourceAt = async (place: Place, note: (line: string) => void): Promise<Source> =>
+  place.kind === 'directory' ? directorySource(place, note) : (await import('./server.js')).serverSource(place);
 
-const targetAt = async (place: Place, tell: (line: string) => void): Promise<Target> =>
-  place.kind === 'directory' ? directoryTarget(place, tell) : (await import('./server.js')).serverTarget(place, tell);
+const targetAt = async (place: Place, note: (line: string) => void): Promise<Target> =>
+  place.kind === 'directory' ? directoryTarget(place, note) : (await import('./server.js')).serverTarget(place, note);

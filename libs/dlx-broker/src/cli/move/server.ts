@@ -103,7 +103,7 @@ export async function serverSource(place: ServerPlace): Promise<Source> {
 }
 
 /** Sends messages to a queue of a server. @throws Refusal */
-export async function serverTarget(place: ServerPlace, tell: (line: string) => void): Promise<Target> {
+export async function serverTarget(place: ServerPlace, note: (line: string) => void): Promise<Target> {
   const { client, connection, channel } = await opened(place);
   const exchange = exchangeFor(place.queue);
   const publisher = client.openPublisher(connection, { closed: () => undefined });
@@ -130,7 +130,7 @@ export async function serverTarget(place: ServerPlace, tell: (line: string) => v
     } catch (error) {
       throw failureOf(client, error as Error, place);
     }
-    tell(`delayed messages wait in queue '${name}'; delete it when it is empty`);
+    note(`delayed messages wait in queue '${name}'; delete it when it is empty`);
     return name;
   };
   return {

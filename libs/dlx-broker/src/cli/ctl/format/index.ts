@@ -8,7 +8,7 @@ import { tableListing } from './table.js';
 /** Writes answers in one format. */
 export interface Formatter {
   /** True if commands announce what they do, such as `Listing queues ...`. */
-  readonly tells: boolean;
+  readonly hasNotes: boolean;
   /** True if `--no-table-headers` has an effect. */
   readonly hasHeaders: boolean;
   listing(listing: Listing, headers: boolean): string | undefined;
@@ -19,10 +19,10 @@ const asItIs = (text: string): string => text;
 
 /** The formats of `--formatter`. */
 export const formatters = {
-  table: { tells: true, hasHeaders: true, listing: tableListing, text: shownLines },
-  pretty_table: { tells: true, hasHeaders: false, listing: prettyListing, text: prettyText },
-  csv: { tells: false, hasHeaders: false, listing: csvListing, text: shownLines },
-  json: { tells: false, hasHeaders: false, listing: jsonListing, text: asItIs },
+  table: { hasNotes: true, hasHeaders: true, listing: tableListing, text: shownLines },
+  pretty_table: { hasNotes: true, hasHeaders: false, listing: prettyListing, text: prettyText },
+  csv: { hasNotes: false, hasHeaders: false, listing: csvListing, text: shownLines },
+  json: { hasNotes: false, hasHeaders: false, listing: jsonListing, text: asItIs },
 } as const satisfies Readonly<Record<string, Formatter>>;
 
 export type FormatterName = keyof typeof formatters;
