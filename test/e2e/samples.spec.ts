@@ -24,7 +24,7 @@ describe.skipIf(isEmbedded)('the samples on a server, by BROKER_URL', () => {
 
   it('sample-retry tells the same story', { timeout: 30_000 }, async () => {
     const { AppModule } = await import('../../apps/sample-retry/src/app.module.js');
-    const { tell } = await import('../../apps/sample-retry/src/story.js');
+    const { runStory } = await import('../../apps/sample-retry/src/story.js');
     const timeline = await import('../../apps/sample-retry/src/timeline.js');
     const lines: string[] = [];
     const stage = { now: () => 0, write: (line: string) => void lines.push(line) };
@@ -34,7 +34,7 @@ describe.skipIf(isEmbedded)('the samples on a server, by BROKER_URL', () => {
       .compile();
     module.useLogger(false);
     const app = await module.init();
-    await tell(app, async () => undefined);
+    await runStory(app, async () => undefined);
     await app.close();
     const of = (payment: string) => lines.filter((line) => line.includes(payment)).map((line) => line.slice(28));
     expect(of('pay-1')).toEqual(['paid 30 EUR']);

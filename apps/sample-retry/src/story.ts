@@ -13,7 +13,7 @@ export const payments: readonly Payment[] = [
 ];
 
 /** One payment goes through, one needs three attempts, one is parked until the bank is fixed, and one waits for the bank. */
-export async function tell(app: INestApplicationContext, pause: () => Promise<unknown>): Promise<void> {
+export async function runStory(app: INestApplicationContext, pause: () => Promise<unknown>): Promise<void> {
   app.get(Timeline).begin();
   const { receipts } = app.get(Payments);
   const allPaid = lastValueFrom(receipts.pipe(take(payments.length)));

@@ -3,8 +3,8 @@ import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AppModule } from '../src/app.module.js';
 import { Payments } from '../src/payments.js';
-import { tell } from '../src/story.js';
-import { Timeline, type Stage } from '../src/timeline.js';
+import { runStory } from '../src/story.js';
+import { Timeline, type TimelineOutput } from '../src/timeline.js';
 
 let dlx: DlxTesting;
 beforeEach(() => {
@@ -15,19 +15,19 @@ afterEach(() => dlx.close());
 /** A letter that waits for the fix stays unsettled by the operator. */
 const except = ['payments.parked'];
 
-it('tells four payments, to the hundredth of a second', async () => {
+it('runs four payments, to the hundredth of a second', async () => {
   const lines: string[] = [];
-  const stage: Stage = { now: () => dlx.clock.now(), write: (line) => void lines.push(line) };
+  const output: TimelineOutput = { now: () => dlx.clock.now(), write: (line) => void lines.push(line) };
   const app = await dlx.startModule(
     Test.createTestingModule({ imports: [AppModule] })
       .overrideProvider(Timeline)
-      .useValue(new Timeline(stage)),
+      .useValue(new Timeline(output)),
   );
   const receipts: string[] = [];
   app.get(Payments).receipts.subscribe(({ id }) => receipts.push(id));
-  const told = tell(app, () => dlx.advance('1s', { except }));
+  const story = runStory(app, () => dlx.advance('1s', { except }));
   await dlx.advance('3.5s', { except });
-  await told;
+  await story;
   await dlx.settled();
   expect(lines).toEqual([
     ' elapsed  message  attempt  what happened',

@@ -18,18 +18,18 @@ const needLook = ['filter', 'ids', 'groups', 'keep_history', 'edit'];
 const keys = ['vhost', 'queue', 'to', 'rate', 'limit', 'circuit', 'dry_run'];
 
 /** What is known before a redrive: the present length of its queue, and the limit of deliveries in it. */
-interface Foreseen {
+interface QueueState {
   readonly ready: number;
   readonly deliveryLimit: number | undefined;
 }
 
 const start: RemoteHandler = async (request, remote) => {
   const body = await request.body('vhost', 'queue');
-  const { order, isDry, foreseen } = await orderIn(body, request, remote);
+  const { order, isDry, state } = await orderIn(body, request, remote);
   const { vhost, queue, to, limit, rate } = order;
   request.note({ vhost, queue, to: to ?? null, limit, rate: rate === Infinity ? 0 : rate, dry_run: isDry });
-  if (isDry) return ok(planOf(order, foreseen));
-  if (foreseen.ready === 0) throw conflict(`queue '${shownText(queue, 255)}' has no message to redrive`);
+  if (isDry) return ok(planOf(order, state));
+  if (state.ready === 0) throw conflict(`queue '${shownText(queue, 255)}' has no message to redrive`);
   const task = remote.redrives.begin(order);
   request.note({ task: task.id });
   return { status: 201, body: taskToJson(task), headers: { location: `/api/dlx/redrives/${task.id}` } };
@@ -39,7 +39,7 @@ async function orderIn(
   body: JsonObject,
   { caller }: RemoteRequest,
   { snapshots, server }: Remote,
-): Promise<{ order: RemoteOrder & Password; isDry: boolean; foreseen: Foreseen }> {
+): Promise<{ order: RemoteOrder & Password; isDry: boolean; state: QueueState }> {
   for (const key of Object.keys(body)) {
     if (needLook.includes(key)) {
       const why = 'needs a look at messages; RabbitMQ only gives those at the head of a queue';
@@ -68,11 +68,11 @@ async function orderIn(
     user: caller.user.name,
     password: caller.password,
   };
-  return { order, isDry, foreseen: { ready, deliveryLimit: known.queue.settings.deliveryLimit } };
+  return { order, isDry, state: { ready, deliveryLimit: known.queue.settings.deliveryLimit } };
 }
 
 /** What a redrive would do. Where the messages would go is not known before they are taken, unless the request says it. */
-function planOf(order: RemoteOrder, { ready, deliveryLimit }: Foreseen): object {
+function planOf(order: RemoteOrder, { ready, deliveryLimit }: QueueState): object {
   const count = Math.min(order.limit, ready);
   const { to } = order;
   return {
