@@ -39,7 +39,7 @@ export class Attempts {
     const { delivery, planned, context, replies } = handling;
     const { events } = this.settlement;
     if (events.observed) {
-      events.tell('delivered', delivery, { handler: planned.handler.origin, attempt: context.attempt });
+      events.emit('delivered', delivery, { handler: planned.handler.origin, attempt: context.attempt });
     }
     const end = (outcome: Outcome): void => {
       this.settlement.end(outcome, handling);
@@ -111,7 +111,7 @@ export class Attempts {
         ended = true;
         leave?.();
         measured?.(outcome.failed);
-        callOff?.();
+        cancel?.();
         stop();
         try {
           processed();
@@ -126,7 +126,7 @@ export class Attempts {
       };
       let stop = doNothing;
       let leave: (() => void) | undefined;
-      const callOff = this.#limit(planned, context, finish);
+      const cancel = this.#limit(planned, context, finish);
       if (!this.scope.isUsed) stop = runHandler(planned, data, context, replies, finish);
       else {
         stop = this.scope.run(planned.queue, (left) => {
@@ -146,12 +146,12 @@ export class Attempts {
 
   #hookFailed({ handler: { origin } }: PlannedHandler, error: unknown): void {
     const text = `${origin}: a processing hook failed: ${textOf(error)}`;
-    this.log.tell('hookFailed', text, { handler: origin, ...errorFacts(error) });
+    this.log.write('hookFailed', text, { handler: origin, ...errorFacts(error) });
   }
 
   #endFailed({ handler: { origin } }: PlannedHandler, error: unknown): void {
     const text = `${origin}: the end of an attempt failed: ${textOf(error)}`;
-    this.log.tell('endFailed', text, { handler: origin, ...errorFacts(error) }, stackOf(error));
+    this.log.write('endFailed', text, { handler: origin, ...errorFacts(error) }, stackOf(error));
   }
 
   /** Starts the timer of an attempt. @returns a function that stops it; undefined if the policy has no time limit */

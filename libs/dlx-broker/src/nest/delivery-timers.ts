@@ -16,12 +16,12 @@ export class DeliveryTimers {
    * @returns a function that stops the timer
    */
   after(milliseconds: number, isOver: () => boolean, then: () => void): () => void {
-    const callOff = after(this.clock, milliseconds, () => {
+    const cancel = after(this.clock, milliseconds, () => {
       this.#waiting.delete(end);
       then();
     });
     const end = (): void => {
-      if (this.#waiting.delete(end)) callOff();
+      if (this.#waiting.delete(end)) cancel();
     };
     this.#waiting.set(end, isOver);
     return end;

@@ -25,6 +25,6 @@ export class Denials {
     const text =
       `a guard denied a dead letter to ${origin}, which is there to take care of it; a guard for everything (APP_GUARD, ` +
       "useGlobalGuards) has to let messages pass: if (context.getType() === 'rpc') return true";
-    this.log.tell('denied', text, { handler: origin });
+    this.log.write('denied', text, { handler: origin });
   }
 }

@@ -113,23 +113,23 @@ const reportsOf = (name: string, logging: Logging): Pick<DeadLettersOptions, 're
       const queues = shown(names);
       if (isNew) {
         const text = `the pipeline of ${queues} failed and restarts in ${pause} ms: ${textOf(failure)}`;
-        log.tell('pipelineFailed', text, { queues, pause, ...errorFacts(failure) }, stackOf(failure));
+        log.write('pipelineFailed', text, { queues, pause, ...errorFacts(failure) }, stackOf(failure));
       } else if (Number.isInteger(Math.log10(times))) {
         const text = `the pipeline of ${queues} failed ${times} times in a row; it restarts in ${pause} ms`;
-        log.tell('pipelineFailing', text, { queues, times, pause });
+        log.write('pipelineFailing', text, { queues, times, pause });
       }
     },
     endFailed: (failure, names) => {
       const queues = shown(names);
       const text = `the pipeline of ${queues} has ended, and threw an error: ${textOf(failure)}`;
-      log.tell('pipelineEnded', text, { queues, ...errorFacts(failure) }, stackOf(failure));
+      log.write('pipelineEnded', text, { queues, ...errorFacts(failure) }, stackOf(failure));
     },
   };
 };
 
 function reportObserver(name: string, logging: Logging, failure: unknown): void {
   const text = `the function that looks at the tasks of a schedule failed: ${textOf(failure)}`;
-  new EventLog(`Redrives ${name}`, logging).tell('observerFailed', text, errorFacts(failure), stackOf(failure));
+  new EventLog(`Redrives ${name}`, logging).write('observerFailed', text, errorFacts(failure), stackOf(failure));
 }
 
 /** The tracing of the application, which cannot fail a message. An object, because a provider is never undefined. */
@@ -142,7 +142,7 @@ function safely({ tracing, logging }: DlxBrokerOptions, name: string): MaybeTrac
   const log = new EventLog(`DlxTracing ${name}`, logging);
   const report = (failure: unknown): void => {
     const text = `tracing failed, and messages are handled without it; further failures are not logged: ${textOf(failure)}`;
-    log.tell('tracingFailed', text, errorFacts(failure));
+    log.write('tracingFailed', text, errorFacts(failure));
   };
   return { tracing: new SafeTracing(tracing, report) };
 }

@@ -57,13 +57,13 @@ export class EmitResult<T> extends Observable<T> {
 
   #end(): void {
     this.#isOver = true;
-    this.#tell(this.#first);
-    if (this.#others !== undefined) for (const other of this.#others) this.#tell(other);
+    this.#notify(this.#first);
+    if (this.#others !== undefined) for (const other of this.#others) this.#notify(other);
     this.#first = this.#others = undefined;
   }
 
   /** A subscriber may throw, in `finalize` for example: neither the others nor the publisher shall miss the outcome. */
-  #tell(subscriber: EmitSubscriber<T> | undefined): void {
+  #notify(subscriber: EmitSubscriber<T> | undefined): void {
     try {
       subscriber?.end(this.#failure);
     } catch (error) {

@@ -24,7 +24,7 @@ export class EventLog {
    * @param stack of the error, which is shown at the level `error`
    * @param thrown what is logged in place of the sentence when lines have no fields
    */
-  tell<E extends LineEvent>(event: E, text: string, fields: FieldsOf<E>, stack?: string, thrown?: unknown): void {
+  write<E extends LineEvent>(event: E, text: string, fields: FieldsOf<E>, stack?: string, thrown?: unknown): void {
     const { fields: hasFields = false } = this.logging;
     const level = this.#levelOf(event);
     if (level === 'off') return;
@@ -34,8 +34,8 @@ export class EventLog {
     else this.#logger[level](line);
   }
 
-  /** {@link tell} for frequent lines. @param fields called only if lines have fields */
-  tellLazily<E extends LineEvent>(event: E, text: string, fields: () => FieldsOf<E>): void {
+  /** {@link write} for frequent lines. @param fields called only if lines have fields */
+  writeLazily<E extends LineEvent>(event: E, text: string, fields: () => FieldsOf<E>): void {
     const level = this.#levelOf(event);
     if (level === 'off') return;
     this.#logger[level](this.logging.fields === true ? new LogLine(text, event, fields()) : text);

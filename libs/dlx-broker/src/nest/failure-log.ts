@@ -21,7 +21,7 @@ export interface Taken {
 export const tellSubscriber =
   (log: EventLog, what: string) =>
   (error: unknown): void =>
-    log.tell(
+    log.write(
       'subscriberFailed',
       `a subscriber of ${what} threw an error: ${textOf(error)}`,
       errorFacts(error),
@@ -39,7 +39,7 @@ export class FailureLog {
   again(taken: Taken, attempt: number, delay: number, error: unknown): void {
     if (this.wanted !== 'all' || !this.log.writes('retried')) return;
     const text = `${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`;
-    this.log.tellLazily('retried', text, () => ({ ...factsOf(taken, attempt), delay, ...errorFacts(error) }));
+    this.log.writeLazily('retried', text, () => ({ ...factsOf(taken, attempt), delay, ...errorFacts(error) }));
   }
 
   /** Logs a message that comes again as the same attempt. @param error undefined if no handler had the message */
@@ -48,40 +48,40 @@ export class FailureLog {
     const why = error === undefined ? 'its circuit is open' : textOf(error);
     const text = `${placeOf(taken)} is held, attempt ${attempt} comes again in ${delay} ms: ${why}`;
     const facts = error === undefined ? { errorClass: undefined, errorMessage: undefined } : errorFacts(error);
-    this.log.tell('held', text, { ...factsOf(taken, attempt), delay, ...facts });
+    this.log.write('held', text, { ...factsOf(taken, attempt), delay, ...facts });
   }
 
   /** Logs the last failure of a message. @param fate whether the message is parked, dead-lettered or dropped */
   last(taken: Taken, attempt: number, fate: string, error: unknown): void {
     if (this.wanted === 'none') return;
     const text = `${failed(taken, attempt)}, ${fate}: ${textOf(error)}`;
-    this.log.tell('failed', text, { ...factsOf(taken, attempt), fate, ...errorFacts(error) }, stackOf(error));
+    this.log.write('failed', text, { ...factsOf(taken, attempt), fate, ...errorFacts(error) }, stackOf(error));
   }
 
   /** Logs the end of a message that was refused before a handler got it. Why it was refused was logged then. */
   unhandled(queue: string, fate: string): void {
     if (this.wanted === 'none') return;
     const name = shownText(queue);
-    this.log.tell('unhandled', `queue '${name}': a message that no handler got, ${fate}`, { queue: name, fate });
+    this.log.write('unhandled', `queue '${name}': a message that no handler got, ${fate}`, { queue: name, fate });
   }
 
   /** Logs a message that the handler dropped. */
   dropped(taken: Taken, attempt: number, error: unknown): void {
     if (this.wanted === 'none') return;
     const text = `${failed(taken, attempt)}, dropped: ${textOf(error)}`;
-    this.log.tell('dropped', text, { ...factsOf(taken, attempt), ...errorFacts(error) });
+    this.log.write('dropped', text, { ...factsOf(taken, attempt), ...errorFacts(error) });
   }
 
   /** @param leftOut what the headers of the republished message lack */
   shortened(taken: Taken, leftOut: string): void {
     const why = 'with it its headers would be too large';
-    this.log.tell('shortened', `${placeOf(taken)} goes on without ${leftOut}: ${why}`, { ...placed(taken), leftOut });
+    this.log.write('shortened', `${placeOf(taken)} goes on without ${leftOut}: ${why}`, { ...placed(taken), leftOut });
   }
 
   /** Logs another error. The option `logFailures` has no effect on it. */
   trouble(taken: Taken, what: string, error: unknown): void {
     const text = `${placeOf(taken)} ${what}: ${textOf(error)}`;
-    this.log.tell('unsettled', text, { ...placed(taken), ...errorFacts(error) });
+    this.log.write('unsettled', text, { ...placed(taken), ...errorFacts(error) });
   }
 }
 

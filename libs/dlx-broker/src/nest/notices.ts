@@ -14,6 +14,6 @@ export function noticesOf({ notices, logging }: DlxBrokerOptions, backend: Backe
     if (logged.has(queue)) return;
     logged.add(queue);
     const text = `a message of '${shownText(queue)}' was parked without its notice: ${textOf(failure)}; further ones of this queue are not logged`;
-    log.tell('noticeLost', text, { queue, ...errorFacts(failure) });
+    log.write('noticeLost', text, { queue, ...errorFacts(failure) });
   });
 }

@@ -9,13 +9,13 @@ interface Ports {
 
 /** Logs where the ports of a broker are that are open. */
 export function tellPorts({ metrics, amqp }: Ports, urls: ReturnType<Connected['urls']>, log: EventLog): void {
-  if (metrics !== undefined) log.tell('metricsOpened', `metrics are at ${metrics.url}`, { url: metrics.url });
+  if (metrics !== undefined) log.write('metricsOpened', `metrics are at ${metrics.url}`, { url: metrics.url });
   if (amqp !== undefined) {
     const { host, port } = amqp;
-    log.tell('amqpOpened', `AMQP 0-9-1 clients may connect to ${host}:${port}`, { host, port });
+    log.write('amqpOpened', `AMQP 0-9-1 clients may connect to ${host}:${port}`, { host, port });
   }
   if (urls === undefined) return;
   const { api, console: page } = urls;
-  log.tell('apiOpened', `the management API is at ${api}`, { url: api });
-  if (page !== undefined) log.tell('consoleOpened', `the console is at ${page}`, { url: page });
+  log.write('apiOpened', `the management API is at ${api}`, { url: api });
+  if (page !== undefined) log.write('consoleOpened', `the console is at ${page}`, { url: page });
 }

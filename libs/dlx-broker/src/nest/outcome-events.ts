@@ -91,33 +91,33 @@ export class OutcomeEvents {
     return this.#subject.observed;
   }
 
-  /** True if the fingerprint of a failure is wanted. */
-  hears(kind: Kind): boolean {
-    return this.observed || this.#hooks?.hear(kind) === true;
+  /** True if a subscriber or a method with `@OnDeadLetter` gets events of this kind. */
+  isWanted(kind: Kind): boolean {
+    return this.observed || this.#hooks?.handles(kind) === true;
   }
 
   /** Calls these methods from now on. */
   callHooks(hooks: DeathHooks): void {
     this.#hooks = hooks;
-    if (!hooks.hear('expired')) return;
+    if (!hooks.handles('expired')) return;
     this.#ofHooks = this.backend.deaths?.onDeath(({ queue, message, reason }) => {
-      if (reason === 'expired' && !isWaitQueueName(queue)) this.#tellHooks('expired', queue, message, {});
+      if (reason === 'expired' && !isWaitQueueName(queue)) this.#notifyHooks('expired', queue, message, {});
     });
   }
 
-  tell(kind: Kind, { queue, message }: Pick<BackendDelivery, 'queue' | 'message'>, more: More = {}): void {
+  emit(kind: Kind, { queue, message }: Pick<BackendDelivery, 'queue' | 'message'>, more: More = {}): void {
     if (this.observed) this.#next(kind, queue, message.properties, more);
-    if (this.#hooks !== undefined && kind !== 'expired') this.#tellHooks(kind, queue, message, more);
+    if (this.#hooks !== undefined && kind !== 'expired') this.#notifyHooks(kind, queue, message, more);
   }
 
   /** Emits the settlement of a dead letter of a stream. */
   ofLetter(letter: ConsumedLetter, { kind, ...more }: SettledLetter): void {
     if (kind === 'retried' || kind === 'parked' || kind === 'redriven') this.letters[kind]++;
-    if (!this.hears(kind)) return;
+    if (!this.isWanted(kind)) return;
     const { queue, message, failures: attempt, fingerprint } = letter;
     const all = { attempt, ...(kind !== 'acked' && fingerprint !== undefined && { fingerprint }), ...more };
     if (this.observed) this.#next(kind, queue, letter.properties, all);
-    this.#tellHooks(kind, queue, message, all);
+    this.#notifyHooks(kind, queue, message, all);
   }
 
   /** Emits an event of a handler. */
@@ -133,15 +133,15 @@ export class OutcomeEvents {
 
   /** Emits the death of a message that no handler had, because it expired or its queue was full. */
   #ofDeath({ queue, message, reason }: BackendDeath): void {
-    if (reason === 'expired') this.tell('expired', { queue, message });
+    if (reason === 'expired') this.emit('expired', { queue, message });
   }
 
-  #tellHooks(kind: Kind, queue: string, message: Message, more: More): void {
-    if (this.#hooks?.hear(kind) !== true) return;
+  #notifyHooks(kind: Kind, queue: string, message: Message, more: More): void {
+    if (this.#hooks?.handles(kind) !== true) return;
     const { messageId } = message.own;
     const letter = new Letter(message, queue, this.backend.recordsOrigins === true);
     const at = this.backend.clock.now();
-    this.#hooks.tell({ kind, queue, at, ...(messageId !== undefined && { messageId }), ...more, letter });
+    this.#hooks.notify({ kind, queue, at, ...(messageId !== undefined && { messageId }), ...more, letter });
   }
 
   #next(kind: Kind, queue: string, { messageId }: Properties, more: More & OfHandler): void {

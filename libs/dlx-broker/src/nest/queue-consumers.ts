@@ -106,7 +106,7 @@ export class QueueConsumers {
       const count = consumer.close();
       if (count > 0) {
         const text = `${count} messages of '${queue}' were still at work and go back to the queue`;
-        log.tell('messagesReturned', text, { queue, count });
+        log.write('messagesReturned', text, { queue, count });
       }
     });
     settlement.timers.sweep();
@@ -126,13 +126,13 @@ export class QueueConsumers {
     const why = failure === undefined ? '' : ` (${textOf(failure)})`;
     const facts = failure === undefined ? { errorClass: undefined, errorMessage: undefined } : errorFacts(failure);
     const text = `the broker ended the consumer of '${queue}'${why}; it starts again in ${restorePause} ms`;
-    log.tell('consumerEnded', text, { queue, pause: restorePause, ...facts });
+    log.write('consumerEnded', text, { queue, pause: restorePause, ...facts });
     const restore = (): void => {
       this.#restoring.delete(timer);
       this.parts.restore().catch((error: unknown) => {
         if (this.#isClosed) return;
         const notAgain = `queue '${queue}' cannot be consumed again: ${textOf(error)}`;
-        log.tell('consumerNotRestored', notAgain, { queue, ...errorFacts(error) });
+        log.write('consumerNotRestored', notAgain, { queue, ...errorFacts(error) });
         this.#restoreSoon(consumer);
       });
     };

@@ -41,7 +41,7 @@ export class Refusals {
     const pattern = context.getPattern();
     const error = new UnknownPatternError(`no handler of queue '${queue}' is for the pattern '${pattern}'`);
     const text = `${shownText(error.message, mostCharacters)}; the message is refused`;
-    this.log.tell('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
+    this.log.write('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
     if (opened?.packet !== undefined)
       this.answering.for(delivery, opened.packet, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
     else if (mayBePacket(delivery.message)) suspicion?.lookAtRefused(delivery, originsOf(plan));
@@ -53,12 +53,12 @@ export class Refusals {
     this.settlement.counts.undecodable++;
     const queue = shownText(delivery.queue);
     const text = `queue '${queue}': ${textOf(error)}; the message is refused`;
-    this.log.tell('unreadable', text, { queue, ...errorFacts(error) });
+    this.log.write('unreadable', text, { queue, ...errorFacts(error) });
     try {
       this.settlement.refuse(delivery, error, plan);
     } catch (failure) {
       const notRefused = `queue '${queue}': a message cannot be refused: ${textOf(failure)}`;
-      this.log.tell('unrefused', notRefused, { queue, ...errorFacts(failure) });
+      this.log.write('unrefused', notRefused, { queue, ...errorFacts(failure) });
     }
   }
 }

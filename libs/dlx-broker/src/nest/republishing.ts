@@ -87,7 +87,7 @@ export class Republishing {
       if (this.shared.meter !== undefined) this.shared.meter.of(planned).held++;
       const attempt = attemptBy(failed);
       this.log.held(failed, attempt, hold.wait, error);
-      this.shared.events.tell('held', delivery, { handler: planned.handler.origin, attempt, delay: hold.wait, error });
+      this.shared.events.emit('held', delivery, { handler: planned.handler.origin, attempt, delay: hold.wait, error });
     };
     const headers = isUnhandled === true ? emptyTable : withSpan(this.shared.notes.ofError(error), span); // no history: it is no attempt
     this.holding.hold(failed, hold, headers, (...ended) => own.runInAsyncScope(held, undefined, ...ended));
@@ -124,9 +124,9 @@ export class Republishing {
     if (kind === 'retried') this.log.again(failed, attempt, outcome.delay, error);
     else if (failed.isUnhandled === true) this.log.unhandled(delivery.queue, fateOf(outcome));
     else this.log.last(failed, attempt, fateOf(outcome), error);
-    if (!this.shared.events.hears(kind)) return;
+    if (!this.shared.events.isWanted(kind)) return;
     const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
-    this.shared.events.tell(kind, delivery, {
+    this.shared.events.emit(kind, delivery, {
       handler: planned.handler.origin,
       attempt,
       error,

@@ -47,12 +47,12 @@ export const answeredWithin = <T>(
 ): Observable<T> =>
   new Observable((subscriber) => {
     const own = new AsyncResource('DlxRequestTimeout');
-    const callOff = timers.after(timeout, () => own.runInAsyncScope(() => subscriber.error(failure())));
-    subscriber.add(callOff);
+    const cancel = timers.after(timeout, () => own.runInAsyncScope(() => subscriber.error(failure())));
+    subscriber.add(cancel);
     subscriber.add(
       answers.subscribe({
         next: (answer) => {
-          callOff();
+          cancel();
           subscriber.next(answer);
         },
         error: (error: unknown) => subscriber.error(error),

@@ -16,7 +16,7 @@ export function watchRequester(
 ): () => void {
   if (backend.onRequesterGone !== undefined) return backend.onRequesterGone(replyTo, correlationId, gone);
   let isOver = false;
-  let callOff: (() => void) | undefined;
+  let cancel: (() => void) | undefined;
   // A passive declare finds a direct reply-to address as it finds a queue (rule S2).
   const poll = (): void => {
     backend.status(replyTo).then(
@@ -28,10 +28,10 @@ export function watchRequester(
       () => !isOver && wait(), // after a failed check the client may still wait
     );
   };
-  const wait = (): void => void (callOff = after(backend.clock, pollInterval, poll));
+  const wait = (): void => void (cancel = after(backend.clock, pollInterval, poll));
   wait();
   return () => {
     isOver = true;
-    callOff?.();
+    cancel?.();
   };
 }

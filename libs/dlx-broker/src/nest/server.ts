@@ -97,7 +97,7 @@ export class DlxServer extends TransportServer implements CustomTransportStrateg
   /** Logs that there are no events of a driver, and never calls the callback. See `status`. */
   override on(event: string, _callback: Parameters<Server['on']>[1]): void {
     const text = `DlxServer has no event '${event}' to listen to; subscribe to its status instead`;
-    new EventLog('Server', this.#host?.logging).tell('statusEventMissing', text, { listener: event });
+    new EventLog('Server', this.#host?.logging).write('statusEventMissing', text, { listener: event });
   }
 
   /** The backend. */

@@ -81,7 +81,7 @@ export class Settlement implements SettlementState {
       delivery.ack();
       span?.end('acked');
       const { origin } = planned.handler;
-      if (this.events.observed) this.events.tell('acked', delivery, { handler: origin, attempt: context.attempt });
+      if (this.events.observed) this.events.emit('acked', delivery, { handler: origin, attempt: context.attempt });
       return;
     }
     this.#checkHook(context, planned);
@@ -126,7 +126,7 @@ export class Settlement implements SettlementState {
   duplicate(delivery: BackendDelivery, { handler }: PlannedHandler): void {
     this.counts.duplicates++;
     delivery.ack();
-    this.events.tell('acked', delivery, { handler: handler.origin });
+    this.events.emit('acked', delivery, { handler: handler.origin });
   }
 
   /** Sends a message to its queue after a delay, as the same attempt. */
@@ -174,7 +174,7 @@ export class Settlement implements SettlementState {
     );
     this.#traces?.rejected({ delivery, error, span }, since);
     const group = this.notes.group('rejected', failed ?? { delivery, error }, this.events);
-    this.events.tell('rejected', delivery, { error, ...group });
+    this.events.emit('rejected', delivery, { error, ...group });
   }
 
   /**
@@ -195,7 +195,7 @@ export class Settlement implements SettlementState {
       this.#log.dropped(failed, attemptBy(failed), error);
       answer(failed, () => delivery.ack());
       failed.span?.end('dropped');
-      this.events.tell('dropped', delivery, { handler: planned.handler.origin, error });
+      this.events.emit('dropped', delivery, { handler: planned.handler.origin, error });
       return;
     }
     this.#denials.note(error, delivery.message, planned.handler.origin);
@@ -225,7 +225,7 @@ export class Settlement implements SettlementState {
     const text =
       `what ${handler.origin} and other handlers throw cannot be seen here: ` +
       'connect the transport with { inheritAppConfig: true }, or apply @UseInterceptors(CaptureErrors)';
-    this.lines.tell('errorsUnseen', text, { handler: handler.origin });
+    this.lines.write('errorsUnseen', text, { handler: handler.origin });
   }
 
   #ofRejected(failed: NotedAttempt, span: SafeProcess | undefined): FieldTable {

@@ -7,13 +7,13 @@ export function tellReturned(log: EventLog, unsettled: ReadonlyMap<string, numbe
   for (const [name, count] of unsettled) {
     const queue = shownText(name);
     const text = `${count} letters of '${queue}' were unsettled in a stream and return to the queue`;
-    log.tell('lettersReturned', text, { queue, count });
+    log.write('lettersReturned', text, { queue, count });
   }
 }
 
 /** Logs a failure of a shutdown that goes on. */
 export function tellUnclosed(log: EventLog, error: unknown): void {
-  log.tell('closeFailed', `a step of the shutdown failed: ${textOf(error)}`, errorFacts(error), stackOf(error));
+  log.write('closeFailed', `a step of the shutdown failed: ${textOf(error)}`, errorFacts(error), stackOf(error));
 }
 
 /**

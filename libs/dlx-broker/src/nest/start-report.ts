@@ -50,7 +50,7 @@ export class StartReport {
     const circuits = circuitWarnings(consumers.flatMap(({ handlers }) => handlers.map(({ handler }) => handler)));
     const ofTopology = [...argumentWarnings(topology), ...deadLetterWarnings(topology)];
     for (const warning of [...notes, ...doubts, ...circuits, ...ofTopology]) {
-      if (!this.#warned.has(warning)) this.parts.log.tell('topologyDoubtful', warning, {});
+      if (!this.#warned.has(warning)) this.parts.log.write('topologyDoubtful', warning, {});
       this.#warned.add(warning);
     }
   }
@@ -61,21 +61,21 @@ export class StartReport {
     this.#reported.add(planned.handler);
     const { options, backend, log } = this.parts;
     const place = { handler: planned.handler.origin, queue: planned.queue };
-    if (options.logHandlers) log.tell('handlerStarted', describeHandler(planned, consumer, topology), place);
+    if (options.logHandlers) log.write('handlerStarted', describeHandler(planned, consumer, topology), place);
     const warning = lossWarning(planned, topology, backend);
-    if (warning !== undefined) log.tell('failuresLost', warning, place);
-    for (const doubt of secondsWarnings(planned)) log.tell('durationDoubtful', doubt, place);
-    for (const risk of orderWarnings(planned, options.declare)) log.tell('orderAtRisk', risk, place);
+    if (warning !== undefined) log.write('failuresLost', warning, place);
+    for (const doubt of secondsWarnings(planned)) log.write('durationDoubtful', doubt, place);
+    for (const risk of orderWarnings(planned, options.declare)) log.write('orderAtRisk', risk, place);
   }
 
   /** Warns of methods that look like handlers, and that no server can make handlers. */
   unseen(): void {
     const { source, log } = this.parts;
     for (const override of source.overrides()) {
-      log.tell('handlerOverridden', overrideWarning(override), { handler: override.origin });
+      log.write('handlerOverridden', overrideWarning(override), { handler: override.origin });
     }
     const unseen = source.unseen();
-    if (unseen.length > 0) log.tell('handlersUnseen', unseenWarning(unseen), { handlers: unseen.join(', ') });
+    if (unseen.length > 0) log.write('handlersUnseen', unseenWarning(unseen), { handlers: unseen.join(', ') });
   }
 
   /**
@@ -99,24 +99,24 @@ export class StartReport {
     const { options, source, server, log } = this.parts;
     const misplaced = source.misplaced();
     if (misplaced.length > 0) {
-      log.tell('handlersMisplaced', misplacedWarning(misplaced), { handlers: misplaced.join(', ') });
+      log.write('handlersMisplaced', misplacedWarning(misplaced), { handlers: misplaced.join(', ') });
     }
     const unserved = source.unserved(server);
     const token = options.name === defaultBrokerName ? 'DlxServer' : `getDlxServerToken('${options.name}')`;
     if (unserved.length > 0) {
-      log.tell('handlersUnserved', unservedWarning(unserved, token), { handlers: unserved.join(', ') });
+      log.write('handlersUnserved', unservedWarning(unserved, token), { handlers: unserved.join(', ') });
     }
     const waiting = isListening ? [] : server.added.map(({ pattern }) => pattern);
     if (waiting.length > 0) {
-      log.tell('serverNotStarted', silentServerWarning(waiting), { patterns: waiting.join(', ') });
+      log.write('serverNotStarted', silentServerWarning(waiting), { patterns: waiting.join(', ') });
     }
     if (consumed.length > 0 && process.listenerCount('SIGTERM') === 0) {
-      log.tell('signalUnhandled', unhookedWarning, {});
+      log.write('signalUnhandled', unhookedWarning, {});
     }
     if (unserved.length + waiting.length > 0) return;
     unused();
     for (const warning of idleRetryWarnings(Object.keys(options.queueRetry), consumed)) {
-      log.tell('retryUnused', warning, {});
+      log.write('retryUnused', warning, {});
     }
   }
 }

@@ -20,8 +20,8 @@ const statuses: Readonly<Record<BackendState['kind'], DlxStatus>> = {
  */
 export function followStatus(
   backend: Pick<Backend, 'state' | 'onState'>,
-  tell: (status: DlxStatus) => void,
+  emit: (status: DlxStatus) => void,
 ): () => void {
-  tell(statuses[backend.state.kind]);
-  return backend.onState((state) => tell(statuses[state.kind]));
+  emit(statuses[backend.state.kind]);
+  return backend.onState((state) => emit(statuses[state.kind]));
 }

@@ -25,7 +25,7 @@ export class UnroutableEvents {
     const end = isLast ? '; further keys are only counted (DlxBroker.counts.unroutable)' : '';
     const place = { exchange: shownText(exchange), routingKey: shownText(routingKey) };
     const warn = (isQueue: boolean): void =>
-      this.log.tell('unroutable', `${droppedText(place.exchange, place.routingKey, isQueue)}${end}`, place);
+      this.log.write('unroutable', `${droppedText(place.exchange, place.routingKey, isQueue)}${end}`, place);
     this.backend.status(routingKey).then(
       (status) => warn(status !== undefined),
       () => warn(false),
@@ -35,7 +35,10 @@ export class UnroutableEvents {
   /** Logs an event that was not published, and whose caller does not see it. */
   failed(name: string, failure: Error): void {
     const pattern = shownText(name, 255);
-    this.log.tell('emitFailed', `emit of '${pattern}' failed: ${textOf(failure)}`, { pattern, ...errorFacts(failure) });
+    this.log.write('emitFailed', `emit of '${pattern}' failed: ${textOf(failure)}`, {
+      pattern,
+      ...errorFacts(failure),
+    });
   }
 
   /** Logs what a subscriber of an emitted event threw. */

@@ -28,22 +28,22 @@ export const callbackFilter =
     new Observable((subscriber) => {
       const limits = new Set<() => void>();
       subscriber.add(() => {
-        for (const callOff of limits) callOff();
+        for (const cancel of limits) cancel();
         limits.clear();
       });
       const fail = (error: unknown): void => subscriber.error(error);
       /** Starts a timer. @returns a function that stops it */
       const limit = (letter: L): (() => void) => {
         if (within === undefined || subscriber.closed) return doNothing;
-        const callOff = after(letter.clock, within, () => {
-          limits.delete(callOff);
+        const cancel = after(letter.clock, within, () => {
+          limits.delete(cancel);
           const error = new CallbackTimeoutError(origin, letter.queue, within);
           letter.unanswered(error);
           fail(error);
         });
-        limits.add(callOff);
+        limits.add(cancel);
         return () => {
-          if (limits.delete(callOff)) callOff();
+          if (limits.delete(cancel)) cancel();
         };
       };
       return source.subscribe({

@@ -246,11 +246,11 @@ export class LetterRedrive extends Redrive {
   /** Waits for a change of the state. @param milliseconds the longest wait, by the broker's clock; by default there is none */
   #wait(milliseconds?: number): Promise<void> {
     return new Promise((resolve) => {
-      const callOff =
+      const cancel =
         milliseconds === undefined ? undefined : after(this.backend.clock, milliseconds, () => this.#wake?.());
       this.#wake = () => {
         this.#wake = undefined;
-        callOff?.();
+        cancel?.();
         resolve();
       };
     });

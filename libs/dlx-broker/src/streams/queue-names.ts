@@ -13,7 +13,7 @@ export function queueNames(backend: Backend, which: QueueNames, pollInterval: nu
       return subscriber.complete();
     }
     const fits = new RegExp(which.source, which.flags.replace(/[gy]/g, '')); // with these flags a pattern remembers its last position
-    let callOff: (() => void) | undefined;
+    let cancel: (() => void) | undefined;
     let known = new Set<string>();
     const poll = async (): Promise<void> => {
       try {
@@ -21,12 +21,12 @@ export function queueNames(backend: Backend, which: QueueNames, pollInterval: nu
         const fresh = names.filter((name) => !known.has(name));
         known = new Set(names); // a deleted queue may be declared again
         for (const name of fresh) subscriber.next(name);
-        if (!subscriber.closed) callOff = after(backend.clock, pollInterval, () => void poll());
+        if (!subscriber.closed) cancel = after(backend.clock, pollInterval, () => void poll());
       } catch (error) {
         subscriber.error(error);
       }
     };
     void poll();
-    return () => callOff?.();
+    return () => cancel?.();
   });
 }

@@ -219,8 +219,8 @@ export class EmbeddedBackend implements Backend {
       return () => undefined;
     }
     // After the command: the handler may start new ones.
-    const tell = (): void => scheduler.output({ connection, send: gone });
-    return replies.watch(replyTo, { correlationId, gone: tell });
+    const sendGone = (): void => scheduler.output({ connection, send: gone });
+    return replies.watch(replyTo, { correlationId, gone: sendGone });
   }
 
   async status(queue: string): Promise<QueueStatus | undefined> {

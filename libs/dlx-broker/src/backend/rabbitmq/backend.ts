@@ -314,10 +314,10 @@ export class RabbitMqBackend implements Backend {
     return new Promise((resolve) => {
       const end = (): void => {
         this.#waiting.delete(end);
-        callOff();
+        cancel();
         resolve();
       };
-      const callOff = after(this.clock, milliseconds, end);
+      const cancel = after(this.clock, milliseconds, end);
       this.#waiting.add(end);
     });
   }
@@ -332,11 +332,11 @@ export class RabbitMqBackend implements Backend {
       if (this.#isClosed) return closed();
       const give = (link: OpenLink | undefined): void => {
         this.#waiting.delete(give);
-        callOff();
+        cancel();
         if (link === undefined) closed();
         else resolve(link);
       };
-      const callOff = after(this.clock, Math.max(0, limit - this.clock.now()), () => {
+      const cancel = after(this.clock, Math.max(0, limit - this.clock.now()), () => {
         this.#waiting.delete(give);
         reject(new OverloadedError(`there was no connection in time: ${whyNot(this.state)}`));
       });

@@ -67,7 +67,7 @@ export class Link {
   /** The connection that is being opened, or is open. */
   #connection: AmqpConnection | undefined;
   #next = 0;
-  #callOff: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
   readonly #supply: SupplyHost;
   #isStarted = false;
   #wasReady = false;
@@ -78,7 +78,7 @@ export class Link {
     private readonly host: LinkHost,
     private readonly events: LinkEvents,
   ) {
-    const waits = (callOff: () => void): void => void (this.#callOff = callOff);
+    const waits = (cancel: () => void): void => void (this.#cancelTimer = cancel);
     this.#supply = { clock: host.clock, limit: options.connectTimeout, waits };
     this.#pauses = new Pauses(firstPause, options.longestPause, host.random);
     this.#ready = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
@@ -121,7 +121,7 @@ export class Link {
   /** Settles when the connection is closed. Idempotent. */
   async close(): Promise<void> {
     const isClosed = this.#state.kind === 'closed';
-    this.#callOff?.();
+    this.#cancelTimer?.();
     const connection = this.#connection;
     if (!isClosed) this.#enter({ kind: 'closed' });
     this.#settle?.reject(new ConnectionLostError('the connection was closed by this application', false));
@@ -177,7 +177,11 @@ export class Link {
       this.#settle = undefined;
       return;
     }
-    this.#callOff = after(this.host.clock, this.#pauses.next(), () => void this.#round(attempt + 1, failure, begun));
+    this.#cancelTimer = after(
+      this.host.clock,
+      this.#pauses.next(),
+      () => void this.#round(attempt + 1, failure, begun),
+    );
   }
 
   /** @returns why the attempt failed; undefined when the connection is open. Its `closed` event reports later failures */
@@ -281,7 +285,7 @@ export class Link {
     if (now - this.#openedAt >= steady) this.#pauses.reset();
     // A server that ends each new connection at once must not be called in a loop without a pause.
     const pause = now - this.#openedAt >= steady ? 0 : this.#pauses.next();
-    this.#callOff = after(this.host.clock, pause, () => void this.#round(1, reason, now));
+    this.#cancelTimer = after(this.host.clock, pause, () => void this.#round(1, reason, now));
   }
 
   #enter(state: BackendState): void {

@@ -37,14 +37,14 @@ export class RabbitMqReplies implements ReplyChannel {
   #waiting: Waiting[] = [];
   #isOver = false;
   #channel: AmqpChannel | undefined;
-  #callOff: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   constructor(
     private readonly host: RepliesHost,
     private readonly onReply: (message: Message) => void,
     private readonly lost: (reason: Error) => void,
   ) {
-    this.#callOff = after(host.clock, host.timeout, () =>
+    this.#cancelTimer = after(host.clock, host.timeout, () =>
       this.#end(new OverloadedError(`no request was sent within ${host.timeout} ms: there is no connection`)),
     );
   }
@@ -90,7 +90,7 @@ export class RabbitMqReplies implements ReplyChannel {
   }
 
   #learnt(address: string): void {
-    this.#callOff?.();
+    this.#cancelTimer?.();
     this.#address = address;
     for (const waiting of this.#waiting.splice(0)) this.#send(waiting, address);
   }
@@ -113,7 +113,7 @@ export class RabbitMqReplies implements ReplyChannel {
   #end(reason: Error | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#callOff?.();
+    this.#cancelTimer?.();
     this.host.left(this);
     if (this.#channel?.isOpen === true) this.#channel.close();
     const failure = reason ?? new ConnectionLostError('the channel of replies is closed', false);

@@ -12,7 +12,7 @@ export interface SupplyHost {
   /** Milliseconds, see option `connectTimeout`. */
   readonly limit: number;
   /** Gets a function that ends the wait. The promise then stays open. */
-  readonly waits: (callOff: () => void) => void;
+  readonly waits: (cancel: () => void) => void;
 }
 
 /**
@@ -63,8 +63,8 @@ const isThenable = <T>(value: T | Promise<T>): value is Promise<T> =>
 function inTime<T>(given: Promise<T>, { clock, limit, waits }: SupplyHost): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`it gave no value within ${limit} ms (option 'connectTimeout')`));
-    const callOff = after(clock, limit, late);
-    waits(callOff);
-    void Promise.resolve(given).then(resolve, reject).finally(callOff);
+    const cancel = after(clock, limit, late);
+    waits(cancel);
+    void Promise.resolve(given).then(resolve, reject).finally(cancel);
   });
 }

@@ -131,9 +131,9 @@ export class Callers {
 
   async #waited(wait: number, peer: string, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
-      const callOff = after(this.clock, wait, resolve);
+      const cancel = after(this.clock, wait, resolve);
       const gone = (): void => {
-        callOff();
+        cancel();
         resolve();
       };
       signal.addEventListener('abort', gone, { once: true });

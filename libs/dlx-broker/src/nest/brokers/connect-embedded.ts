@@ -27,7 +27,7 @@ export async function connectEmbedded(
   if (dataDir !== undefined && (await vacated(dataDir))) {
     const directory = shownText(dataDir);
     const text = `data directory ${directory}: taken from an application of this process whose start failed or whose shutdown hangs`;
-    log.tell('directoryTaken', text, { directory });
+    log.write('directoryTaken', text, { directory });
   }
   const own = await openEmbedded(options, reporter);
   try {
@@ -151,12 +151,12 @@ function known(error: unknown): void {
 
 /** The log of the application also gets the notices for operators. */
 const reporterOf = (log: EventLog): Reporter => ({
-  notice: (text) => log.tell('notice', shownText(text), {}),
+  notice: (text) => log.write('notice', shownText(text), {}),
   log: (error) => {
     // The stack of an error of the disk does not help.
     if ((error as Error).name === 'StoreError')
-      log.tell('fault', shownLines((error as Error).message), errorFacts(error));
-    else log.tell('fault', textOf(error), errorFacts(error), stackOf(error), error);
+      log.write('fault', shownLines((error as Error).message), errorFacts(error));
+    else log.write('fault', textOf(error), errorFacts(error), stackOf(error), error);
   },
 });
 

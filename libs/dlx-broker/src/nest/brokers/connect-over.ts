@@ -48,8 +48,8 @@ export async function connectOver(
 /** Logs what backends report, on one line and without passwords. */
 const reportsTo = (log: EventLog): RabbitMqLog => ({
   warn: (text, event, reason) =>
-    log.tell(event, shown(text), { reason: reason === undefined ? undefined : shown(reason) }),
-  fault: (error) => log.tell('fault', textOf(error), errorFacts(error), stackOf(error), error),
+    log.write(event, shown(text), { reason: reason === undefined ? undefined : shown(reason) }),
+  fault: (error) => log.write('fault', textOf(error), errorFacts(error), stackOf(error), error),
 });
 
 const shown = (text: string): string => shownText(withoutPasswords(text));
@@ -87,7 +87,7 @@ async function openConsole(
     patterns: policyPatterns,
     parkingLots,
     startRedrive: redrivesOver(options, reports),
-    notice: (text: string) => log.tell('notice', shownText(text), {}),
+    notice: (text: string) => log.write('notice', shownText(text), {}),
     log: reports.fault,
     ...(file && { audit: file }),
   };
@@ -98,7 +98,7 @@ async function openConsole(
   void listener.trouble().then((trouble) => {
     if (trouble === undefined || signal.aborted) return;
     const reason = shownText(trouble, 500);
-    log.tell('consoleNotReady', `the console cannot show the server yet: ${reason}`, { reason });
+    log.write('consoleNotReady', `the console cannot show the server yet: ${reason}`, { reason });
   });
   return listener;
 }

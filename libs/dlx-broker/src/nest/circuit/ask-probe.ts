@@ -16,11 +16,11 @@ export function askProbe(probe: HealthProbe, timers: OwnTimers, fault: (error: u
     const decide = (answer: unknown): void => {
       if (isOver) return;
       isOver = true;
-      callOff();
+      cancel();
       if (typeof answer !== 'boolean') fault(answer);
       resolve(answer !== false);
     };
-    const callOff = timers.after(patience, () => decide(new Error(`it did not answer within ${patience} ms`)));
+    const cancel = timers.after(patience, () => decide(new Error(`it did not answer within ${patience} ms`)));
     const noAnswer = (answer: unknown): unknown =>
       typeof answer === 'boolean' ? answer : new TypeError('it answered neither true nor false');
     const failed = (error: unknown): void => decide(typeof error === 'boolean' ? new Error(String(error)) : error);

@@ -17,7 +17,7 @@ function arrange(
   const circuit = new Circuit('bank', resolveCircuit(options, 'a test'), {
     clock,
     random: () => 0.5,
-    isHopeless: () => false,
+    isUnretryable: () => false,
     ask,
     changed: (_, { kind, isAgain }: CircuitChange) => changes.push(isAgain ? `${kind} again` : kind),
     fault: (_, error) => faults.push(error),

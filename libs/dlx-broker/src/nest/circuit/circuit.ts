@@ -22,7 +22,7 @@ export interface CircuitParts {
   /** Random numbers for pauses with jitter: 0 up to but not including 1. */
   readonly random: () => number;
   /** True for errors that no other attempt cures, for handlers without a retry policy. */
-  readonly isHopeless: (error: unknown) => boolean;
+  readonly isUnretryable: (error: unknown) => boolean;
   /** Asks the probe of the options. It never rejects. Undefined without one. */
   readonly ask: (() => Promise<boolean>) | undefined;
   /** Called after each change. */
@@ -81,7 +81,7 @@ export class Circuit {
   #isAsking = false;
   /** True from the end of the application on: handlers in hand may fail then, and nothing is tried any more. */
   #hasEnded = false;
-  #callOff: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
   readonly #inHand: InHand[] = [];
   readonly #window: Window;
   readonly #outages = new Outages();
@@ -191,8 +191,8 @@ export class Circuit {
   /** The application shuts down. What is in hand stays unsettled, and returns to its queue. */
   close(): void {
     this.#hasEnded = true;
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#each('leave');
   }
 
@@ -212,7 +212,7 @@ export class Circuit {
       const { on } = this.options;
       if (on !== undefined) return on(error) ? 'dependency' : 'neutral';
       if (error instanceof RetryLater) return 'neutral';
-      const isRetried = retry === undefined ? !this.parts.isHopeless(error) : retry.retries(error);
+      const isRetried = retry === undefined ? !this.parts.isUnretryable(error) : retry.retries(error);
       return isRetried ? 'suspect' : 'neutral';
     } catch (fault) {
       this.parts.fault(this, fault);
@@ -229,22 +229,22 @@ export class Circuit {
     this.#enter('open', now);
     this.#sleep(now);
     // First the consumers end: to each that still has room for messages, a broker in this process would give its whole queue, one by one.
-    this.#tell('opened', this.#openings > 1);
+    this.#report('opened', this.#openings > 1);
     this.#each('hold');
   }
 
   #sleep(now: number): void {
-    this.#callOff?.();
+    this.#cancelTimer?.();
     if (this.#hasEnded) return;
     this.#nextProbe = now + this.#pause;
-    this.#callOff = after(this.parts.clock, this.#pause, () => this.#due());
+    this.#cancelTimer = after(this.parts.clock, this.#pause, () => this.#due());
   }
 
   /** The pause is over. */
   #due(): void {
     if (this.#state !== 'open' || this.#isAsking || this.#hasEnded) return;
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     const { ask } = this.parts;
     if (ask === undefined) return this.#probe();
     const epoch = this.#epoch;
@@ -263,7 +263,7 @@ export class Circuit {
     this.#successes = 0;
     this.#enter('probing', this.parts.clock.now());
     this.#nextProbe = undefined;
-    this.#tell('probing');
+    this.#report('probing');
   }
 
   #close(): void {
@@ -273,7 +273,7 @@ export class Circuit {
     this.#openings = 0;
     this.#reason = undefined;
     this.#enter('closed', now);
-    this.#tell('closed');
+    this.#report('closed');
     this.#each('run');
   }
 
@@ -292,7 +292,7 @@ export class Circuit {
     this.#isTrying = false;
   }
 
-  #tell(kind: CircuitChange['kind'], isAgain = false): void {
+  #report(kind: CircuitChange['kind'], isAgain = false): void {
     this.parts.changed(this, { kind, isAgain });
   }
 

@@ -14,7 +14,7 @@ export interface CircuitsParts {
   readonly random: () => number;
   /** The circuits of the option `circuits`. */
   readonly named: ReadonlyMap<string, ResolvedCircuit>;
-  readonly isHopeless: (error: unknown) => boolean;
+  readonly isUnretryable: (error: unknown) => boolean;
   readonly textOf: (error: unknown) => string;
   /** Finds a provider by its class. @throws when there is none */
   readonly provider: (type: Type<HealthProbe>) => HealthProbe;
@@ -110,14 +110,14 @@ export class Circuits {
   }
 
   #make(name: string, options: ResolvedCircuit): Circuit {
-    const { clock, random, isHopeless, textOf, doubt } = this.parts;
+    const { clock, random, isUnretryable, textOf, doubt } = this.parts;
     const { probe } = options;
     const faulty = (error: unknown): void =>
       doubt(name, `its probe ${probe?.name} decided nothing, so a message is tried`, error);
     return new Circuit(name, options, {
       clock,
       random,
-      isHopeless,
+      isUnretryable,
       textOf,
       ask: probe && (() => askProbe(this.#providerOf(name, probe), this.#timers, faulty)),
       changed: (circuit, change) => {

@@ -44,12 +44,12 @@ export class HandlerGates {
       clock,
       random: options.random,
       named: options.circuits,
-      isHopeless: anyOf(notRetryable, 'the default of neverRetry'),
+      isUnretryable: anyOf(notRetryable, 'the default of neverRetry'),
       textOf,
       provider,
       changed: (circuit, change, gates) => this.#changed(circuit, change, gates),
       doubt: (circuit, text, error) =>
-        log.tell('circuitDoubtful', `circuit '${circuit}': ${text}: ${textOf(error)}`, {
+        log.write('circuitDoubtful', `circuit '${circuit}': ${text}: ${textOf(error)}`, {
           circuit,
           ...errorFacts(error),
         }),
@@ -81,13 +81,13 @@ export class HandlerGates {
   /** Resolves when no handler of its queues has a message in hand. The log says so if that takes long. */
   async #idle(name: string): Promise<void> {
     const { consumers, clock, log } = this.parts;
-    const callOff = after(clock, patience, () => {
+    const cancel = after(clock, patience, () => {
       const text =
         `the pause of ${name} waits since ${patience / 1_000} s for messages that it has in hand; a handler that pauses itself, directly or by ` +
         'what it calls, writes pause(reason, { wait: false })';
-      log.tell('pauseWaits', text, { handler: name });
+      log.write('pauseWaits', text, { handler: name });
     });
-    await Promise.all(this.#named(name).map(({ queue }) => consumers().idle(queue))).finally(callOff);
+    await Promise.all(this.#named(name).map(({ queue }) => consumers().idle(queue))).finally(cancel);
   }
 
   /** @throws DlxConfigurationError when the probe of a circuit is no provider */
@@ -111,7 +111,7 @@ export class HandlerGates {
       const meant = nearestWord(circuit, known);
       const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
       const text = `option 'circuits' names '${circuit}', which no handler of this application uses${hint}`;
-      this.parts.log.tell('circuitUnused', text, { circuit });
+      this.parts.log.write('circuitUnused', text, { circuit });
     }
   }
 
@@ -144,7 +144,7 @@ export class HandlerGates {
       const gate = this.circuits.gate(queue, circuit);
       if (!gate.close({ reason, since: this.parts.clock.now() })) continue;
       this.parts.consumers().adjust(queue);
-      this.#tell(gate, 'paused', reason);
+      this.#reportPause(gate, 'paused', reason);
     }
   }
 
@@ -152,7 +152,7 @@ export class HandlerGates {
     for (const { queue, circuit } of this.#named(name)) {
       const gate = this.circuits.gate(queue, circuit);
       if (!gate.open()) continue;
-      this.#tell(gate, 'resumed');
+      this.#reportPause(gate, 'resumed');
       this.parts.consumers().adjust(queue);
       circuit?.tryNow();
     }
@@ -175,22 +175,22 @@ export class HandlerGates {
     const { log } = this.parts;
     const [name, facts] = [`circuit '${circuit}'`, { circuit, pause, reason }];
     if (kind === 'closed') {
-      return log.tell('circuitClosed', `${name} closed: its handlers get messages again`, { circuit });
+      return log.write('circuitClosed', `${name} closed: its handlers get messages again`, { circuit });
     }
-    if (kind === 'probing') return log.tell('circuitProbing', `${name} tries a message`, facts);
+    if (kind === 'probing') return log.write('circuitProbing', `${name} tries a message`, facts);
     // A failed probe is no news.
-    if (isAgain) return log.tell('circuitProbing', `${name} stays open for ${pause} ms: ${reason}`, facts);
-    log.tell('circuitOpened', `${name} opened: its handlers get no messages for ${pause} ms: ${reason}`, facts);
+    if (isAgain) return log.write('circuitProbing', `${name} stays open for ${pause} ms: ${reason}`, facts);
+    log.write('circuitOpened', `${name} opened: its handlers get no messages for ${pause} ms: ${reason}`, facts);
   }
 
-  #tell(gate: Gate, kind: 'paused' | 'resumed', reason?: string): void {
+  #reportPause(gate: Gate, kind: 'paused' | 'resumed', reason?: string): void {
     const handlers = this.#of(gate.queue);
     const handler = handlers.map((planned) => planned.handler.origin).join(', ');
     const queue = shownText(gate.queue);
     const why = reason === undefined ? '' : `: ${shownText(reason)}`;
     const text = `${handler} is ${kind}, queue '${queue}'${why}`;
-    if (kind === 'paused') this.parts.log.tell('handlerPaused', text, { handler, queue, reason });
-    else this.parts.log.tell('handlerResumed', text, { handler, queue });
+    if (kind === 'paused') this.parts.log.write('handlerPaused', text, { handler, queue, reason });
+    else this.parts.log.write('handlerResumed', text, { handler, queue });
     const about = reason === undefined ? {} : { reason };
     for (const planned of handlers) {
       this.parts.events.ofHandler(kind, gate.queue, { handler: planned.handler.origin, ...about });

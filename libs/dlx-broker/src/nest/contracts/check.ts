@@ -75,9 +75,9 @@ function inTime(term: Term, answer: PromiseLike<unknown>, { timers, failsAtClose
   return new Promise((resolve) => {
     const fail = (why: string) => (): void => resolve({ failure: new SchemaFailedError(term, why) });
     const closed = failsAtClose ? fail('had not answered when the application closed') : undefined;
-    const callOff = timers.after(term.timeout, fail(`did not answer within ${term.timeout} ms`), closed);
+    const cancel = timers.after(term.timeout, fail(`did not answer within ${term.timeout} ms`), closed);
     const answered = (verdict: Verdict): void => {
-      callOff();
+      cancel();
       resolve(verdict);
     };
     Promise.resolve(answer)

@@ -6,10 +6,10 @@ import { DeathHooks } from './death-hooks.js';
 it('waits for no call after the end of the application: its timer would keep the process alive', async () => {
   const clock = new ManualClock();
   const lines: string[] = [];
-  const log = { tell: (_: string, text: string) => void lines.push(text) } as never;
-  const hang = { origin: 'Mail.send', kinds: new Set(['parked'] as const), hears: () => true };
+  const log = { write: (_: string, text: string) => void lines.push(text) } as never;
+  const hang = { origin: 'Mail.send', kinds: new Set(['parked'] as const), matches: () => true };
   const hooks = new DeathHooks([{ ...hang, call: () => new Promise(() => undefined) }], clock, new HomeContext(), log);
-  hooks.tell({ kind: 'parked', queue: 'work', at: 0 } as never);
+  hooks.notify({ kind: 'parked', queue: 'work', at: 0 } as never);
   await Promise.resolve();
   expect(clock.nextWakeUp()).toBe(clock.now() + 60_000);
   hooks.close();

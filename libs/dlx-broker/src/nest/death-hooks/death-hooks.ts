@@ -28,15 +28,15 @@ export class DeathHooks {
   }
 
   /** True if a method is called for deaths of this kind. */
-  hear(kind: string): kind is DeathKind {
+  handles(kind: string): kind is DeathKind {
     return this.hooks.some(({ kinds }) => kinds.has(kind as DeathKind));
   }
 
-  tell(death: Death): void {
+  notify(death: Death): void {
     for (const hook of this.hooks) {
-      if (!hook.kinds.has(death.kind) || !hook.hears(death.queue)) continue;
+      if (!hook.kinds.has(death.kind) || !hook.matches(death.queue)) continue;
       // Later, so that the message and its span are done with, and outside of the async context of the message.
-      queueMicrotask(() => this.home.fresh((told) => this.#call(hook, told), undefined, death));
+      queueMicrotask(() => this.home.fresh((one) => this.#call(hook, one), undefined, death));
     }
   }
 
@@ -56,12 +56,12 @@ export class DeathHooks {
       const ended = (): void => {
         if (!isCounted) return;
         isCounted = false;
-        callOff();
+        cancel();
         const left = (this.#calls.get(hook) ?? 1) - 1;
         this.#calls.set(hook, left);
         if (left < mostCalls / 2) this.#full.delete(hook);
       };
-      const callOff = this.#timers.after(patience, () => {
+      const cancel = this.#timers.after(patience, () => {
         this.#hangs(hook);
         ended();
       });
@@ -76,7 +76,7 @@ export class DeathHooks {
 
   #failed({ origin }: DeathHook, error: unknown): void {
     const text = `@OnDeadLetter on ${origin} failed: ${textOf(error)}`;
-    this.log.tell('deathHookFailed', text, { handler: origin, ...errorFacts(error) }, stackOf(error));
+    this.log.write('deathHookFailed', text, { handler: origin, ...errorFacts(error) }, stackOf(error));
   }
 
   #hangs(hook: DeathHook): void {
@@ -88,14 +88,14 @@ export class DeathHooks {
     const text =
       `@OnDeadLetter on ${origin} did not end within ${seconds} s; the broker does not wait for it. ` +
       `Further ones of the next ${seconds} s are not logged`;
-    this.log.tell('deathHookHangs', text, { handler: origin });
+    this.log.write('deathHookHangs', text, { handler: origin });
   }
 
   #tooMany(hook: DeathHook): void {
     if (this.#full.has(hook)) return;
     this.#full.add(hook);
     const { origin } = hook;
-    const text = `@OnDeadLetter on ${origin} has ${mostCalls} calls under way; it does not hear of further deaths until some end, or hang for ${patience / 1_000} s`;
-    this.log.tell('deathHookHangs', text, { handler: origin });
+    const text = `@OnDeadLetter on ${origin} has ${mostCalls} calls under way; it is not called for further deaths until some end, or hang for ${patience / 1_000} s`;
+    this.log.write('deathHookHangs', text, { handler: origin });
   }
 }

@@ -28,6 +28,6 @@ export interface DeathHook {
   /** Class and method. */
   readonly origin: string;
   readonly kinds: ReadonlySet<DeathKind>;
-  hears(queue: string): boolean;
+  matches(queue: string): boolean;
   call(death: Death): unknown;
 }

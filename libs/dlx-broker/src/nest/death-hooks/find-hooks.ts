@@ -29,7 +29,7 @@ export function findHooks(modules: ModulesContainer, broker: string): readonly D
       hooks.push({
         origin,
         kinds: new Set(kinds),
-        hears: matching(queue),
+        matches: matching(queue),
         call: (death) => (wrapper.instance as Record<string | symbol, DeathHook['call']>)[methodName]!(death),
       });
     }

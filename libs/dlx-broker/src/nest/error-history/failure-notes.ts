@@ -93,9 +93,9 @@ export class FailureNotes {
   group(
     kind: 'retried' | 'parked' | 'rejected',
     failed: NotedAttempt,
-    events: { hears(kind: 'parked' | 'rejected'): boolean },
+    events: { isWanted(kind: 'parked' | 'rejected'): boolean },
   ): { readonly fingerprint?: string } {
-    return kind !== 'retried' && events.hears(kind) ? { fingerprint: this.fingerprint(failed) } : {};
+    return kind !== 'retried' && events.isWanted(kind) ? { fingerprint: this.fingerprint(failed) } : {};
   }
 
   /** By what the headers of the message tell, so that a reader calculates the same. */
@@ -138,7 +138,7 @@ export class FailureNotes {
     const text =
       `option 'fingerprint' failed (${textOf(fault)}); it has to return a string of 1 to ${longestFingerprint} characters, and no ` +
       'promise. The calculated fingerprint is used, and further failures are not logged';
-    this.log.tell('fingerprintFailed', text, errorFacts(fault));
+    this.log.write('fingerprintFailed', text, errorFacts(fault));
   }
 }
 

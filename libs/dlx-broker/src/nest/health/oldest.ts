@@ -65,7 +65,7 @@ export class OldestLetter {
       if (this.#warned) return;
       this.#warned = true;
       const text = `health does not tell the age of dead letters: ${textOf(error)}`;
-      this.log.tell('letterAgeUnknown', text, errorFacts(error));
+      this.log.write('letterAgeUnknown', text, errorFacts(error));
     }
   }
 }

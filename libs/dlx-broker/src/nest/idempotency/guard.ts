@@ -88,7 +88,7 @@ export class IdempotencyGuard {
       (error) => {
         const what = outcome.failed ? 'will wait until its lease is over' : 'may be handled again if it comes again';
         const text = `@Idempotent on ${handler.origin}: the message '${shownText(key, 255)}' ${what}: ${describe(error)}`;
-        this.log.tell('keyNotStored', text, { handler: handler.origin, ...errorFacts(error) });
+        this.log.write('keyNotStored', text, { handler: handler.origin, ...errorFacts(error) });
         end(outcome);
       },
     );
@@ -107,7 +107,7 @@ export class IdempotencyGuard {
     Promise.resolve(answer)
       .then(next, failed)
       .catch((error: unknown) =>
-        this.log.tell('idempotencyFailed', `@Idempotent: ${describe(error)}`, errorFacts(error)),
+        this.log.write('idempotencyFailed', `@Idempotent: ${describe(error)}`, errorFacts(error)),
       );
   }
 
@@ -115,7 +115,7 @@ export class IdempotencyGuard {
     if (this.#warned) return;
     this.#warned = true;
     const text = `@Idempotent on ${handler.origin}: a message without a key (by default its message id) is handled`;
-    this.log.tell('keyMissing', text, { handler: handler.origin });
+    this.log.write('keyMissing', text, { handler: handler.origin });
   }
 }
 

@@ -137,7 +137,7 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
   close(): void {
     this.#lanes.stop();
     this.#watch.close();
-    for (const callOff of this.#waits.values()) callOff();
+    for (const cancel of this.#waits.values()) cancel();
     this.#waits.clear();
   }
 
@@ -150,7 +150,7 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
       const text =
         `@Ordered on ${origin}: a wait of ${delay} ms is cut to ${holdAtMost} ms, because the message stays in hand; ` +
         'raise holdAtMost for longer ones. Further waits are cut without a warning';
-      this.log.tell('waitCut', text, { handler: origin, delay: holdAtMost });
+      this.log.write('waitCut', text, { handler: origin, delay: holdAtMost });
     }
     return holdAtMost;
   }
@@ -190,9 +190,9 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
   }
 
   #sweep(): void {
-    for (const [message, callOff] of this.#waits) {
+    for (const [message, cancel] of this.#waits) {
       if (!message.isGone) continue;
-      callOff();
+      cancel();
       this.#waits.delete(message);
     }
     this.#lanes.sweep();
@@ -209,18 +209,18 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
     const text =
       `queue '${shownText(queue)}' is stalled: its window of ${this.window} messages is full, and all of them wait, ` +
       `${lane.items.length} for ${key}; no other key goes on until one of them is settled. Raise window of @Ordered, or see why it is held up`;
-    this.log.tell('stalled', text, this.#facts());
+    this.log.write('stalled', text, this.#facts());
     const about = { handler: this.handler, ...(lane.key !== undefined && { key: lane.key }) };
-    this.settlement.events.tell('stalled', { queue, message }, about);
+    this.settlement.events.emit('stalled', { queue, message }, about);
   }
 
   #tellRecovered(): void {
     const stalled = this.#stalled;
     if (stalled === undefined) return;
     this.#stalled = undefined;
-    this.log.tell('recovered', `queue '${shownText(this.queue)}' goes on`, this.#facts());
+    this.log.write('recovered', `queue '${shownText(this.queue)}' goes on`, this.#facts());
     const about = { handler: this.handler, ...(stalled.key !== undefined && { key: stalled.key }) };
-    this.settlement.events.tell('recovered', stalled.delivery, about);
+    this.settlement.events.emit('recovered', stalled.delivery, about);
   }
 
   #facts(): { readonly queue: string; readonly handler: string } {

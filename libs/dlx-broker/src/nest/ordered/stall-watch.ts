@@ -19,7 +19,7 @@ export interface Watched {
 export class StallWatch {
   /** Since when it is blocked and nothing was settled. */
   #since: number | undefined;
-  #callOff: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
   #isStalled = false;
 
   constructor(
@@ -32,20 +32,20 @@ export class StallWatch {
     if (!this.watched.isBlocked()) this.#since = undefined;
     else if (isProgress || this.#since === undefined) {
       this.#since = this.clock.now();
-      if (this.#callOff === undefined) this.#lookIn(stalledAfter);
+      if (this.#cancelTimer === undefined) this.#lookIn(stalledAfter);
     }
   }
 
   close(): void {
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#since = undefined;
     this.#isStalled = false;
   }
 
   #lookIn(delay: number): void {
-    this.#callOff = after(this.clock, delay, () => {
-      this.#callOff = undefined;
+    this.#cancelTimer = after(this.clock, delay, () => {
+      this.#cancelTimer = undefined;
       this.#look();
     });
   }

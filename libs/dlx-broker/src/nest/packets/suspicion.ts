@@ -36,6 +36,6 @@ export class PacketSuspicion {
       `queue '${name}': a body looks like a packet of Nest's RabbitMQ transport, { pattern, data }, ${consequence}. If handlers ` +
       `shall get the data, write @Queue({ name: '${name}', envelope: 'nest' }) or @Consume({ queue: '${name}', envelope: 'nest' }) ` +
       "above one of them, or option envelope: 'nest' of DlxBrokerModule; if it is no packet, write envelope: 'none'";
-    this.log.tell('packetSuspected', text, { queue: name });
+    this.log.write('packetSuspected', text, { queue: name });
   }
 }

@@ -35,7 +35,7 @@ function watch(options: WatchOptions, server: Server, ofHandlers: readonly strin
   const checked = checkedWatch(options);
   const watcher = new Watcher({
     backend,
-    log: { tell: (_: string, text: string) => lines.push(text) } as unknown as EventLog,
+    log: { write: (_: string, text: string) => lines.push(text) } as unknown as EventLog,
     queues: new SelectedQueues(checked.queues, () => new Set(ofHandlers)),
     options: checked,
     emit: (alert) => alerts.push(alert),

@@ -38,7 +38,7 @@ export class Watcher {
   readonly #patience: Patience;
   /** The queues of which the server answered late. They are asked about last. */
   readonly #late = new Set<string>();
-  #callOff: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
   #lastLook: number | undefined;
   #isLooking = false;
   #hasEnded = false;
@@ -56,7 +56,7 @@ export class Watcher {
   /** Looks now, and then at intervals. */
   start(): void {
     const { backend, options } = this.parts;
-    this.#callOff = after(backend.clock, options.every, () => this.start());
+    this.#cancelTimer = after(backend.clock, options.every, () => this.start());
     if (this.#isLooking) return;
     this.#isLooking = true;
     void this.#look()
@@ -66,11 +66,11 @@ export class Watcher {
 
   end(): void {
     this.#hasEnded = true;
-    this.#callOff?.();
+    this.#cancelTimer?.();
     this.#patience.end();
   }
 
-  hear({ kind, to, fingerprint, at }: OutcomeEvent): void {
+  onEvent({ kind, to, fingerprint, at }: OutcomeEvent): void {
     const { queues, options } = this.parts;
     if (kind !== 'parked' || to === undefined || !queues.has(to)) return;
     const watched = this.#of(to);
@@ -209,6 +209,6 @@ export class Watcher {
     this.#logged.add(what);
     const place = queue === '' ? '' : ` of queue '${shownText(queue)}'`;
     const text = `watch(): ${what}${place} is unknown: ${textOf(error)}; this is logged once`;
-    this.parts.log.tell('watchLimited', text, { queue, ...errorFacts(error) });
+    this.parts.log.write('watchLimited', text, { queue, ...errorFacts(error) });
   }
 }

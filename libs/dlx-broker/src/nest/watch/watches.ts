@@ -41,7 +41,7 @@ export class Watches {
       });
       this.#subscribers.add(subscriber);
       const heard = new Subscription();
-      if (watcher.needsEvents) heard.add(events.subscribe((event) => watcher.hear(event)));
+      if (watcher.needsEvents) heard.add(events.subscribe((event) => watcher.onEvent(event)));
       this.#home.runInAsyncScope(() => watcher.start());
       return () => {
         watcher.end();

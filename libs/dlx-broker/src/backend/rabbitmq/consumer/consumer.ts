@@ -44,7 +44,7 @@ export class RabbitMqConsumer implements Consumption {
   #stage: Stage = 'running';
   #session: ConsumerSession | undefined;
   #tag: string | undefined;
-  #callOff: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
   readonly #pauses: Pauses;
 
   constructor(
@@ -64,8 +64,8 @@ export class RabbitMqConsumer implements Consumption {
 
   /** Starts on the present connection, if there is one. */
   begin(): void {
-    this.#callOff?.();
-    this.#callOff = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     const connection = this.host.connection();
     if (connection === undefined || this.#stage !== 'running' || this.#session?.isOver === false) return;
     const { prefetch, priority, exclusive = false } = this.options;
@@ -110,7 +110,7 @@ export class RabbitMqConsumer implements Consumption {
   #end(): boolean {
     if (this.#stage !== 'running') return false;
     this.#stage = 'cancelled';
-    this.#callOff?.();
+    this.#cancelTimer?.();
     this.#settle?.resolve();
     this.#settle = undefined;
     return true;
@@ -196,7 +196,7 @@ export class RabbitMqConsumer implements Consumption {
   }
 
   #later(): void {
-    this.#callOff = after(this.host.clock, this.#pauses.next(), () => this.begin());
+    this.#cancelTimer = after(this.host.clock, this.#pauses.next(), () => this.begin());
   }
 
   #fail(reason: CancelReason, failure: Error | undefined): void {
@@ -217,7 +217,7 @@ export class RabbitMqConsumer implements Consumption {
 
   #leave(): void {
     this.#stage = 'over';
-    this.#callOff?.();
+    this.#cancelTimer?.();
     this.host.left(this);
   }
 }

@@ -138,9 +138,9 @@ export class Publisher {
     this.#isClosed = true;
     if (this.#open.count > 0) {
       await new Promise<void>((resolve) => {
-        const callOff = after(this.host.clock, limit, resolve);
+        const cancel = after(this.host.clock, limit, resolve);
         this.#idle = () => {
-          callOff();
+          cancel();
           resolve();
         };
       });
