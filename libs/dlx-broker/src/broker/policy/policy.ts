@@ -31,6 +31,9 @@ function areAlike(one: Policy, other: Policy): boolean {
   return true;
 }
 
+/** With more changed policies, a queue is matched anew by the beginning of its name. */
+const fewChanges = 16;
+
 /** The policies of one virtual host: those of its users, or those of the operator (rule F12). */
 export class Policies {
   readonly #patterns: Patterns;
@@ -103,11 +106,11 @@ export class Policies {
 
   /**
    * The same for a queue whose policy was right before the changes since {@link applied}: only the changed policies are matched, unless
-   * its policy is one of them.
+   * its policy is one of them or they are many.
    */
   rematchQueue(before: Policy | undefined, name: string, type: QueueType, cost?: MatchCost): Policy | undefined {
     let best = before && this.#byName.get(before.name);
-    if (best?.policy !== before) return this.matchQueue(name, type, cost);
+    if (best?.policy !== before || this.#changed.size > fewChanges) return this.matchQueue(name, type, cost);
     for (const changed of this.#changed) {
       const ranked = this.#byName.get(changed);
       if (ranked === undefined || (best !== undefined && byRank(best, ranked) <= 0)) continue;

@@ -116,3 +116,21 @@ it('a new policy is matched once for each queue, and anchored policies for other
   expect(policies.rematchQueue(undefined, 'orders', 'classic', cost)?.name).toBe('new');
   expect(cost.steps).toBeLessThan(20);
 });
+
+it('after many changes a queue is matched with the policies that its name begins like', () => {
+  let looks = 0;
+  const counted: Patterns = {
+    compile: (text) => {
+      const matcher = policyPatterns.compile(text);
+      const matches = (asked: string): boolean => {
+        looks++;
+        return matcher.matches(asked);
+      };
+      return { start: matcher.start, matches };
+    },
+  };
+  const policies = new Policies(counted);
+  for (let n = 0; n < 1_000; n++) policies.set(`p${n}`, { pattern: `^x${n}\\.`, definition: { 'max-length': 1 } });
+  expect(policies.rematchQueue(undefined, 'x7.orders', 'classic')?.name).toBe('p7');
+  expect(looks).toBeLessThan(5);
+});
