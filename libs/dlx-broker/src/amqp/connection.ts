@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../broker/index.js';
-import { methodIds } from '../message/index.js';
+import { methodIds, noBytes } from '../message/index.js';
 import { isSentToClient, textFor, toAmqpError } from './method-errors.js';
 import { ClientChannel } from './channel.js';
 import { checkOpen, readOwnMethod, tooManyChannels } from './first-methods.js';
@@ -15,7 +15,6 @@ import { UnfinishedMessages } from './unfinished-messages.js';
 import { checkFrame, frameOverhead, FrameReader, type FrameSink, frameTypes, FrameWriter } from '../wire/index.js';
 import { HeaderReader, methods, protocolHeader, StrictMethodReader } from '../wire/index.js';
 
-const nothing = Buffer.alloc(0);
 const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
 
 /**
@@ -31,7 +30,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   readonly channels = new Map<number, ClientChannel>();
   tuning = untuned;
   readonly #reader: FrameReader;
-  readonly #from = new StrictMethodReader(nothing);
+  readonly #from = new StrictMethodReader(noBytes);
   /** Both exist only until the connection is open. */
   #header: HeaderReader | undefined = new HeaderReader();
   #handshake: Handshake | undefined;

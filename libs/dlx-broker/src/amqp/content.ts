@@ -1,7 +1,7 @@
 // The name in the global scope is an accessor, which costs as much as a tenth of a small message.
 import { Buffer } from 'node:buffer';
 import { AmqpError, tooLarge } from '../broker/index.js';
-import { basicClass } from '../message/index.js';
+import { basicClass, noBytes } from '../message/index.js';
 import {
   bodySizeIn,
   frameError,
@@ -44,7 +44,7 @@ export interface ContentRules {
 export class Content {
   publishing: Publishing | undefined;
   properties: ReceivedProperties | undefined;
-  body: Buffer = nothing;
+  body: Buffer = noBytes;
   readonly #reader = new PropertiesReader();
   #missing = 0;
   #unfinished: UnfinishedBody | undefined;
@@ -74,7 +74,7 @@ export class Content {
   clear(): void {
     this.publishing = undefined;
     this.#refusal = undefined;
-    this.body = nothing;
+    this.body = noBytes;
     this.#drop();
   }
 
@@ -148,12 +148,10 @@ export class Content {
     if (size > 0 && end - start > uncountedHeader) this.#count(end - start);
     this.properties = this.#reader.read(bytes, start + headerPrefix, end);
     this.#missing = size;
-    this.body = nothing;
+    this.body = noBytes;
     return size === 0;
   }
 }
-
-const nothing = Buffer.alloc(0);
 
 /** Content headers up to this size are not counted while their body is to come, in bytes. */
 const uncountedHeader = 4_096;

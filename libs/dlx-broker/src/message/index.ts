@@ -2,6 +2,7 @@ export * from './field-table.js';
 export { compact, hasMoreThan, isEmptyTable, packedLength, PackedTable } from './packed-table.js';
 export { ByteReader, Malformed, UnknownFieldType } from './codec/byte-reader.js';
 export { ByteWriter } from './codec/byte-writer.js';
+export { noBytes } from './codec/no-bytes.js';
 export { readTable, readTableBody, writeSortedTable, writeTable } from './codec/table-codec.js';
 export { fieldSize, isLargerThan, tableSize } from './codec/table-size.js';
 export { basicClass, methodIds } from './codec/method-ids.js';

@@ -1,3 +1,4 @@
+import { noBytes } from './codec/no-bytes.js';
 import type { Deaths } from './death.js';
 import type { Field } from './field-table.js';
 import { Notes, type RecordedOrigin } from './notes.js';
@@ -5,7 +6,7 @@ import type { CarbonCopies, Properties } from './properties.js';
 import { type Body, StoredBody, type StoreSlot } from './stored.js';
 
 /** The body of a message without content, shared. */
-export const noBody: Uint8Array = new Uint8Array();
+export const noBody: Uint8Array = noBytes;
 
 /**
  * A message. Immutable, and shared by all queues that have it. Millions of messages may wait, so every field counts: what few

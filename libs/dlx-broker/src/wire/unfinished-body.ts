@@ -1,5 +1,4 @@
-const nothing = Buffer.alloc(0);
-
+import { noBytes } from '../message/index.js';
 /** The smallest and the largest block that is made for pieces of a body, in bytes. */
 const minBlock = 4_096;
 const maxBlock = 1_048_576;
@@ -43,7 +42,7 @@ export class UnfinishedBody {
     const blocks = this.#blocks;
     this.#blocks = [];
     if (blocks.length === 1) return (blocks[0] as Buffer).subarray(0, this.#received);
-    return blocks.length === 0 ? nothing : Buffer.concat(blocks, this.#received);
+    return blocks.length === 0 ? noBytes : Buffer.concat(blocks, this.#received);
   }
 
   /** Keeps a large piece in its buffer if it is most of the buffer. @returns whether it did so */

@@ -7,9 +7,9 @@ interface Keyed<T> {
 }
 
 /** The number of items that are sorted, or merged, in one step. */
-const atOnce = 64;
+const itemsPerStep = 64;
 /** The number of items whose keys are read in one step. */
-const keysAtOnce = 8;
+const keysPerStep = 8;
 /** The most characters of an object or list that are compared. */
 const longestText = 1_024;
 
@@ -25,7 +25,7 @@ export function* sorted<T>(
   const keyed: Keyed<T>[] = [];
   for (const item of items) {
     keyed.push({ item, keys: keysOf(item).map(keyOf) });
-    if (keyed.length % keysAtOnce === 0) yield;
+    if (keyed.length % keysPerStep === 0) yield;
   }
   const inOrder = yield* mergeSorted(keyed);
   if (reverse) inOrder.reverse();
@@ -35,8 +35,8 @@ export function* sorted<T>(
 /** Merges short sorted runs to longer ones. Equal items keep their order. */
 function* mergeSorted<T>(items: readonly Keyed<T>[]): Generator<void, Keyed<T>[], void> {
   let runs: Keyed<T>[][] = [];
-  for (let start = 0; start < items.length; start += atOnce) {
-    runs.push(items.slice(start, start + atOnce).sort(compareAll));
+  for (let start = 0; start < items.length; start += itemsPerStep) {
+    runs.push(items.slice(start, start + itemsPerStep).sort(compareAll));
     yield;
   }
   while (runs.length > 1) {
@@ -55,7 +55,7 @@ function* merged<T>(one: readonly Keyed<T>[], other: readonly Keyed<T>[]): Gener
   while (at < one.length && atOther < other.length) {
     const isFirst = compareAll(one[at] as Keyed<T>, other[atOther] as Keyed<T>) <= 0;
     all.push(isFirst ? (one[at++] as Keyed<T>) : (other[atOther++] as Keyed<T>));
-    if (all.length % atOnce === 0) yield;
+    if (all.length % itemsPerStep === 0) yield;
   }
   while (at < one.length) all.push(one[at++] as Keyed<T>);
   while (atOther < other.length) all.push(other[atOther++] as Keyed<T>);

@@ -30,7 +30,7 @@ export interface CommitParts extends CompactionOptions, FillingParts {
   readonly segments: Segments;
   readonly space: Space;
   /** The largest digest of a segment, in bytes. */
-  readonly longestDigest: number;
+  readonly maxDigestBytes: number;
   readonly durability: Durability;
   readonly now: () => number;
   readonly failed: (error: StoreError) => void;
@@ -318,7 +318,7 @@ export class Commits {
     const segment = await this.#next.take(segments.nextNumber);
     if (segment === undefined) return undefined;
     if (active !== undefined) this.#hints.sealed(active);
-    segment.digest = new Digest(this.#parts.longestDigest);
+    segment.digest = new Digest(this.#parts.maxDigestBytes);
     segments.add(segment);
     this.#filling.segmentBegun();
     return segment;

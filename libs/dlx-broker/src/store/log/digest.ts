@@ -1,3 +1,4 @@
+import { noBytes } from '../../message/index.js';
 import { ByteSink } from './byte-sink.js';
 import { ByteSource } from './byte-source.js';
 import { recordHead, recordTypes, typeAt } from './record.js';
@@ -29,7 +30,7 @@ const maxCompared = 64;
 export class Digest {
   #sink = new ByteSink(1_024);
   #isWhole = true;
-  readonly #source = new ByteSource(Buffer.alloc(0));
+  readonly #source = new ByteSource(noBytes);
   /** Of the last message: the end of its record, and what the next one is compared with. */
   #end = segmentHead;
   #number = 0;

@@ -20,15 +20,15 @@ import { recover, type Recovered } from './recover.js';
 import { MessageRestorer } from './restore-messages.js';
 import { Rows } from './rows.js';
 import { numberIn, slotOf } from './slot.js';
-import { atOnce, inTurns } from './in-turns.js';
+import { inOneTurn, inTurns } from './in-turns.js';
 import { Space } from './space.js';
 import { checkingRecovered } from './check-recovered.js';
 import { processRuntime, type Runtime } from './runtime.js';
 
 const megabyte = 1024 * 1024;
 const segmentBytes = 16 * megabyte;
-/** Bytes of a digest. */
-const longestDigest = ({ segment = segmentBytes, longestHint = 0.5 }: DiskJournalOptions): number =>
+/** The size from which a digest saves too little, in bytes. */
+const maxDigestBytes = ({ segment = segmentBytes, longestHint = 0.5 }: DiskJournalOptions): number =>
   segment * longestHint;
 /** Entries of deleted queues dropped in one turn: some milliseconds. */
 const droppedInTurn = 4_096;
@@ -93,7 +93,7 @@ export class DiskJournal implements Journal {
         space: this.#space,
         durability: options.durability ?? 'fsync',
         segmentSize: options.segment ?? segmentBytes,
-        longestDigest: longestDigest(options),
+        maxDigestBytes: maxDigestBytes(options),
         slack: options.slack ?? 64 * megabyte,
         factor: options.factor ?? 3,
         recordsInTurn: options.recordsInTurn ?? 2_048,
@@ -121,7 +121,7 @@ export class DiskJournal implements Journal {
     runtime: Runtime = processRuntime,
   ): Promise<DiskJournal> {
     const { memory = 64 * megabyte, hints = 'use' } = options;
-    const recovered = await recover(disk, { memory, longestDigest: longestDigest(options), hints }, runtime);
+    const recovered = await recover(disk, { memory, maxDigestBytes: maxDigestBytes(options), hints }, runtime);
     try {
       for (const repair of recovered.repairs) await repair();
       const losses = await inTurns(checkingRecovered(recovered), runtime);
@@ -183,7 +183,7 @@ export class DiskJournal implements Journal {
   /** Restores the content of the log in a new broker that has this journal (rules L1 to L3). Once. */
   restore(broker: Broker): void {
     const release = broker.hold();
-    atOnce(this.#restoring(broker));
+    inOneTurn(this.#restoring(broker));
     release();
   }
 

@@ -15,8 +15,8 @@ export async function inTurns<Result>(work: Iterator<void, Result>, runtime: Run
   }
 }
 
-/** The same at once. */
-export function atOnce<Result>(work: Iterator<void, Result>): Result {
+/** Does long work in this turn of the event loop. @returns what the work returns */
+export function inOneTurn<Result>(work: Iterator<void, Result>): Result {
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;

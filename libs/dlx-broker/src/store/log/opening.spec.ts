@@ -8,7 +8,7 @@ import { CountedNames } from '../../testing/counted-names.js';
 import { listen } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
-import { atOnce, chosen, sorting } from './in-turns.js';
+import { inOneTurn, chosen, sorting } from './in-turns.js';
 import type { DiskJournalOptions } from './options.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
@@ -153,7 +153,7 @@ describe('long loops over numbers', () => {
         const keyOf = (number: number): number => values[(number * 7_919) % values.length] as number;
         const numbers = Uint32Array.from({ length }, (_, index) => index);
         const expected = Array.from(numbers).sort((one, other) => keyOf(one) - keyOf(other));
-        expect(Array.from(atOnce(sorting(numbers, keyOf)))).toEqual(expected);
+        expect(Array.from(inOneTurn(sorting(numbers, keyOf)))).toEqual(expected);
       }),
       { numRuns: 30 },
     );
@@ -162,7 +162,7 @@ describe('long loops over numbers', () => {
   it('look at numbers that are in order once', () => {
     let looks = 0;
     const numbers = Uint32Array.from({ length: 20_000 }, (_, index) => index);
-    atOnce(sorting(numbers, (number) => (looks++, number)));
+    inOneTurn(sorting(numbers, (number) => (looks++, number)));
     expect(looks).toBe(20_000);
   });
 

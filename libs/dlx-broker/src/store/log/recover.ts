@@ -1,3 +1,4 @@
+import { noBytes } from '../../message/index.js';
 import type { Disk, DiskFile } from './disk.js';
 import { Declared } from './declared.js';
 import { DigestReader } from './digest-reader.js';
@@ -37,7 +38,7 @@ export interface RecoveryOptions {
   /** Bytes of bodies to keep in memory. */
   readonly memory: number;
   /** Bytes from which on the digest of a segment is given up. */
-  readonly longestDigest: number;
+  readonly maxDigestBytes: number;
   readonly hints: 'use' | 'check';
 }
 
@@ -58,8 +59,6 @@ const isDraft = (name: string): boolean => {
   const base = name.slice(0, -draft.length);
   return segmentNumber(base) !== undefined || hintNumber(base) !== undefined;
 };
-
-const nothing = Buffer.alloc(0);
 
 /** Records of a hint that are replayed in one turn of the event loop: a few milliseconds. */
 const recordsInTurn = 32_768;
@@ -89,7 +88,7 @@ class Recovery implements Recovered {
   hinted = 0;
   readonly #files: DiskFile[] = [];
   readonly #hints = new Set<number>();
-  #buffers: readonly [Buffer, Buffer] = [nothing, nothing];
+  #buffers: readonly [Buffer, Buffer] = [noBytes, noBytes];
   #hasRecords = false;
 
   constructor(
@@ -125,7 +124,7 @@ class Recovery implements Recovered {
       // Other work of the event loop gets its turn.
       await nextTurn(this.runtime);
     }
-    this.#buffers = [nothing, nothing];
+    this.#buffers = [noBytes, noBytes];
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
     const first = numbers[0];
     // Every log begins with a checkpoint.
@@ -198,7 +197,7 @@ class Recovery implements Recovered {
     this.segments.add(segment);
     const scanned = scan(bytes, header.salt);
     const end = isLast ? endOfWhole(bytes, scanned) : scanned.end;
-    const digest = isLast || hint !== undefined ? new Digest(this.options.longestDigest) : undefined;
+    const digest = isLast || hint !== undefined ? new Digest(this.options.maxDigestBytes) : undefined;
     this.#replay(bytes, scanned, end, number, digest);
     segment.end = end;
     segment.allocated = bytes.length;

@@ -1,3 +1,4 @@
+import { noBytes } from '../../message/index.js';
 import type { TopologyChange } from '../../broker/index.js';
 import { entryBits } from './batch.js';
 import { ByteSource } from './byte-source.js';
@@ -66,7 +67,7 @@ export class Replay {
   readonly losses: number[] = [];
   /** A part of the batch being replayed is damaged. */
   isDamaged = false;
-  readonly #source = new ByteSource(Buffer.alloc(0));
+  readonly #source = new ByteSource(noBytes);
   readonly #envelopes = new EnvelopeReader();
   /** Entries of the batch being replayed that have a deadline: the time of the batch comes with its commit. */
   #limited: number[] = [];

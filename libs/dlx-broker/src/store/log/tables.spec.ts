@@ -3,7 +3,7 @@ import { Entry } from '../../broker/queue/entry.js';
 import { Message, noProperties } from '../../message/index.js';
 import { Doubles, Octets, pieceRows, References, Words } from './columns.js';
 import { EntryTable, Flag } from './entry-table.js';
-import { atOnce } from './in-turns.js';
+import { inOneTurn } from './in-turns.js';
 import { MessageTable } from './message-table.js';
 
 const body = new Uint8Array(1);
@@ -60,7 +60,7 @@ describe('the index', () => {
     messages.reach(1);
     messages.serial.set(1, 0xffff_fffe);
     messages.own.set(1, 1);
-    atOnce(messages.rebuildingFreeList());
+    inOneTurn(messages.rebuildingFreeList());
     expect([messages.add(0), messages.add(0), messages.add(0)].map((number) => messages.serial.get(number))).toEqual([
       0xffff_ffff, 1, 2,
     ]);

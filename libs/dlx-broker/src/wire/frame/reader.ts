@@ -1,3 +1,4 @@
+import { noBytes } from '../../message/index.js';
 import type { WireError } from '../wire-error.js';
 import { frameError } from './errors.js';
 import { firstFrameSize, frameEnd, frameOverhead, frameTypes } from './format.js';
@@ -201,8 +202,6 @@ export class FrameReader implements FrameHolder {
   #checkLarge(bytes: Buffer, at: number, size: number): void {
     if (bytes[at] === frameTypes.header && size <= this.maxHeader) return;
     this.isBroken = true;
-    throw frameError(bytes[at] as number, empty, `{frame_too_large,${size},${this.maxPayload}}`);
+    throw frameError(bytes[at] as number, noBytes, `{frame_too_large,${size},${this.maxPayload}}`);
   }
 }
-
-const empty = Buffer.alloc(0);

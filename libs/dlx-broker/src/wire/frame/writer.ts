@@ -1,4 +1,4 @@
-import { ByteWriter } from '../../message/index.js';
+import { ByteWriter, noBytes } from '../../message/index.js';
 import { type BufferPool, pooledSize, smallSize } from './buffer-pool.js';
 import { frameEnd, frameOverhead, frameTypes, minFrameSize } from './format.js';
 
@@ -10,8 +10,6 @@ const maxCopied = 8_192;
 
 /** Bodies from this size on are given to the socket without a copy, in bytes. */
 const minUncopied = 16_384;
-
-const nothing = Buffer.alloc(0);
 
 /**
  * Gathers a connection's frames in a pooled buffer, a small one at first. A large buffer is written when it is full, and any
@@ -27,7 +25,7 @@ export class FrameWriter extends ByteWriter {
   #frame = 0;
 
   constructor(pool: BufferPool, write: WriteBytes, requestFlush: () => void) {
-    super(nothing);
+    super(noBytes);
     this.#pool = pool;
     this.#write = write;
     this.#requestFlush = requestFlush;
@@ -99,7 +97,7 @@ export class FrameWriter extends ByteWriter {
     if (at === 0) return;
     this.at = 0;
     this.#frame = 0;
-    this.bytes = nothing;
+    this.bytes = noBytes;
     this.#give(bytes, at);
   }
 

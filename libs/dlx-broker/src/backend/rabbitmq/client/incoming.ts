@@ -1,3 +1,4 @@
+import { noBytes } from '../../../message/index.js';
 import {
   checkFrame,
   frameOverhead,
@@ -31,7 +32,7 @@ export class Incoming implements FrameSink {
   isOver = false;
   readonly #host: IncomingHost;
   readonly #reader = new FrameReader(this);
-  readonly #from = new MethodReader(Buffer.alloc(0));
+  readonly #from = new MethodReader(noBytes);
   #hasBegun = false;
 
   /** @param frameMax bytes of a frame at most */

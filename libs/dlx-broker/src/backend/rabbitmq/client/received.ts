@@ -1,13 +1,11 @@
-import type { Properties } from '../../../message/index.js';
+import { noBytes, type Properties } from '../../../message/index.js';
 import { readTolerantly, UndecodableProperties } from '../../../wire/index.js';
 import type { ConsumerEvents, Delivery, GotMessage, ReceivedMessage, ReturnedMessage } from './api.js';
 
-const nothing = Buffer.alloc(0);
-
 /** A message of which the method was received. Header and body follow. */
 export abstract class IncomingMessage implements ReceivedMessage {
-  body: Buffer = nothing;
-  #header: Buffer = nothing;
+  body: Buffer = noBytes;
+  #header: Buffer = noBytes;
   #properties: Properties | undefined;
 
   constructor(

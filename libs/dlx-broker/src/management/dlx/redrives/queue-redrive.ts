@@ -163,10 +163,10 @@ export class QueueRedrive extends Redrive {
     let left = Math.min(this.allowed(now), inOneGo.moved, this.#missing, missing);
     let looks = inOneGo.scanned;
     // An edit may take milliseconds, so the time is looked at after each.
-    const atOnce = this.order.edit === undefined ? 16 : 1;
+    const batch = this.order.edit === undefined ? 16 : 1;
     while (left > 0 && looks > 0 && !selection.isDone) {
       const before = selection.scanned;
-      const entries = selection.next(Math.min(looks, 256), Math.min(left, atOnce));
+      const entries = selection.next(Math.min(looks, 256), Math.min(left, batch));
       looks -= Math.max(1, selection.scanned - before);
       for (const entry of entries) this.#one(entry, now);
       this.rules.pacing.spend(entries.length);

@@ -1,0 +1,2 @@
+/** A buffer of no bytes, shared. */
+export const noBytes: Buffer = Buffer.alloc(0);
