@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { Observable } from 'rxjs';
 import type { Publication } from '../backend/index.js';
 import type { OwnTimers } from '../host/index.js';
+import { longestDuration } from '../options/index.js';
 
 /** No answer to a request came in the time of option `timeout`. A handler may still be at work on it. */
 export class RequestTimeoutError extends Error {
@@ -28,11 +29,8 @@ export function expiringIn(publication: Publication, milliseconds: number): Publ
   return { ...publication, properties: { ...properties, expiration: String(milliseconds) } };
 }
 
-/** The longest expiration of a message, in milliseconds. */
-const longestExpiration = 315_360_000_000;
-
 const isLonger = (expiration: string, milliseconds: number): boolean =>
-  /^\+?\d+$/.test(expiration) && Number(expiration) > milliseconds && Number(expiration) <= longestExpiration;
+  /^\+?\d+$/.test(expiration) && Number(expiration) > milliseconds && Number(expiration) <= longestDuration;
 
 /**
  * Limits the time until the first answer. At its end the answers are unsubscribed, which gives the request up. The subscriber gets the
