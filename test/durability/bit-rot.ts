@@ -12,7 +12,7 @@ import { Ledger } from './ledger.js';
 import type { StoredState } from './stored-state.js';
 import { Workload } from './workload.js';
 
-/** Places that go bad, and bytes of each. */
+/** The number of damaged places, and the bytes of each. */
 const places = 3;
 const length = 64;
 
@@ -48,11 +48,11 @@ export async function closedStore(seed: number, segment: number): Promise<Closed
   return { disk: disk.copy(), state: ledger.safe, now: clock.now() };
 }
 
-/** What became of a store whose disk went bad. */
+/** The result of opening a damaged store. */
 export interface Rotten {
-  /** It was refused, with this text. */
+  /** The error, if the store was refused. */
   readonly refused?: string;
-  /** By queue: messages that were there and are gone. */
+  /** Messages that are missing, by queue. */
   readonly missing: ReadonlyMap<string, number>;
   readonly found: number;
   readonly damage: Damage;

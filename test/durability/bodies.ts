@@ -3,7 +3,7 @@ import { Random } from '../fuzz/random.js';
 /** The name of a message determines its body, so that a test can check one by the other. */
 export const messageIdOf = (number: number, size: number): string => `${number}/${size}`;
 
-/** Noise, so that no part of a body can be taken for another one. */
+/** Random bytes, so that no part of a body equals another one. */
 export function bodyOf(messageId: string): Buffer {
   const [number, size] = messageId.split('/').map(Number) as [number, number];
   const random = new Random(number);

@@ -2,7 +2,7 @@ import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/d
 import type { Ledger } from './ledger.js';
 import type { Entry } from './stored-state.js';
 
-/** Tells everything to the ledger and to the journal under test. */
+/** Passes each call to the ledger and to the journal under test. */
 export class Both implements Journal {
   constructor(
     readonly ledger: Ledger,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Broker, Entry, Queue, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
 import { type Message, PackedTable } from '../../libs/dlx-broker/src/message/index.js';
 
-/** All that a broker has to remember, as lines of text: two that have the same lines are the same to every client. */
+/** The durable state of a broker as lines of text. Clients cannot distinguish two brokers with the same lines. */
 export function describeBroker(broker: Broker): string {
   const lines: string[] = [];
   for (const user of broker.access.users()) {
@@ -62,7 +62,7 @@ function describeQueue(queue: Queue, lines: string[]): void {
     `    ${queue.length} ready, ${queue.bytes} bytes, ${queue.unacked} unacked, ${queue.retained} retained, ${queue.delayed} held back`,
   );
   if (queue.pausing.state !== undefined) lines.push(`    paused ${plain(queue.pausing.state)}`);
-  // How often it came back only a quorum queue counts; elsewhere it did or it did not.
+  // Only quorum queues count returns. Other queues know whether there was one.
   const isCounted = declared.type === 'quorum';
   const lineOf = ({ message, position, returns, failures, deadline }: Entry): string => {
     const came = isCounted ? `returned ${returns}, failed ${failures}` : returns > 0 ? 'again' : 'fresh';
@@ -76,7 +76,7 @@ function describeQueue(queue: Queue, lines: string[]): void {
   lines.push(...heldBack.sort());
 }
 
-/** Declarations never change. */
+/** Descriptions of declarations, which are immutable. */
 const declarations = new WeakMap<object, string>();
 
 function declaredText(declared: object): string {
@@ -85,10 +85,10 @@ function declaredText(declared: object): string {
   return text;
 }
 
-/** Nor do messages, and the same ones are seen in many states. */
+/** Descriptions of messages, which are immutable and part of many states. */
 const described = new WeakMap<Message, string>();
 
-/** Everything a consumer can see of it; the body by its digest. */
+/** What a consumer can see of a message. The body is a digest. */
 function describeMessage(message: Message): string {
   let text = described.get(message);
   if (text === undefined) described.set(message, (text = textOf(message)));
@@ -103,7 +103,7 @@ function textOf({ exchange, routingKey, properties, carbonCopies, hasDied, origi
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : 1;
 
-/** As JSON, whatever the order of keys; that of a table counts. */
+/** JSON with sorted keys. The order of a field table is kept. */
 const plain = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part === 'bigint') return `${part}n`;

@@ -10,13 +10,13 @@ interface Change {
 }
 
 export interface FakeDiskOptions {
-  /** Bytes it has room for. */
+  /** The size of the disk in bytes. */
   readonly capacity?: number;
 }
 
 /**
- * A disk in memory that knows what it would still know after a power cut. Whatever changes it is done step by step: the
- * caller waits until {@link advance} is called, and {@link onStep} may look at it before and after.
+ * A disk in memory that simulates power cuts. Changes are made one by one: a call waits until {@link advance} is called, and
+ * {@link onStep} may look at the disk before and after the change.
  */
 export class FakeDisk implements Disk, FileHome {
   readonly #entries = new Map<string, FakeFile>();
@@ -24,30 +24,30 @@ export class FakeDisk implements Disk, FileHome {
   #changes: Change[] = [];
   readonly #waiting: (() => void)[] = [];
   capacity: number;
-  /** False: everything is done at once. */
+  /** False: each call ends at once. */
   isManual = true;
-  /** Something was begun, or is over: a moment at which the power may be cut. */
+  /** Called when a change begins, and when it ends: the power may be cut then. */
   onStep: () => void = () => undefined;
-  /** What the next syncs say. */
+  /** The error of the next syncs. */
   syncError: Error | undefined;
-  /** What the next writes say. */
+  /** The error of the next writes. */
   writeError: Error | undefined;
-  /** What the next reads say. */
+  /** The error of the next reads. */
   readError: Error | undefined;
-  /** Bytes that one read gives at most, however many there are. */
+  /** The most bytes that one read returns. */
   longestRead = Infinity;
-  /** True: of each file one read gives something, and those behind it nothing. */
+  /** True: the first read of a file returns bytes, and further reads return none. */
   readsOnce = false;
-  /** Bytes that one call writes at most. */
+  /** The most bytes that one call writes. */
   longestWrite = Infinity;
-  /** How often things were done. */
+  /** The number of calls of each kind. */
   readonly counts = { read: 0, write: 0, sync: 0, syncDir: 0, create: 0, unlink: 0, rename: 0, truncate: 0 };
 
   constructor({ capacity = Infinity }: FakeDiskOptions = {}) {
     this.capacity = capacity;
   }
 
-  /** How many things are begun and not over. */
+  /** The number of calls that wait. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -58,12 +58,12 @@ export class FakeDisk implements Disk, FileHome {
     return used;
   }
 
-  /** Ends what was begun first. */
+  /** Ends the oldest waiting call. */
   advance(): void {
     this.#waiting.shift()?.();
   }
 
-  /** The disk as it may be found after a power cut in this moment; this one goes on. */
+  /** A copy of the disk as a power cut at this moment may leave it. */
   afterPowerCut(random: Random): FakeDisk {
     const entries = new Map(this.#durable);
     for (const { file, from, to } of this.#changes) {
@@ -76,28 +76,28 @@ export class FakeDisk implements Disk, FileHome {
     return found;
   }
 
-  /** A copy, everything safe. */
+  /** A copy on which everything is durable. */
   copy(): FakeDisk {
     const copy = new FakeDisk({ capacity: this.capacity });
     for (const [name, file] of this.#entries) copy.put(name, file.bytes());
     return copy;
   }
 
-  /** Puts a file there, safe. */
+  /** Adds a durable file. */
   put(name: string, bytes: Buffer): void {
     const file = new FakeFile(this, bytes);
     this.#entries.set(name, file);
     this.#durable.set(name, file);
   }
 
-  /** Other bytes in the place of some, safe. */
+  /** Overwrites bytes of a file, durably. */
   overwrite(name: string, at: number, bytes: Buffer): void {
     const file = this.#entries.get(name);
     if (file === undefined) throw systemError('ENOENT', `no such file or directory, open '${name}'`);
     file.overwrite(at, bytes);
   }
 
-  /** What is in it now. */
+  /** The present content of a file. */
   files(): ReadonlyMap<string, Buffer> {
     return new Map([...this.#entries].map(([name, file]) => [name, file.bytes()]));
   }
@@ -150,7 +150,7 @@ export class FakeDisk implements Disk, FileHome {
     return this.capacity === Infinity ? undefined : Math.max(0, this.capacity - this.used);
   }
 
-  /** Resolves when it is this one's turn. */
+  /** Resolves when {@link advance} reaches this call. */
   begin(): Promise<void> {
     this.onStep();
     if (!this.isManual) return Promise.resolve();

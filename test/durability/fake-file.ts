@@ -1,7 +1,7 @@
 import type { DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import type { Random } from '../fuzz/random.js';
 
-/** A disk writes this many bytes, or does not; what is written in between is anything. */
+/** The bytes of a sector. A power cut may leave a sector that is being written with any content. */
 const sector = 512;
 
 interface Stretch {
@@ -9,7 +9,7 @@ interface Stretch {
   readonly to: number;
 }
 
-/** What a file asks of its disk. */
+/** The disk of a file. */
 export interface FileHome {
   readonly capacity: number;
   readonly used: number;
@@ -24,25 +24,25 @@ export interface FileHome {
   onStep(): void;
 }
 
-/** What garbled sectors are made of. */
+/** The content of garbled sectors. */
 const noise = Buffer.alloc(65_536);
 for (let at = 0, state = 1; at < noise.length; at++) {
   state = Math.imul(state, 1_103_515_245) + 12_345;
   noise[at] = state >>> 16;
 }
 
-/** A file that remembers which of its bytes are safe. */
+/** A file that records which of its bytes are durable. */
 export class FakeFile {
   readonly #disk: FileHome;
-  /** As programs see it. Copied before it is changed, for it may be the very bytes that are safe. */
+  /** The content for programs. It is copied before a change, because the durable content may be the same buffer. */
   #bytes: Buffer;
   #isShared = true;
   #length: number;
-  /** As the last sync left it. */
+  /** The content after the last sync. */
   #safe: Buffer;
-  /** Written since. */
+  /** The ranges written since the last sync. */
   #dirty: Stretch[] = [];
-  /** What reads find where a write is under way: what was there before it. */
+  /** The bytes before the writes that have not ended: reads return them. */
   readonly #underWay = new Set<{ readonly at: number; readonly before: Buffer }>();
 
   constructor(disk: FileHome, bytes: Buffer) {
@@ -61,8 +61,8 @@ export class FakeFile {
   }
 
   /**
-   * What may be found after a power cut: of the bytes that are not safe, each sector is kept, nought, anything, or what it
-   * was. Bytes that are safe never change, not even beside others in their sector.
+   * The content that a power cut may leave. Each sector that is not durable has its new bytes, zeros, random bytes, or its old
+   * bytes. Durable bytes never change, not even in a sector with others.
    */
   afterPowerCut(random: Random): Buffer {
     const safe = this.#safe;
@@ -82,7 +82,7 @@ export class FakeFile {
     return found;
   }
 
-  /** Bytes go bad. */
+  /** Damages bytes. */
   overwrite(at: number, bytes: Buffer): void {
     this.#own(this.#length);
     bytes.copy(this.#bytes, at);
@@ -158,7 +158,7 @@ export class FakeFile {
     return read;
   }
 
-  /** Makes the bytes its own, and room for so many. */
+  /** Makes the bytes writable: copies them if they are shared or have no room for this length. */
   #own(length: number): void {
     if (!this.#isShared && length <= this.#bytes.length) return;
     const bytes = Buffer.alloc(Math.max(length, this.#bytes.length + (length > this.#bytes.length ? length : 0)));
@@ -168,7 +168,7 @@ export class FakeFile {
   }
 }
 
-/** What a program has of a file until it closes it. */
+/** An open file of a program. */
 export class OpenFile implements DiskFile {
   #isOpen = true;
 

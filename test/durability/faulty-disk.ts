@@ -1,6 +1,6 @@
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 
-/** What a disk can be asked for. */
+/** The calls of a disk. */
 export type Call =
   | 'list'
   | 'open'
@@ -17,13 +17,13 @@ export type Call =
   | 'sizeSync'
   | 'close';
 
-/** A disk before another one that can fail at any call. */
+/** Passes calls to another disk. Any call can fail. */
 export class FaultyDisk implements Disk {
-  /** Calls so far, and what each of them was. */
+  /** The calls so far. */
   readonly calls: Call[] = [];
-  /** Files that are open. */
+  /** The number of open files. */
   opened = 0;
-  /** Asked before each call: what it fails with, if it does. */
+  /** Returns the error of a call; undefined if the call succeeds. */
   fault: (call: Call, count: number) => Error | undefined = () => undefined;
 
   constructor(readonly disk: Disk) {}
@@ -60,7 +60,7 @@ export class FaultyDisk implements Disk {
     return this.disk.free();
   }
 
-  /** @throws what it fails with */
+  /** @throws the error of this call, if it has one */
   called(call: Call): void {
     this.calls.push(call);
     const error = this.fault(call, this.calls.length);

@@ -18,7 +18,7 @@ export async function harness(
   return { broker, data, clock };
 }
 
-/** Fills a harness with one of each: what a version can write, a later one must read. */
+/** Fills a harness with one record of each type, because later versions have to read them. */
 export function furnish(broker: Broker, clock: ManualClock): void {
   broker.addVirtualHost('other');
   broker.access.setUser('ann', { tags: ['management'], passwordHash: 'hash' });
@@ -46,7 +46,7 @@ export function furnish(broker: Broker, clock: ManualClock): void {
   publish(away, 'work', 'plain', 'elsewhere');
 }
 
-/** And with what came with format 2: an at-least-once dead letter that has nowhere to go. */
+/** Adds what format 2 introduced: an at-least-once dead letter without a destination. */
 export function furnishRetained(broker: Broker, clock: ManualClock): void {
   const { channel } = listen(broker);
   channel.declareExchange('nowhere', { type: 'fanout', durable: true });
@@ -58,7 +58,7 @@ export function furnishRetained(broker: Broker, clock: ManualClock): void {
   clock.advance(0);
 }
 
-/** And with what came with format 3: origins that no headers tell. */
+/** Adds what format 3 introduced: origins that are not in the headers. */
 export function furnishTraced(broker: Broker, clock: ManualClock): void {
   const { channel } = listen(broker);
   channel.declareQueue('traced', { durable: true, arguments: new Map([['x-dead-letter-exchange', longstr('dlx')]]) });
@@ -83,7 +83,7 @@ export function furnishTraced(broker: Broker, clock: ManualClock): void {
   clock.advance(0);
 }
 
-/** And with what came with format 4: deaths beside the properties, and delays that are over. */
+/** Adds what format 4 introduced: deaths beside the properties, and delays that have ended. */
 export function furnishNoted(broker: Broker, clock: ManualClock): void {
   const { channel } = listen(broker);
   const delayed = new Map<string, Field>([['x-delayed-type', longstr('fanout')]]);

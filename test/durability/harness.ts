@@ -5,7 +5,7 @@ import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock
 const patterns = {
   compile: (pattern: string) => ({ matches: (name: string) => pattern === '.*' || name === pattern }),
 };
-/** What every broker of these tests is lent. */
+/** The options of every broker of these tests. */
 export const lent = (clock: ManualClock, rabbitmq: ProfileName = '3.10') => ({
   clock,
   names: new CountedNames(),
@@ -15,7 +15,7 @@ export const lent = (clock: ManualClock, rabbitmq: ProfileName = '3.10') => ({
   packing: { from: 3, rows: 2 },
 });
 
-/** A broker in which nothing moves until it is woken: so it can be seen as it was found. */
+/** A broker that does no work until it is woken, so that tests see the restored state. */
 export function asleep(): { readonly pace: Pace; wake(): void } {
   const resumes: (() => void)[] = [];
   const pace = { budget: 0, later: (resume: () => void) => void resumes.push(resume) };

@@ -1,12 +1,12 @@
-/** What a client knows of one of its messages. */
+/** The state of a message, as its client knows it. */
 interface Known {
   confirmed: boolean;
   settled: 'ack' | 'reject' | undefined;
-  /** A later publish on the same channel was confirmed: the settlement is safe. */
+  /** A later publish on the same channel was confirmed: the settlement is durable. */
   flushed: boolean;
 }
 
-/** One message as it is found after a restart. */
+/** A message that is in its queue after a restart. */
 export interface Found {
   readonly queue: 'work' | 'dead';
   readonly id: number;
@@ -15,8 +15,8 @@ export interface Found {
 }
 
 /**
- * The books of one client over many lives of its server: what was promised, and what was found. It knows nothing of the
- * server but what any client knows.
+ * The account of one client over many restarts of its server: what the server confirmed, and what is there. It uses only what
+ * clients can see.
  */
 export class KillAccount {
   readonly #known = new Map<number, Known>();
@@ -46,12 +46,12 @@ export class KillAccount {
     this.#unflushed.push({ id, before: this.#lastId + 1 });
   }
 
-  /** A message gone for good, by a settlement that is safe: it must never come back. */
+  /** A message with a durable settlement: it must never come back. */
   forget(id: number): void {
     this.#known.delete(id);
   }
 
-  /** Compares with everything that is there, in the order in which it came. @returns what is wrong */
+  /** Compares the account with all messages, in the order of their delivery. @returns what is wrong */
   audit(found: readonly Found[]): string[] {
     const wrong: string[] = [];
     const places = new Map<number, Found>();
@@ -85,7 +85,7 @@ export class KillAccount {
     return wrong;
   }
 
-  /** What was found is what there is; what was not will never come. */
+  /** Continues with the messages that were found: the others are gone. */
   #startAnew(places: ReadonlyMap<number, Found>): void {
     this.totals.kept += places.size;
     this.#known.clear();

@@ -6,7 +6,7 @@ import type { Found, KillAccount } from './kill-account.js';
 const queues = ['work', 'dead'] as const;
 const persistent = { persistent: true, contentType: 'application/octet-stream' };
 
-/** A client of a server that will die, and the books it keeps. */
+/** A client of a server that is killed, with its account. */
 export class KillClient {
   readonly #account: KillAccount;
   readonly #random: Random;
@@ -30,7 +30,7 @@ export class KillClient {
     await channel.close();
   }
 
-  /** Takes everything out, looks at it, and gives most of it up for good. @returns what is wrong */
+  /** Gets all messages, checks them, and settles most of them. @returns what is wrong */
   async audit(keep: number): Promise<string[]> {
     const channel = await this.#connection.createConfirmChannel();
     const found: Found[] = [];
@@ -98,7 +98,7 @@ const seen = (queue: Found['queue'], message: ConsumeMessage): Found => ({
   bodyIsRight: bodyOf(message.properties.messageId as string).equals(message.content),
 });
 
-/** Everything that is ready in a queue, unacknowledged. */
+/** Gets all ready messages of a queue, without an ack. */
 async function drain(channel: ConfirmChannel, queue: string): Promise<ConsumeMessage[]> {
   const { messageCount } = await channel.checkQueue(queue);
   const messages: ConsumeMessage[] = [];

@@ -8,21 +8,21 @@ export interface KillOptions {
   readonly seed: number;
   readonly cycles: number;
   readonly directory: string;
-  /** Confirms that are waited for at the same time. */
+  /** The most outstanding confirms. */
   readonly outstanding?: number;
 }
 
 export interface KillResult {
   readonly cycles: number;
   readonly totals: KillAccount['totals'];
-  /** What was found after which cycle. */
+  /** What is wrong, and the cycle after which it was found. */
   readonly wrong: readonly string[];
 }
 
-/** Messages that stay for the next life. */
+/** Messages that stay in the queue until the next start. */
 const kept = 200;
 
-/** Starts a server, looks what it knows, loads it and kills it, again and again. */
+/** Starts a server, checks its messages, loads it and kills it, many times. */
 export async function killCycles(options: KillOptions): Promise<KillResult> {
   const { seed, cycles, directory, outstanding = 1_000 } = options;
   const random = new Random(seed);

@@ -5,12 +5,11 @@ import { bodyOf } from './bodies.js';
 import { type Entry, type Kept, type Said, StoredState } from './stored-state.js';
 
 /**
- * The other half of a journal under test: writes down what both get, commit by commit, and which commits the other
- * one has called safe. After a crash the other must have exactly the state after one of the commits, and none before
- * the last safe one.
+ * Records the commits that a journal under test gets, and which of them the journal reported as durable. After a crash the journal
+ * must have exactly the state after one commit: the last durable one, or a later one.
  */
 export class Ledger {
-  /** Commits after the safe ones, in order. */
+  /** Commits that are not durable yet, in order. */
   #unsafe: (readonly Said[])[] = [];
   #said: Said[] = [];
   #committed = 0;
@@ -18,14 +17,14 @@ export class Ledger {
   #lastId = 0;
   /** Ids of entries that are rows of a queue, by the number of the row. */
   readonly #rows = new Map<number, number>();
-  /** How many entries have become rows. */
+  /** The number of entries that became rows. */
   forgotten = 0;
   /** In which commit a message was published, and whether any queue it then got into is kept. */
   readonly #arrivals = new Map<string, { readonly commit: number; readonly isKept: boolean }>();
-  /** Messages that were there when this ledger began, by queue and position. */
+  /** Messages that existed when this ledger began, by queue and position. */
   readonly #known = new Map<string, Map<number, number>>();
 
-  /** @param safe what is on the disk; it changes with every commit that becomes safe */
+  /** @param safe the durable state, which changes with each commit that becomes durable */
   constructor(readonly safe = new StoredState()) {
     for (const [place, messages] of safe.messages) {
       const known = new Map<number, number>();
@@ -53,7 +52,7 @@ export class Ledger {
     this.#said.push({ place: placeOf(queue), id, is });
   }
 
-  /** What a later death does with it is no promise to its publisher. */
+  /** Records the queue of a publish. A later death of the message does not concern its publisher. */
   #arrived(messageId: string, isKept: boolean): void {
     const known = this.#arrivals.get(messageId);
     const commit = this.#committed + 1;
@@ -92,7 +91,7 @@ export class Ledger {
     if (keeps(queue, entry)) this.#said.push({ place: placeOf(queue), id: this.#idOf(queue, entry), is: undefined });
   }
 
-  /** Commits that changed nothing are not counted. */
+  /** Ends a commit. Commits without a change are not counted. */
   commit(): void {
     if (this.#said.length === 0) return;
     this.#unsafe.push(this.#said);
@@ -100,7 +99,7 @@ export class Ledger {
     this.#committed++;
   }
 
-  /** How many commits there are so far; what {@link becameSafe} takes. */
+  /** The number of commits so far, for {@link becameSafe}. */
   get committed(): number {
     return this.#committed;
   }
@@ -110,13 +109,13 @@ export class Ledger {
     for (const said of this.#unsafe.splice(0, Math.max(0, count))) this.safe.apply(said);
   }
 
-  /** Whether a message that went to a queue is safe; one that never did promises nothing. */
+  /** True if the message is durable, or went to no queue. */
   isSafe(messageId: string): boolean {
     const arrival = this.#arrivals.get(messageId);
     return !arrival?.isKept || arrival.commit <= this.#committed - this.#unsafe.length;
   }
 
-  /** What a crash in this moment may leave. */
+  /** The states that a crash at this moment may leave. */
   possible(): Possible {
     return new Possible(this.safe.copy(), [...this.#unsafe]);
   }
@@ -135,14 +134,14 @@ export class Ledger {
 
 const untouched = { returns: 0, failures: 0, delivered: false } as const;
 
-/** States of which a crash leaves one. */
+/** The states of which a crash leaves one. */
 export class Possible {
   constructor(
     readonly safe: StoredState,
     readonly commits: readonly (readonly Said[])[],
   ) {}
 
-  /** Copies of those that are wanted, the safe one first. */
+  /** Copies of the wanted states, the durable one first. */
   *states(wanted: (state: StoredState) => boolean = () => true): Generator<StoredState> {
     const state = this.safe.copy();
     if (wanted(state)) yield state.copy();
@@ -153,7 +152,7 @@ export class Possible {
   }
 }
 
-/** The store may have let go of the body, or have it wrong: here it is made anew. */
+/** Makes the body anew, because the store may have released or damaged it. */
 const remembered = ({ exchange, routingKey, own, notes }: Message): Message =>
   messageOf(exchange, routingKey, own, bodyOf(own.messageId as string), notes);
 

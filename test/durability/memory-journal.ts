@@ -16,7 +16,7 @@ import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topolog
 
 type Entry = Parameters<Journal['enqueued']>[1];
 
-/** A message as it will come back. */
+/** A message as it is restored. */
 interface Kept {
   readonly message: Message;
   position: number;
@@ -34,8 +34,8 @@ interface Batch {
 }
 
 /**
- * A journal that outlives its broker, but not the process: for tests, and to show what a journal has to do. What was said
- * becomes true with the commit, all of it together, and safe at once or by {@link sync}.
+ * A journal in memory that outlives its broker. It shows what a journal has to do. All operations since the last commit take effect
+ * together with the next one. They are durable at once, or with {@link sync}.
  */
 export class MemoryJournal implements Journal {
   readonly #topology: DurableTopology;
@@ -45,7 +45,7 @@ export class MemoryJournal implements Journal {
   #told = 0;
   #unsynced: Batch[] = [];
 
-  /** @param later nothing is safe until {@link sync} is called */
+  /** @param later nothing is durable until {@link sync} is called */
   constructor(
     readonly later = false,
     topology = new DurableTopology(),
@@ -120,7 +120,7 @@ export class MemoryJournal implements Journal {
     batches.findLast(({ synced }) => synced !== undefined)?.synced?.();
   }
 
-  /** Another journal with all that is safe here: what a crash would leave, while this one goes on. */
+  /** A new journal with the durable state of this one: what a crash would leave. */
   fork(): MemoryJournal {
     const fork = new MemoryJournal(this.later, this.#topology.copy());
     for (const [place, messages] of this.#messages) {
@@ -129,14 +129,14 @@ export class MemoryJournal implements Journal {
     return fork;
   }
 
-  /** How many commits a crash would lose now. */
+  /** The number of commits that a crash would lose now. */
   get unsyncedCount(): number {
     return this.#unsynced.length;
   }
 
   /**
-   * Brings all that is safe into a fresh broker, as after a crash: unsynced commits are lost (rules L1 to L3).
-   * @param broker may have this very journal, which then goes on with it
+   * Restores the durable state in a new broker, as after a crash: unsynced commits are lost (rules L1 to L3).
+   * @param broker may use this journal itself
    */
   restore(broker: Broker): void {
     this.#said = [];
@@ -169,7 +169,7 @@ export class MemoryJournal implements Journal {
     }
   }
 
-  /** It is the last in its queue from now on, and not unacknowledged. */
+  /** Moves a message to the end of its queue, as ready. */
   #moved(queue: MessageOwner, entry: Entry, change: Partial<Kept>): void {
     if (!keeps(queue, entry)) return;
     this.#said.push(() => {

@@ -12,8 +12,8 @@ import type { Mutant } from './power-cut.js';
 import type { Entry } from './stored-state.js';
 
 /**
- * The bugs that such a store has had elsewhere, put in from outside: the disk forgets to do what it is asked, recovery
- * finds every CRC in order, the journal hears things in another order or speaks too soon.
+ * Bugs that other stores have had, injected from outside: the disk skips a call, recovery finds no wrong CRC, the journal gets
+ * operations in another order or reports a commit too soon.
  */
 export const mutants: Readonly<Record<string, Mutant>> = {
   'no fsync': { disk: (disk) => new ForgetfulDisk(disk, { sync: false, syncDir: true }) },
@@ -33,7 +33,7 @@ export const mutantsOfRows: Readonly<Record<string, Mutant>> = {
   'rows that are made before a message that shares a body with one': { journal: (journal) => new Late(journal) },
 };
 
-/** Says that it has synced, and has not. */
+/** Reports a sync that was not made. */
 class ForgetfulDisk implements Disk {
   constructor(
     readonly disk: FakeDisk,
@@ -76,7 +76,7 @@ class ForgetfulDisk implements Disk {
   }
 }
 
-/** What recovery would believe if it did not look at the CRC: of every record it is what it should be. */
+/** Gives each record the right CRC, as if recovery did not check it. */
 function withoutCrc(disk: FakeDisk): FakeDisk {
   const found = new FakeDisk();
   for (const [name, bytes] of disk.files()) {
@@ -118,7 +118,7 @@ function garbled(digest: Buffer): Buffer {
   return digest;
 }
 
-/** Passes everything on. */
+/** Passes each call to another journal. */
 class Through implements Journal {
   constructor(readonly to: Journal) {}
 

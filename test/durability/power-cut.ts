@@ -13,11 +13,11 @@ import { Ledger, type Possible } from './ledger.js';
 import { StoredState } from './stored-state.js';
 import { type Weights, Workload } from './workload.js';
 
-/** A bug put in from outside: what the store is lent, or what lends to it. */
+/** A bug that is injected from outside, into the disk or the journal. */
 export interface Mutant {
   readonly disk?: (disk: FakeDisk) => Disk;
   readonly journal?: (journal: DiskJournal) => Journal;
-  /** What recovery finds. */
+  /** Changes the disk before recovery. */
   readonly found?: (disk: FakeDisk) => FakeDisk;
 }
 
@@ -31,7 +31,7 @@ export interface PowerCutOptions {
 
 export interface Violation {
   readonly seed: number;
-  /** Which cut of this seed. */
+  /** The number of the cut, for this seed. */
   readonly point: number;
   readonly what: string;
 }
@@ -39,16 +39,16 @@ export interface Violation {
 export interface PowerCuts {
   readonly points: number;
   readonly violation: Violation | undefined;
-  /** How often the disk was asked for what, how many segments were opened from their hints, and how many messages were rows, over all runs. */
+  /** Calls of the disk by kind, segments opened from their hints, and messages that were rows, over all runs. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Steps of the workload and of the disk before the power is cut for good. */
+/** Steps of the workload and of the disk before the power cut of a process. */
 const stepsOfALife = 120;
-/** How often a life goes on after a power cut, on what was left. */
+/** Processes one after the other on the same disk, with a power cut between them. */
 const lives = 4;
 
-/** Runs harnesses on disks that lose power, until there were enough cuts or one of them cost something. */
+/** Runs harnesses on disks that lose power, until there were enough cuts or one of them is a violation. */
 export async function powerCuts({ seed, points, mutant = {}, weights }: PowerCutOptions): Promise<PowerCuts> {
   const counts: Record<string, number> = {};
   let done = 0;
@@ -63,7 +63,7 @@ export async function powerCuts({ seed, points, mutant = {}, weights }: PowerCut
   return { points: done, violation: undefined, counts };
 }
 
-/** A disk as it was found, and all that it may hold. */
+/** A disk after a power cut, and the states that it may have. */
 interface Cut {
   readonly disk: FakeDisk;
   readonly possible: Possible;
@@ -103,7 +103,7 @@ class Run {
       const what = await this.#live(disk, ledger).catch((error: Error) => `the broker fails: ${error.stack}`);
       if (what !== undefined) return this.#violation(what);
       const cut = { disk: disk.afterPowerCut(this.#random), possible: ledger.possible() };
-      // Time goes on before it is looked at: what was delivered and what came back at one instant look alike.
+      // Time passes first, because messages delivered and messages returned at the same time look alike.
       this.#clock = new ManualClock(this.#clock.now() + this.#random.integer(1, 20));
       const found = await this.#check({ ...cut, disk: cut.disk.copy() });
       if (typeof found === 'string') return this.#violation(found);
@@ -157,11 +157,11 @@ class Run {
     for (const [name, count] of Object.entries(counts)) this.counts[name] = (this.counts[name] ?? 0) + count;
   }
 
-  /** @returns the state that is there, or what is wrong with it */
+  /** @returns the restored state, or what is wrong with it */
   async #check({ disk, possible }: Cut): Promise<StoredState | string> {
     this.points++;
     const cuts: FakeDisk[] = [];
-    // The power may fail again while the store is being opened, and no harm must come of that either.
+    // The power may fail again while the store is opened.
     disk.onStep = () => {
       if (this.#random.chance(0.02)) cuts.push(disk.afterPowerCut(this.#random));
     };
@@ -189,11 +189,11 @@ class Run {
     } catch (error) {
       return `cannot be opened: ${(error as Error).stack}`;
     }
-    // Most states have not even as many messages, which is quickly seen; where one dies at once, none has.
+    // The number of messages rules out most states quickly. It rules out all of them if a message dies at once.
     const likely = [...possible.states((state) => state.count === count)];
     const states = likely.length > 0 ? likely : [...possible.states()];
     const should = states.map((state) => this.#describe(state));
-    // The last that fits: an unacknowledged message looks as if it had returned already, and is not written again.
+    // The last of equal states: an unacknowledged message looks like a returned one, and is not written again.
     return states[should.lastIndexOf(is)] ?? this.#all(is, possible);
   }
 
@@ -216,13 +216,13 @@ class Run {
     const journal = await DiskJournal.open(mutant.disk?.(disk) ?? disk, {
       segment: this.#segment,
       rows: true,
-      // So that what lives is copied forward as soon as that wins anything.
+      // Compaction starts as soon as it frees anything.
       slack: 0,
       factor: 1.2,
       memory: this.#memory,
-      // Batches that take many turns, in which others go on, and some that take one.
+      // Some batches take many turns, and some take one.
       longestHint: 10,
-      // Both have to find the same; and with the second one, equal hints.
+      // Both must find the same; `check` also compares the hints.
       hints: ledger === undefined && this.points % 3 === 0 ? 'check' : 'use',
       recordsInTurn: [1, 3, 4_096, 4_096, 4_096, 4_096][this.seed % 6],
       now: () => clock.now(),
@@ -240,7 +240,7 @@ class Run {
   }
 }
 
-/** What a running broker must never say. */
+/** What is wrong while the broker runs. */
 function wrongIn({ broker, journal }: { readonly broker: Broker; readonly journal: DiskJournal }): string | undefined {
   if (journal.trouble !== undefined) return `the journal fails: ${journal.trouble}`;
   for (const { counters } of broker.virtualHosts.values())
@@ -248,7 +248,7 @@ function wrongIn({ broker, journal }: { readonly broker: Broker; readonly journa
   return wrongInTables(journal);
 }
 
-/** Messages anywhere: ready, held back, or dying. */
+/** The number of messages: ready, delayed, or dying. */
 function countOf(broker: Broker): number {
   const [vhost] = broker.virtualHosts.values();
   let count = vhost?.dead.length ?? 0; // all virtual hosts share one
@@ -258,7 +258,7 @@ function countOf(broker: Broker): number {
   return count;
 }
 
-/** The state that is nearest to what was found, line by line. */
+/** The smallest difference to one of these states, in lines. */
 function difference(is: string, should: readonly string[]): string {
   const found = is.split('\n');
   const differences = should.map((one) => {
@@ -272,7 +272,7 @@ function difference(is: string, should: readonly string[]): string {
   return `none of ${should.length} possible states was found; the nearest differs in\n${text.join('\n')}`;
 }
 
-/** Where the same lines stand in another order. */
+/** The lines around the first one that stands elsewhere. */
 function disorder(found: readonly string[], should: readonly string[]): string[] {
   const same = should.map((one) => one.split('\n')).find((lines) => lines.every((line) => found.includes(line))) ?? [];
   const first = same.findIndex((line, index) => line !== found[index]);

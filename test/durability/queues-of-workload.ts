@@ -2,7 +2,7 @@ import { type FieldTable, int32, longstr } from '../../libs/dlx-broker/src/messa
 
 export type Arguments = Readonly<Record<string, string | number>>;
 
-/** Queues by name, each with the ways it may be declared; the first half of what dies goes on to the second. */
+/** Queues by name, each with the arguments it may be declared with. */
 export const declarations: Readonly<Record<string, readonly Arguments[]>> = {
   work: [
     { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': 'dead' },

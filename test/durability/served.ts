@@ -5,13 +5,13 @@ import { join, resolve } from 'node:path';
 export const library = resolve(import.meta.dirname, '../../libs/dlx-broker');
 export const command = join(library, 'bin/dlx-broker.js');
 
-/** The command runs from the built library; without it there is nothing to start. */
+/** The command, which needs the built library. */
 export const isBuilt = existsSync(join(library, 'dist/cli/main.js'));
 
-/** A process of ours. */
+/** A process of the command. */
 export interface Child {
   readonly process: ChildProcess;
-  /** Its first line on standard output, or all it said when it ended before. */
+  /** Its first line on standard output; all of its output if it ended before. */
   readonly ready: Promise<string>;
   readonly ended: Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }>;
 }
@@ -20,7 +20,7 @@ export const start = (...args: string[]): Child => follow(spawn(process.execPath
 export const startScript = (script: string, ...args: string[]): Child =>
   follow(spawn(process.execPath, [join(import.meta.dirname, script), ...args], { stdio }));
 
-/** As another user, say. */
+/** For example another user. */
 export const startAs = (options: SpawnOptions, script: string, ...args: string[]): Child =>
   follow(spawn(process.execPath, [script, ...args], { ...options, stdio }));
 
@@ -43,13 +43,13 @@ function follow(child: ChildProcess): Child {
   return { process: child, ready, ended };
 }
 
-/** Kills it as a power cut would, and waits until the system has taken it away. */
+/** Kills a process with SIGKILL, and waits for its end. */
 export async function kill({ process: child, ended }: Child): Promise<void> {
   child.kill('SIGKILL');
   await ended;
 }
 
-/** `HOST:PORT` of the line that a server says when it is ready. */
+/** `HOST:PORT` of a server's ready line. */
 export function addressIn(line: string): string {
   const address = /amqp=(\S+)/.exec(line)?.[1];
   if (address === undefined) throw new TypeError(`it did not start: ${line}`);

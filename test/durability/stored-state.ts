@@ -13,7 +13,7 @@ import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topolog
 
 export type Entry = Parameters<Journal['enqueued']>[1];
 
-/** A message as it has to come back. */
+/** A message as it has to be restored. */
 export interface Kept {
   readonly message: Message;
   readonly position: number;
@@ -27,7 +27,7 @@ export interface Kept {
 
 type Returned = Pick<Kept, 'position' | 'returns' | 'failures' | 'due'>;
 
-/** One thing said to a journal, with everything read from the engine at that moment. */
+/** One operation of a journal, with everything read from the engine at that moment. */
 export type Said =
   | { readonly change: TopologyChange }
   | { readonly place: string; readonly id: number; readonly is: Kept | undefined }
@@ -35,7 +35,7 @@ export type Said =
   | { readonly place: string; readonly id: number; readonly death: RetainedDeath }
   | ({ readonly place: string; readonly id: number } & Returned);
 
-/** What a store holds after a number of commits, worked out in the plainest way. */
+/** The state of a store after a number of commits, calculated in the simplest way. */
 export class StoredState {
   readonly topology: DurableTopology;
   /** By queue and message; in the order of arrival, returned ones in the order of their return. */
@@ -51,7 +51,7 @@ export class StoredState {
     return copy;
   }
 
-  /** Messages, each in every queue it is in. */
+  /** The number of messages, counted in each of their queues. */
   get count(): number {
     let count = 0;
     for (const messages of this.messages.values()) count += messages.size;
@@ -69,8 +69,8 @@ export class StoredState {
   }
 
   /**
-   * Brings everything into a fresh broker, as sections J and L of the rules ask.
-   * @param afterCrash what waits in classic queues may have been delivered
+   * Restores the state in a new broker (sections J and L of the rules).
+   * @param afterCrash messages of classic queues may have been delivered
    */
   restore(broker: Broker, afterCrash = false): void {
     broker.batch(() => {
@@ -108,7 +108,7 @@ export class StoredState {
     if (kept !== undefined) this.#put(place, id, { ...kept, ...change });
   }
 
-  /** It stands last from now on. */
+  /** Moves a message to the end of its queue. */
   #moved(place: string, id: number, change: Partial<Kept>): void {
     const kept = this.messages.get(place)?.get(id);
     if (kept === undefined) return;

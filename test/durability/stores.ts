@@ -4,12 +4,12 @@ import { MemoryJournal } from './memory-journal.js';
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { FakeDisk } from './fake-disk.js';
 
-/** Where a broker's state is kept: every store has to bring it back alike. */
+/** A store under test. All stores have to restore the same state. */
 export interface Store {
   readonly journal: Journal;
-  /** All that was committed is safe. */
+  /** Makes all commits durable. */
   sync(): Promise<void>;
-  /** What a crash leaves. */
+  /** The store after a crash. */
   crashed(clock: ManualClock): Promise<Store>;
   restore(broker: Broker): void;
 }
@@ -32,7 +32,7 @@ async function onDisk(disk: FakeDisk, clock: ManualClock): Promise<Store> {
   };
 }
 
-/** Each kind there is, empty; for `describe.each`. */
+/** An empty store of each kind, for `describe.each`. */
 export const stores = [
   { name: 'memory', open: async (_clock: ManualClock) => inMemory(new MemoryJournal(true)) },
   { name: 'disk', open: (clock: ManualClock) => onDisk(new FakeDisk(), clock) },

@@ -8,7 +8,7 @@ import { type Child, startAs } from './served.js';
 const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const root = resolve(import.meta.dirname, '../..');
 
-/** Where that user can read the built library: as it is, or as a copy when the way to it is closed. */
+/** A folder with the built library that this user can read: the build itself, or a copy. */
 function readable(): string {
   const { status } = spawnSync(process.execPath, [join(root, 'libs/dlx-broker/bin/dlx-broker.js'), '--version'], user);
   if (status === 0) return root;

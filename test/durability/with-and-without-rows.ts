@@ -10,13 +10,13 @@ import { lent } from './harness.js';
 import type { Mutant } from './power-cut.js';
 import { Workload } from './workload.js';
 
-/** What programs do more often than elsewhere: what frees and shares messages. */
+/** Commands that free or share messages, which are more frequent here. */
 const weights = { publish: 60, redrive: 10, delete: 2, reject: 14, policy: 0.5 };
-/** How often a program goes on after a restart. */
+/** Restarts of a program. */
 const lives = 2;
 
 export interface Programs {
-  /** What was done, over all programs. */
+  /** Counts over all programs. */
   readonly counts: { programs: number; rows: number; hinted: number; redriven: number; 'kept originals': number };
   /** The first difference, with the seed of its program. */
   readonly wrong: string | undefined;
@@ -27,11 +27,11 @@ export interface ProgramOptions {
   readonly programs: number;
   /** Commands of one life. */
   readonly steps: number;
-  /** A bug of the side that keeps rows. */
+  /** A bug that is injected into the broker with rows. */
   readonly mutant?: Mutant;
 }
 
-/** Runs the same random commands with rows and without: everything that can be seen has to be the same. */
+/** Runs the same random commands with rows and without. All visible state has to be equal. */
 export async function withAndWithoutRows({ seed, programs, steps, mutant }: ProgramOptions): Promise<Programs> {
   const counts = { programs: 0, rows: 0, hinted: 0, redriven: 0, 'kept originals': 0 };
   for (let each = seed; each < seed + programs; each++) {

@@ -8,10 +8,10 @@ import { type Arguments, declarations, tableOf } from './queues-of-workload.js';
 
 const names = Object.keys(declarations);
 const why = new Map([['why', longstr('because')]]);
-/** Not durable: what is in it is gone after a crash, and never in the way of anything. */
+/** A transient queue, which a crash removes. */
 const passing = 'passing';
 
-/** What is done how often, of a hundred or so. */
+/** The weights of commands, about a hundred in all. */
 const usual = {
   publish: 44,
   get: 14,
@@ -32,9 +32,9 @@ const usual = {
   unbind: 1,
   policy: 1,
   user: 1,
-  harness: 0.5,
+  virtualHost: 0.5,
   wait: 4,
-  /** Only where a test asks for it: with it, every seed draws another life. */
+  /** Off by default, because it changes the commands of each seed. */
   pause: 0,
 } as const;
 export type Deed = keyof typeof usual;
@@ -54,7 +54,7 @@ export interface WorkloadOptions {
   readonly weights?: Partial<Weights>;
 }
 
-/** A harness full of clients who do whatever chance bids them. */
+/** A harness with clients that send random commands. */
 export class Workload {
   readonly #broker: Broker;
   readonly #options: WorkloadOptions;
@@ -62,7 +62,7 @@ export class Workload {
   readonly #channels: Channel[] = [];
   readonly #consumers: { readonly channel: Channel; readonly tag: string }[] = [];
   #publisher: Channel;
-  /** Messages on their way, by the tag of their confirm. */
+  /** Unconfirmed messages, by the tag of their confirm. */
   #outstanding = new Map<number, string>();
   #number: number;
   /** Redrives that moved a message, and of these the ones that kept the original. */
@@ -80,7 +80,7 @@ export class Workload {
       this.#publisher.declareExchange('fan', { type: 'fanout', durable: true });
       for (const name of names) this.#declare(name);
       for (const name of ['dead', 'copies']) this.#publisher.bindQueue(name, 'fan', '');
-      // What dies in one of them comes to the queue that has the original.
+      // The dead letters of either queue go to the queue with the original.
       this.#publisher.declareExchange('twins', { type: 'fanout', durable: true });
       for (const name of ['work', 'short', 'dead', 'passing']) this.#publisher.bindQueue(name, 'twins', '');
       this.#declareDelayed();
@@ -92,7 +92,7 @@ export class Workload {
     return this.#number;
   }
 
-  /** One command of some client. */
+  /** Sends a random command. */
   step(): void {
     this.#try(() => this.#do(this.#options.random.weighted(this.#weights)));
   }
@@ -175,8 +175,8 @@ export class Workload {
         return this.#policy(name);
       case 'user':
         return this.#user();
-      case 'harness':
-        return this.#harness();
+      case 'virtualHost':
+        return this.#otherVirtualHost();
       case 'pause':
         return pauseOrResume(this.#vhost, name, random);
       case 'wait':
@@ -199,7 +199,7 @@ export class Workload {
     if (tag > 0) this.#outstanding.set(tag, messageId);
   }
 
-  /** Anew, if it is there already: what it holds is gone then. */
+  /** Declares the exchange again, if it exists: the messages that it holds are gone then. */
   #declareDelayed(): void {
     const routesAs = tableOf({ 'x-delayed-type': 'direct' });
     if (this.#vhost.exchanges.has('later')) this.#publisher.deleteExchange('later');
@@ -216,7 +216,7 @@ export class Workload {
     if (tag > 0) this.#outstanding.set(tag, messageId);
   }
 
-  /** Takes one back that a delayed exchange holds. */
+  /** Cancels a delayed message. */
   #withdraw(): void {
     const ids: string[] = [];
     const later = this.#vhost.exchanges.get('later');
@@ -224,7 +224,7 @@ export class Workload {
     if (ids.length > 0) this.#vhost.cancelDelayed('later', this.#options.random.pick(ids));
   }
 
-  /** Mostly small; some larger than a sector, a few larger than a small segment. */
+  /** The size of a body: mostly small, some larger than a sector, a few larger than a small segment. */
   #size(): number {
     const { random } = this.#options;
     if (random.chance(0.03)) return random.integer(3_000, 9_000);
@@ -290,8 +290,8 @@ export class Workload {
     this.#broker.access.setPermissions(name, vhost, { configure: '', write: '.*', read: '.*' });
   }
 
-  /** Another virtual host with a queue and a message, or none of it. */
-  #harness(): void {
+  /** Adds another virtual host with a queue and a message, or removes it. */
+  #otherVirtualHost(): void {
     const { random } = this.#options;
     if (random.chance(0.4)) return this.#broker.removeVirtualHost('other');
     this.#broker.addVirtualHost('other');
