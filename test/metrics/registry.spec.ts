@@ -10,6 +10,7 @@ import {
   DeadLetters,
   DlxContext,
   Drop,
+  getDlxBrokerToken,
   Ordered,
   Redrives,
   embedded,
@@ -176,14 +177,24 @@ describe('the registry of an application', () => {
     const own = await openBroker({}, {});
     opened.push(own);
     const one = await start({ broker: sharedBroker(own.broker) });
-    const other = await start({ broker: sharedBroker(own.broker) });
+    class Others {
+      @Consume({ queue: 'orders', broker: 'other' })
+      @DeadLetter('', 'orders.dead')
+      handle(): void {}
+    }
+    const module = DlxBrokerModule.forRoot({ name: 'other', broker: sharedBroker(own.broker) });
+    @Module({ imports: [module], providers: [Others] })
+    class Other {}
+    const other = await NestFactory.createApplicationContext(Other, { logger: false, abortOnError: false });
+    opened.push(other);
     const registry = new Registry();
     registerDlxMetrics(registry, one.broker);
-    vi.spyOn(other.broker, 'name', 'get').mockReturnValue('other');
-    registerDlxMetrics(registry, other.broker);
+    registerDlxMetrics(registry, other.get(getDlxBrokerToken('other')));
     const page = await read(registry);
     expect(valueOf(page, 'dlx_handler_attempts_total', orders)).toBe(0);
-    expect(valueOf(page, 'dlx_handler_attempts_total', { ...orders, broker: 'other' })).toBe(0);
+    expect(valueOf(page, 'dlx_handler_attempts_total', { ...orders, handler: 'Others.handle', broker: 'other' })).toBe(
+      0,
+    );
   });
 });
 

@@ -84,11 +84,11 @@ describe('texts', () => {
   it.each<[readonly MethodDecorator[], string]>([
     [
       [Circuit('bnak'), Retry({ attempts: 3 })],
-      "@Circuit on Orders.work: the option 'circuits' has no 'bnak' (there are bank, post); did you mean 'bank'?",
+      "@Circuit on Orders.work: the option 'circuits' has no 'bnak'; did you mean 'bank'?",
     ],
     [
       [Circuit('mail'), Retry({ attempts: 3 })],
-      "@Circuit on Orders.work: the option 'circuits' has no 'mail' (there are bank, post); write forRoot({ circuits: { 'mail': {} } })",
+      "@Circuit on Orders.work: the option 'circuits' has no 'mail' (it has 'bank', 'post'); write forRoot({ circuits: { 'mail': {} } })",
     ],
     [[Outbox({ messages: 0 })], 'messages of @Outbox on Orders.work: 0 is less than 1'],
     [

@@ -141,10 +141,9 @@ export class Circuits {
   #unknown(name: string, handler: string): DlxConfigurationError {
     const known = [...this.parts.named.keys()];
     const meant = nearestWord(name, known);
-    const all = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
-    const hint = meant === undefined ? `write forRoot({ circuits: { '${name}': {} } })` : `did you mean '${meant}'?`;
-    return new DlxConfigurationError(
-      `@Circuit on ${handler}: the option 'circuits' has no '${name}' (${all}); ${hint}`,
-    );
+    const text = `@Circuit on ${handler}: the option 'circuits' has no '${name}'`;
+    if (meant !== undefined) return new DlxConfigurationError(`${text}; did you mean '${meant}'?`);
+    const all = known.length === 0 ? 'it is empty' : `it has ${known.map((one) => `'${one}'`).join(', ')}`;
+    return new DlxConfigurationError(`${text} (${all}); write forRoot({ circuits: { '${name}': {} } })`);
   }
 }
