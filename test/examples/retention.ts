@@ -5,7 +5,7 @@ import { Consume, DlxBroker, DlxBrokerModule, DlxClient, Retry } from 'dlx-broke
 @Injectable()
 class Orders {
   @Consume({ queue: 'orders', routingKey: 'order.created' })
-  @Retry({ attempts: 1, parkFor: '50ms' }) // '90d' in earnest
+  @Retry({ attempts: 1, parkFor: '50ms' }) // '90d' in production
   created(): void {
     throw new Error('no stock');
   }
