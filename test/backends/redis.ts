@@ -32,7 +32,7 @@ export class RedisServer {
     await Promise.race([answers(this.port), ended, failed]);
   }
 
-  /** At once, as a crash would end it: what it knew is gone. */
+  /** Ends it as a crash does: its data are lost. */
   async kill(): Promise<void> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

@@ -30,8 +30,8 @@ export class Dice {
 const queues = ['a', 'b', 'c'] as const;
 
 /**
- * Declares queues with arguments the dice choose, does what the dice say, and tells everything a client can see: the
- * same seed must tell the same story on every broker. So every message has one way to go, for between queues there is no
+ * Declares queues with random arguments, performs random commands, and records everything that a client can see: the
+ * record of a seed must be the same on every broker. So every message has one way to go, for between queues there is no
  * order (rule J1); times other than 0 are left out, and so is what rules V1 and V2 say of RabbitMQ.
  */
 export async function playRandomProgram(session: Session, seed: number, steps: number): Promise<string[]> {

@@ -13,13 +13,13 @@ export interface Happening {
   /** Consumers of channels that ended. */
   readonly ended: readonly RunningConsumer[];
   readonly step: Step;
-  /** What was in the hands of the clients before the step. */
+  /** The unacknowledged deliveries before the step. */
   readonly held: readonly HeldDelivery[];
   /** Whether a transaction of the step's channel held a nack or a reject before it. */
   readonly holdsRejection: boolean;
 }
 
-/** Something two right brokers may do differently, or RabbitMQ 3.10.8 does wrong: the generator drops such a step. */
+/** A step whose result is open, or wrong in RabbitMQ 3.10.8: the generator drops it. */
 export interface Avoided {
   readonly name: string;
   readonly why: string;
@@ -27,8 +27,8 @@ export interface Avoided {
 }
 
 /**
- * Every step that is not tried, and why. Two things are made equal instead, in `difference.ts`; others the generator
- * never draws, they stand in `generator.ts` where they would be drawn.
+ * Each step that is dropped, with the reason. `difference.ts` makes two other things equal, and the generator never draws some
+ * steps: `generator.ts` says which.
  */
 export const avoided: readonly Avoided[] = [
   {
@@ -154,17 +154,17 @@ export const avoided: readonly Avoided[] = [
   },
 ];
 
-/** @returns the name of what should not be tried */
+/** @returns the name of the reason to drop the step */
 export const reasonToAvoid = (happening: Happening): string | undefined =>
   avoided.find(({ applies }) => applies(happening))?.name;
 
-/** An arrival is taken or refused by its queue. */
+/** A queue takes or refuses a message. */
 type Sort = Event['kind'] | 'arrival';
 
 const isOf = (sort: Sort, { kind }: Event): boolean =>
   sort === 'arrival' ? kind === 'enqueued' || kind === 'refused' : kind === sort;
 
-/** Two of one queue, so close in time that either may be the first. */
+/** Two events of one queue, so close in time that either may be the first. */
 function closePairs(events: readonly Event[], one: Sort, other: Sort): [Event, Event][] {
   const pairs: [Event, Event][] = [];
   for (const first of events) {
@@ -177,7 +177,7 @@ function closePairs(events: readonly Event[], one: Sort, other: Sort): [Event, E
   return pairs;
 }
 
-/** Who put it into the queue: another queue by a death, or a client. */
+/** The source of a message: the queue in which it died, or a client. */
 function sourceOf({ entry: { message } }: Event): string {
   if (!message.hasDied) return 'client';
   return `queue ${pairsOf(message.properties.headers?.get('x-death'))[0]?.queue}`;

@@ -15,9 +15,9 @@ export interface Result {
   readonly programs: number;
   readonly steps: number;
   readonly findings: readonly Finding[];
-  /** Seeds of differences that did not come again. */
+  /** Seeds of differences that were not reproduced. */
   readonly passing: readonly number[];
-  /** Seeds that were never in time. */
+  /** Seeds whose programs were too slow in each attempt. */
   readonly late: readonly number[];
   readonly milliseconds: number;
 }
@@ -27,14 +27,14 @@ export interface CampaignOptions {
   readonly seed: number;
   /** Programs at the same time, each in a virtual host of its own. */
   readonly width: number;
-  /** Says now and then how far it is. */
+  /** Reports the progress at intervals. */
   readonly tell?: (line: string) => void;
 }
 
-/** How many slow programs run at the same time when they try again. */
+/** The number of slow programs that are repeated at the same time. */
 const atLeisure = 6;
 
-/** A real RabbitMQ: virtual hosts that are lent out one program at a time. */
+/** A real RabbitMQ. Each of its virtual hosts runs one program at a time. */
 export class Grounds implements Opponent {
   readonly name = 'RabbitMQ';
   readonly #free: RabbitMqGround[] = [];
@@ -65,7 +65,7 @@ export class Grounds implements Opponent {
   }
 }
 
-/** Runs the programs of so many seeds on both brokers, many at a time. */
+/** Runs the programs of many seeds on both brokers, several at the same time. */
 export async function campaign(opponent: Opponent, options: CampaignOptions): Promise<Result> {
   const { programs, seed: first, width, tell = () => undefined } = options;
   const begun = Date.now();
@@ -93,7 +93,7 @@ export async function campaign(opponent: Opponent, options: CampaignOptions): Pr
     }
   };
   await Promise.all(Array.from({ length: width }, worker));
-  // Those that were too slow in the crowd get another chance, few at a time.
+  // Programs that were too slow beside others are repeated, few at the same time.
   const slow = late.splice(0);
   const straggler = async (): Promise<void> => {
     for (let seed = slow.shift(); seed !== undefined; seed = slow.shift()) await judge(seed, await generate(seed));
@@ -102,7 +102,7 @@ export async function campaign(opponent: Opponent, options: CampaignOptions): Pr
   return { programs, steps, findings, passing, late, milliseconds: Date.now() - begun };
 }
 
-/** A difference counts when it comes again, patiently and twice. */
+/** A difference counts if two slower runs reproduce it. */
 async function confirmed(program: Program, first: Difference, opponent: Opponent): Promise<Difference | undefined> {
   let last: Verdict = first;
   for (let tries = 0; tries < 2; tries++) {

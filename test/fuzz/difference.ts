@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Seen } from './world.js';
 
-/** Where the two brokers parted. */
+/** The first difference between the two brokers. */
 export interface Difference {
   /** Index of the step. */
   readonly at: number;
@@ -35,7 +35,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, sorted(inner)]));
 }
 
-/** What sort of difference it is, so that shrinking does not slip from one to another. */
+/** The kind of a difference, so that shrinking keeps it. */
 export function kindOf({ engine, other }: Difference, step: string): string {
   const seen = [engine, other] as [Record<string, unknown>, Record<string, unknown>];
   const parts = Object.keys(seen[0]).filter((part) => !isEqual(seen[0][part], seen[1][part]));

@@ -6,7 +6,7 @@ import { channelCount } from './rehearsal.js';
 import type { Sent, Step, Values } from './program.js';
 import type { HeldDelivery } from './world.js';
 
-/** Where a program stands while it is drawn. */
+/** The state of a program while it is drawn. */
 export interface Draft {
   readonly random: Random;
   readonly names: Names;
@@ -20,11 +20,11 @@ export interface Draft {
   /** Whether `basic.qos` is called for itself, with and without global. */
   readonly sharedLimits: boolean;
   readonly unitsLeft: number;
-  /** A number never given before. */
+  /** @returns a number that was not used before */
   count(): number;
 }
 
-/** The next thing to do; undefined when the draw makes no sense right now. */
+/** Draws the next step; undefined if the drawn one makes no sense now. */
 export function drawStep(draft: Draft): Step | undefined {
   const { random, names, rehearsal, transactions } = draft;
   const held = Array.from({ length: channelCount }, (_, channel) => rehearsal.world.held(channel)).flat();
@@ -109,7 +109,7 @@ export function drawStep(draft: Draft): Step | undefined {
   }
 }
 
-/** The channel that has transactions, where any has. */
+/** The channel with transactions, if there is one. */
 const transactional = 1;
 
 /** Rule D10: a shared limit and a consumer of a quorum queue are a hard error together. */

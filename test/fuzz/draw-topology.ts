@@ -17,7 +17,7 @@ export const drawNames = (random: Random): Names => ({
   exchanges: Array.from({ length: random.integer(1, 4) }, (_, index) => `x${index}`),
 });
 
-/** Declares and binds all there is, exchanges first. */
+/** Declares and binds everything, exchanges first. */
 export function drawTopology(random: Random, names: Names): Step[] {
   const types = new Map(
     names.exchanges.map((name) => [name, random.weighted({ direct: 3, fanout: 3, topic: 3, headers: 2 })]),

@@ -6,10 +6,10 @@ import type { RabbitMqGround } from './rabbitmq-ground.js';
 import { channelCount, dryRun } from './rehearsal.js';
 import { World } from './world.js';
 
-/** What a program came to: nothing to tell, a difference, or the real broker was too slow to tell. */
+/** The result of a program: no difference, a difference, or undecided because the real broker was too slow. */
 export type Verdict = 'equal' | 'late' | Difference;
 
-/** How long the real broker may take to show what the engine showed, in milliseconds. */
+/** The time limit of the real broker to show what the engine showed, in milliseconds. */
 const timeout = 400;
 const attempts = 3;
 
@@ -56,13 +56,13 @@ async function follow(
       if (Date.now() > slotEnd) return 'late';
       continue;
     }
-    // A broker that took too long may differ for that alone.
+    // A broker that was too slow may differ for that reason.
     return result.late ? 'late' : { at, engine: expected[at], other: result.seen };
   }
   return 'equal';
 }
 
-/** Looks until the broker came to show the same, twice in a row, or will not show it any more. */
+/** Polls the broker until it shows the same twice in a row, or the time limit is over. */
 async function comparedWith(
   world: World,
   expected: unknown,

@@ -22,11 +22,11 @@ export interface Event {
   readonly letter?: PendingLetter;
 }
 
-/** The engine in virtual time, watched from inside. */
+/** The engine in virtual time, with the events inside it. */
 export class EngineGround implements VirtualGround {
   readonly clock = new ManualClock();
   readonly begun = this.clock.now();
-  /** What happened since it was last emptied. */
+  /** The events since the list was emptied. */
   readonly events: Event[] = [];
   readonly #broker = new Broker({
     clock: this.clock,
@@ -109,7 +109,7 @@ export class EngineGround implements VirtualGround {
   }
 }
 
-/** Refusals are 400 as in the management API, and what is not there is 404. */
+/** The status of an error, as in the management API: 400 for a refusal, 404 for a missing object. */
 export function administer(change: () => unknown): void {
   try {
     if (change() === false) throw new AdministrationFailure(404, 'Not Found');

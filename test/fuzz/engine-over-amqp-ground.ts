@@ -46,7 +46,7 @@ export class EngineOverAmqpGround implements VirtualGround, ListenerContext {
     return new Failure(error.code, this.plain(error.text), error.classId, error.methodId, error.closes);
   }
 
-  /** All on one connection, as the other grounds have it, until a hard error ends that. */
+  /** All channels are on one connection, until a hard error closes it. */
   async channel(): Promise<TestChannel> {
     let connection = this.#connections.at(-1);
     if (connection === undefined || connection.failure !== undefined) {

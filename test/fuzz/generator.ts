@@ -17,7 +17,7 @@ export async function generate(seed: number): Promise<Program> {
   let rehearsal = await Rehearsal.of([], unhurried);
   let count = 0;
 
-  /** Takes a step in, unless it leads to what is avoided: then all is as before. */
+  /** Adds a step, unless it has to be dropped: then nothing changes. */
   const attempt = async (step: Step): Promise<boolean> => {
     if ((await reasonAgainst(step, rehearsal)) === undefined) {
       steps.push(step);
@@ -68,7 +68,7 @@ export async function generate(seed: number): Promise<Program> {
   return steps;
 }
 
-/** Whether no step of it leads to what is avoided. */
+/** True if no step has to be dropped. */
 export async function isFair(program: Program): Promise<boolean> {
   const rehearsal = await Rehearsal.of([], unhurried);
   for (const step of program) {
@@ -77,7 +77,7 @@ export async function isFair(program: Program): Promise<boolean> {
   return true;
 }
 
-/** Performs a step. @returns why it should not have been, or undefined */
+/** Performs a step. @returns the reason to drop it, if there is one */
 async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string | undefined> {
   const { ground, world } = rehearsal;
   const channels = Array.from({ length: channelCount }, (_, channel) => channel);

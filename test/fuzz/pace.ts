@@ -7,16 +7,16 @@ import type { Program, Step } from './program.js';
 export interface Pace {
   /** Milliseconds of a TTL of one. */
   readonly unit: number;
-  /** How far apart two slots begin that are one unit apart. */
+  /** Milliseconds between the beginnings of two slots. */
   readonly stride: number;
-  /** What a slot may take at most before its end is in doubt. */
+  /** The longest time of a slot, in milliseconds. */
   readonly slot: number;
 }
 
-/** For the engine alone, which takes no time. */
+/** For the engine in virtual time. */
 export const unhurried: Pace = { unit: 1000, stride: 1200, slot: 150 };
 
-/** @param slowness how many times longer than usual things take */
+/** @param slowness factor of all times */
 export function paceOf(program: Program, slowness: number): Pace {
   let slots = 0;
   let cost = 0;
@@ -36,7 +36,7 @@ export function paceOf(program: Program, slowness: number): Pace {
   return { unit, stride: unit + margin, slot };
 }
 
-/** The first step that can start a clock: time is counted from there. */
+/** The first step that can start a timer: time is counted from it. */
 export function beginning(program: Program): number {
   const first = program.findIndex(
     (step) => step.do === 'publish' || (step.do === 'declareQueue' && 'x-expires' in step.args),
@@ -47,7 +47,7 @@ export function beginning(program: Program): number {
 const expires = (program: Program): boolean =>
   program.some((step) => step.do === 'declareQueue' && 'x-expires' in step.args);
 
-/** Whether any clock runs in it. */
+/** True if a step can start a timer. */
 const isTimed = (program: Program): boolean =>
   /"units":/.test(JSON.stringify(program.filter(({ do: what }) => what !== 'elapse')));
 

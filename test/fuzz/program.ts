@@ -8,7 +8,7 @@ export interface Units {
 export type Value = string | number | boolean | Units;
 export type Values = Readonly<Record<string, Value>>;
 
-/** What a publish carries beside its body; `expiration` in units. */
+/** The properties of a publish; `expiration` in units. */
 export interface Sent {
   readonly expiration?: Units;
   readonly priority?: number;
@@ -19,7 +19,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, Field>>;
 }
 
-/** A delivery, named so that both brokers find it: the consumer or get it came by, and the how manieth it was there. */
+/** A delivery by a name that is the same on both brokers: its consumer or get, and its index there. */
 export interface DeliveryName {
   readonly of: string;
   readonly nth: number;
@@ -29,7 +29,7 @@ interface OnChannel {
   readonly channel: number;
 }
 
-/** One thing a client, an operator or the clock does. */
+/** One action of a client, of an operator or of the clock. */
 export type Step =
   | (OnChannel & {
       readonly do: 'declareExchange';

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { amqpUrl, managementUrl, notNamed } from '../rabbitmq.js';
 import type { Ground } from './world.js';
 
-/** Where the real broker is. */
+/** The addresses of the real broker. */
 export class RabbitMqServer {
   readonly #url = new URL(amqpUrl ?? 'amqp://127.0.0.1');
   readonly user = decodeURIComponent(this.#url.username) || 'guest';
@@ -95,7 +95,7 @@ export class RabbitMqGround implements Ground, ListenerContext {
     await this.#administer('DELETE', path);
   }
 
-  /** Takes away what a program left, so that the next one finds nothing. */
+  /** Deletes everything that a program left. */
   async clean(queues: readonly string[], exchanges: readonly string[]): Promise<void> {
     await this.#connection?.close();
     this.#connection = undefined;

@@ -1,4 +1,4 @@
-/** Chance with a seed: the same seed draws the same program on every machine. */
+/** Random numbers from a seed: the same seed gives the same program on every machine. */
 export class Random {
   #state: number;
 

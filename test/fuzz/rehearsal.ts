@@ -4,7 +4,7 @@ import type { Program, Step } from './program.js';
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { World, type Ground, type Seen } from './world.js';
 
-/** Channels every program has, all of one connection. */
+/** The number of channels of a program, all of one connection. */
 export const channelCount = 2;
 
 /** One that tests move through time. */
@@ -49,7 +49,7 @@ export class Rehearsal<On extends VirtualGround = EngineGround> {
   }
 }
 
-/** All that the engine shows, step by step. */
+/** The views of the engine after each step. */
 export async function dryRun(program: Program, pace: Pace): Promise<Seen[]> {
   const rehearsal = await Rehearsal.of([], pace);
   const seen: Seen[] = [];

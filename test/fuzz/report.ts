@@ -1,7 +1,7 @@
 import type { Finding, Result } from './campaign.js';
 import { asCase } from './paste.js';
 
-/** How it went, in a few lines. */
+/** The result of a campaign, in a few lines. */
 export function brief({ programs, steps, findings, passing, late, milliseconds }: Result): string {
   return [
     `${programs} programs of ${steps} steps in ${Math.round(milliseconds / 1000)} s: ${findings.length} differences`,

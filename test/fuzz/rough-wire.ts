@@ -1,7 +1,7 @@
 import type { Program } from './program.js';
 import { Random } from './random.js';
 
-/** How a program's frames travel. What comes of them must be the same. */
+/** Changes how the frames of a program travel. The result must be the same. */
 export interface Roughness {
   readonly frameMax: number;
   /** Cuts a write into pieces, which arrive one by one; undefined leaves it whole. */
@@ -13,7 +13,7 @@ const frameSizes = [4096, 8192, 131_072] as const;
 /** Bytes around a frame's payload. */
 const overhead = 8;
 
-/** Drawn from what the program says, so that it is the same each time it runs. */
+/** Random numbers from the content of the program, so that each run has the same. */
 export function roughnessOf(program: Program): Roughness {
   const random = randomOf(program);
   const frameMax = random.pick(frameSizes);
@@ -33,7 +33,7 @@ export function swollen(program: Program): Program {
   });
 }
 
-/** Into pieces of any length up to the longest; of much only the beginning and the end, lest it take for ever. */
+/** Cuts bytes into pieces of random lengths. Of a long write only the beginning and the end are cut, which takes less time. */
 function cutUp(bytes: Buffer, longest: number, random: Random): Buffer[] {
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -4,11 +4,11 @@ import { isFair } from './generator.js';
 import type { Opponent } from './opponent.js';
 import type { Program, Step } from './program.js';
 
-/** Runs at most for one finding, and how many of them at the same time. */
+/** The most runs for one finding, and how many of them at the same time. */
 const mostRuns = 120;
 const together = 12;
 
-/** Takes away whatever the difference does not need; what is left is seen to differ still. */
+/** Removes everything that the difference does not need. The rest still differs. */
 export async function shrink(finding: Finding, opponent: Opponent): Promise<Finding> {
   let { program, difference } = finding;
   const kind = kindAt(program, difference);
@@ -35,14 +35,14 @@ export async function shrink(finding: Finding, opponent: Opponent): Promise<Find
 const kindAt = (program: Program, difference: Difference): string =>
   kindOf(difference, program[difference.at]?.do ?? '');
 
-/** Whether it still comes to a difference of the same kind. */
+/** True if the program still has a difference of the same kind. */
 async function differs(program: Program, kind: string, opponent: Opponent): Promise<Difference | undefined> {
   if (!(await isFair(program))) return undefined;
   const result = await opponent.duel(program);
   return typeof result !== 'string' && kindAt(program, result) === kind ? result : undefined;
 }
 
-/** Programs with something taken away, those without much of it first. */
+/** Smaller variants of a program, the smallest first. */
 function smaller(program: Program): Program[] {
   const candidates: Program[] = [];
   for (let size = Math.floor(program.length / 2); size >= 1; size = Math.floor(size / 2)) {
@@ -57,7 +57,7 @@ function smaller(program: Program): Program[] {
   return candidates;
 }
 
-/** The same step with one thing less. */
+/** Smaller variants of a step. */
 function simplified(step: Step): Step[] {
   const simpler: Step[] = [];
   for (const field of ['args', 'flags', 'definition', 'sent'] as const) {

@@ -6,7 +6,7 @@ import { plainValues, propertiesOf, tableOf } from './plain-values.js';
 import type { DeliveryName, Step } from './program.js';
 import { type Slot, unused } from './slot.js';
 
-/** What a world stands on: a broker, whichever it is. */
+/** The broker under a world. */
 export interface Ground extends Viewpoint {
   channel(): Promise<TestChannel>;
   setPolicy(name: string, operator: boolean, policy: TestPolicy): Promise<void>;
@@ -15,11 +15,11 @@ export interface Ground extends Viewpoint {
 
 /** What clients can see at one moment. */
 export interface Seen {
-  /** What the last step came to. */
+  /** The result of the last step. */
   readonly outcome: unknown;
   /** Ready messages and consumers, or `gone`. */
   readonly queues: Readonly<Record<string, string>>;
-  /** By consumer: all it ever got. */
+  /** All deliveries, by consumer. */
   readonly deliveries: Readonly<Record<string, readonly unknown[]>>;
   readonly confirms: readonly unknown[];
   readonly returns: readonly unknown[];
@@ -34,7 +34,7 @@ interface Source {
   readonly prefetch: number;
   readonly messages: readonly Received[];
   readonly consumer: TestConsumer | undefined;
-  /** Which step each message came by. */
+  /** The step in which each message was delivered. */
   readonly steps: number[];
 }
 
@@ -42,7 +42,7 @@ export interface HeldDelivery extends DeliveryName {
   readonly channel: number;
   readonly tag: number;
   readonly queue: string;
-  /** Which step it came by. */
+  /** The step in which it was delivered. */
   readonly step: number;
 }
 
@@ -88,7 +88,7 @@ export class World {
     this.#observer = await this.#ground.channel();
   }
 
-  /** Does it; what came of it is part of what is seen next. A channel the broker closed is opened anew. */
+  /** Performs a step. Its result is part of the next view. A channel that the broker closed is opened again. */
   async perform(step: Step): Promise<void> {
     this.#outcome = await outcomeOf(this.#do(step));
     this.#step++;
@@ -124,7 +124,7 @@ export class World {
     return isFailure(this.#outcome) && (this.#outcome as { closes: unknown }).closes === 'connection';
   }
 
-  /** What is in a channel's hands, in the order of the tags. */
+  /** The unacknowledged deliveries of a channel, in the order of their tags. */
   held(channel: number): HeldDelivery[] {
     const slot = this.#slots[channel] as Slot;
     const held: HeldDelivery[] = [];
@@ -297,7 +297,7 @@ export class World {
       if (!(error instanceof Failure)) throw error;
       await Promise.allSettled(counts);
     }
-    // One is gone, and took the channel with it: once more, one after the other.
+    // A queue is missing, which closed the channel: ask again, for one queue at a time.
     for (const name of names) {
       if (this.#gone.has(name)) continue;
       this.#observer = await this.#ground.channel();
@@ -342,7 +342,7 @@ export class World {
   }
 }
 
-/** What was answered, or the failure as data. */
+/** The answer, or the error as data. */
 async function outcomeOf(action: Promise<unknown>): Promise<unknown> {
   let answer: unknown;
   const failure = await attempt(action.then((value) => void (answer = value)));

@@ -1,7 +1,7 @@
 /** A call of rabbitmqadmin, and what it prints. `{v}` is a virtual host, `{u}` a user and `{f}` a file of the test's own. */
 export interface Call {
   readonly args: string;
-  /** All of what it prints; undefined when that is made up anew each time or is not ours to say. */
+  /** Its whole output; undefined if the output is random or depends on the server. */
   readonly prints?: string;
   /** What it prints has to fit this, also where it is not the same from broker to broker. */
   readonly fits?: RegExp;

@@ -5,7 +5,7 @@ import { Meter, type MeteredBroker, type PageRequest, pageOf } from '../../libs/
 import { harness } from '../../libs/dlx-broker/src/testing/harness.js';
 import { type Exposition, readExposition } from './exposition.js';
 
-/** A broker in virtual time with a meter, on a machine that always says the same. */
+/** A broker in virtual time with a meter, on a machine whose figures do not change. */
 export function metered(more: Partial<MeteredBroker> = {}) {
   const ground = harness();
   ground.broker.measureSizes();

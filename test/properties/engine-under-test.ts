@@ -49,7 +49,7 @@ export class EngineUnderTest {
     for (let index = 0; index < channelCount; index++) this.#channels.push(this.#open());
   }
 
-  /** Runs one command to the very end of all it causes. */
+  /** Runs a command and all of its effects. */
   run(command: Command, world: World): Answer {
     const answer = this.#run(command, world);
     this.#settleDown();

@@ -66,7 +66,7 @@ function diesByLoss({ settings }: Queue, { failures }: Entry): boolean {
   return deliveryLimit !== undefined && failures + 1 > deliveryLimit && deadLetterExchange === undefined;
 }
 
-/** A broker born from what is safe; nothing in it moves until {@link Reborn.live}. */
+/** A broker restored from the durable state. It does no work until {@link Reborn.live}. */
 export class Reborn {
   readonly broker: Broker;
   readonly #resumes: (() => void)[] = [];
@@ -82,7 +82,7 @@ export class Reborn {
     journal.restore(this.broker);
   }
 
-  /** Expiry, limits and dead letters take their course. */
+  /** Lets messages expire, applies limits and publishes dead letters. */
   live(): void {
     this.#pace.budget = 1_000;
     for (let resume = this.#resumes.shift(); resume !== undefined; resume = this.#resumes.shift()) resume();
@@ -92,7 +92,7 @@ export class Reborn {
 
 const sorted = (copies: readonly Remaining[]): string[] => copies.map(({ text }) => text).sort();
 
-/** Says what a crash changed, queue by queue; undefined when nothing is lost, doubled or out of order. */
+/** The changes by a crash, for each queue; undefined if no message is lost, doubled or out of order. */
 export function lossBetween(before: Remains, after: Broker): string | undefined {
   const now = remainsOf(after);
   const vhost = after.virtualHost('/');
@@ -124,7 +124,7 @@ function disorderOf(was: readonly Remaining[], is: readonly Remaining[], queue: 
     : `in order\n${order.join('\n')}\nnot\n${should.join('\n')}`;
 }
 
-/** Quorum queues put returned ones elsewhere (rule D5); the others keep their order. */
+/** Quorum queues put returned messages elsewhere (rule D5). Other queues keep their order. */
 function untouchedDisorder(was: readonly Remaining[], is: readonly Remaining[]): string | undefined {
   const fresh = (copies: readonly Remaining[]): Remaining[] => copies.filter(({ touched }) => !touched);
   const show = (copies: readonly Remaining[]): string => copies.map(({ text }) => text).join('\n');

@@ -10,7 +10,7 @@ export interface ModelLot {
   readonly how: How;
 }
 
-/** Begins to settle: the first lot at once, the others when the queues are at rest. */
+/** Begins to settle: the first group at once, the others when the queues are at rest. */
 export function settle(world: World, channel: number, settled: readonly Held[], how: How): void {
   const key = ({ queue, consumer, tag }: Held): string =>
     consumer ?? (how === 'lost' && queue.setup.type === 'quorum' ? String(tag) : '');

@@ -5,7 +5,7 @@ import { holdsBack, route } from './walk.js';
 import { expect, type Held, leave, type ModelMessage, queueOf, ready } from './world.js';
 import type { ModelConsumer, ModelQueue, QueueSetup, Seen, World } from './world.js';
 
-/** What the engine answered to a command. */
+/** The engine's answer to a command. */
 export interface Answer {
   readonly id?: number;
   readonly got?: Seen | undefined;
@@ -108,7 +108,7 @@ function publish(world: World, { to, size, priority, ttl, delay }: Command & { d
 export const addressOf = (to: string): readonly [string, string] =>
   to === 'fan' || to === 'later' ? [to, 'a'] : ['', to];
 
-/** All that is held back of one message. */
+/** The delayed copies of one message. */
 function withdraw(world: World, { id, count }: Answer): void {
   const gone = world.heldBack.filter(({ message }) => message.id === id);
   expect(count === gone.length, () => `${count} of #${id} were withdrawn, should be ${gone.length}`);
@@ -165,7 +165,7 @@ export function nextDeadline(world: World): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** What becomes of a message that never was in a queue. */
+/** The end of a message that was in no queue. */
 const notOfACopy = new Set(['cycle', 'unroutable', 'withdrawn', 'refused after its delay']);
 
 /** Whatever the engine does: a ready message and a consumer with room never stay side by side. */

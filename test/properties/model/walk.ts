@@ -44,7 +44,7 @@ export function finish(world: World, agrees: (world: World) => void): World {
   return firstOf(ways, world);
 }
 
-/** Tries one way after the other. @throws Mismatch of the first when none goes */
+/** Tries each order. @throws Mismatch of the first one if none fits */
 function firstOf(ways: readonly ((here: World) => World)[], world: World): World {
   let reason: unknown;
   for (const way of ways) {

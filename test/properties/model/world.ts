@@ -84,7 +84,7 @@ export interface Letter {
   readonly reason: Reason;
 }
 
-/** What the engine delivered during a command; the model says whether it might. */
+/** The deliveries of the engine during a command, which the model checks. */
 export interface Seen {
   readonly queue: string;
   readonly consumer: string;
@@ -101,14 +101,14 @@ export interface World {
   queues: ModelQueue[];
   /** Of the delayed exchange, which routes as the fanout exchange does. */
   heldBack: HeldBack[];
-  /** The time came to look at it. */
+  /** Its timer has rung. */
   isReleasing: boolean;
-  /** How many it ever held. */
+  /** The number of messages that it has held. */
   everHeldBack: number;
   /** Queues of the fanout exchange, in the order they were bound. */
   bound: string[];
   channels: { held: Held[] }[];
-  /** Deaths not carried on yet, in the order they happened (rule J1). */
+  /** Dead letters that are not published yet, in the order of their deaths (rule J1). */
   dead: Letter[];
   /** Parts of a settlement that wait until the queues are at rest (rule J6). */
   readonly lots: ModelLot[];
@@ -122,7 +122,7 @@ export interface World {
   copies: number;
 }
 
-/** The engine did what no rule allows. */
+/** The engine broke a rule. */
 export class Mismatch extends Error {}
 
 export function expect(fact: boolean, text: () => string): void {
