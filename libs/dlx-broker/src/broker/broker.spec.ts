@@ -44,7 +44,7 @@ describe('a connection', () => {
 });
 
 describe('a broker', () => {
-  it('carries a dead letter through 10,000 queues, which needs no stack', () => {
+  it('publishes a dead letter through 10,000 queues without recursion', () => {
     const { broker, queue } = harness();
     const { channel } = listen(broker);
     for (let index = 0; index < 10_000; index++)

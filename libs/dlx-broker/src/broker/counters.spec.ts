@@ -42,7 +42,7 @@ function run({ channel, deliveries }: ReturnType<typeof arrange>): void {
 
 const none = { deliver: 0, deliverNoAck: 0, get: 0, getNoAck: 0, getEmpty: 0, redeliver: 0, ack: 0, publish: 0 };
 
-describe('counters tell what RabbitMQ tells in message_stats', () => {
+describe("counters have the values of RabbitMQ's message_stats", () => {
   it('of queues: what was published and handed out; dead letters apart', () => {
     const all = arrange();
     run(all);

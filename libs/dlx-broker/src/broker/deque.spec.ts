@@ -54,7 +54,7 @@ describe('a deque', () => {
     );
   });
 
-  it('gives back the room of what left, and stays in order', () => {
+  it('releases the memory of removed items, and stays in order', () => {
     const deque = new Deque<number>();
     for (let round = 0; round < 3; round++) {
       for (let index = 0; index < 10_000; index++) deque.push(index);

@@ -49,7 +49,7 @@ describe('a plain object as a field table (rule T8)', () => {
     expect(() => toFieldTable(plain as Record<string, unknown>)).toThrow(text);
   });
 
-  it('refuses what is nested too deep, and rings', () => {
+  it('refuses deep nesting and cycles', () => {
     const ring: Record<string, unknown> = {};
     ring['again'] = ring;
     expect(() => toFieldTable(ring)).toThrow('is nested more than 64 levels deep');
@@ -59,7 +59,7 @@ describe('a plain object as a field table (rule T8)', () => {
   });
 });
 
-describe('there and back again', () => {
+describe('encoded and decoded again', () => {
   it('is the same, dangerous names included', () => {
     const plain = JSON.parse(
       '{"__proto__":{"polluted":true},"constructor":"c","a":[1,"b",{"toString":2.5}],"n":null}',

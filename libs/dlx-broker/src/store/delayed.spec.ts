@@ -115,7 +115,7 @@ describe.each(stores)('delayed messages in $name', ({ open }) => {
     expect(reborn.held()).toBe(0);
   });
 
-  it('outlive nothing when transient', async () => {
+  it('are lost in a restart if they are transient', async () => {
     const { store, clock, publish, crash } = await arrange(open);
     publish('kept', 100);
     publish('lost', 100, 1);
@@ -123,7 +123,7 @@ describe.each(stores)('delayed messages in $name', ({ open }) => {
     expect((await crash(clock)).held()).toBe(1);
   });
 
-  it('outlive nothing in an exchange that is not durable', async () => {
+  it('are lost in a restart if the exchange is not durable', async () => {
     const { store, clock, publish, crash } = await arrange(open, false);
     publish('lost', 100);
     await store.sync();

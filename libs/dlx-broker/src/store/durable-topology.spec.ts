@@ -53,7 +53,7 @@ function furnish(broker: Broker): void {
   }
 }
 
-describe('settings outlive the process', () => {
+describe('settings survive a restart', () => {
   it('of virtual hosts, users and the whole broker (rules N1, N5, N6)', () => {
     const { broker, crash } = arrange();
     furnish(broker);
@@ -174,7 +174,7 @@ describe('what is declared', () => {
     );
   });
 
-  it('goes at once with what it hangs on, and is let go of in steps', () => {
+  it('is removed at once with its parent, and released in steps', () => {
     const topology = new DurableTopology();
     const [vhost, durable, autoDelete] = ['/', true, false];
     const exchange = { name: 'x', type: 'direct', durable, autoDelete, internal: false, arguments: new Map() };
@@ -208,7 +208,7 @@ describe('what is declared', () => {
     expect([...topology.all()].map(({ kind }) => kind)).toEqual(['queue']);
   });
 
-  it('is forgotten one by one without a look at all the rest', () => {
+  it('is forgotten one by one, without a scan of all others', () => {
     const topology = new DurableTopology();
     const [vhost, durable, autoDelete] = ['/', true, false];
     const exchange = { name: 'x', type: 'direct', durable, autoDelete, internal: false, arguments: new Map() };

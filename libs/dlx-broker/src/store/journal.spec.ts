@@ -242,7 +242,7 @@ describe.each(stores)('publisher confirms with the store in $name', ({ open }) =
     expect(confirms.at(-1)).toBe('nack 5');
   });
 
-  it('what promises nothing is acked at once', async () => {
+  it('a message that is not stored is acked at once', async () => {
     const { broker, sync } = await arrange(open);
     const { channel, confirms } = listen(broker);
     channel.declareQueue('transient');
@@ -253,7 +253,7 @@ describe.each(stores)('publisher confirms with the store in $name', ({ open }) =
     expect(confirms).toEqual(['ack 1', 'ack 2']);
   });
 
-  it('a transaction is over when what it published is safe, at once when nothing of it is kept (rule K8)', async () => {
+  it('a transaction is over when its publishes are durable, at once if none of them is stored (rule K8)', async () => {
     const { broker, sync } = await arrange(open);
     const { channel } = listen(broker);
     durable(channel, 'q');

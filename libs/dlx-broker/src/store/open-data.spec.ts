@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== 'linux')('a data directory that cannot be o
     expect(readdirSync(directory).filter((name) => name.includes('lock'))).toEqual([]);
   });
 
-  it('when it cannot be noted that it is in use', async () => {
+  it('when the note of its use cannot be written', async () => {
     const before = segment();
     const data = await openData(directory);
     writeFileSync(join(directory, 'in-use'), ''); // another program was quicker

@@ -41,7 +41,7 @@ describe('a permission', () => {
     expect(may('write', 'exchange', '')).toBe(false);
   });
 
-  it('knows the default exchange as amq.default (rule N2)', () => {
+  it('names the default exchange amq.default (rule N2)', () => {
     const { may, access } = arrange({ write: '^amq\\.default$' });
     expect(may('write', 'exchange', '')).toBe(true);
     expect(() => access.check('U', 'V', 'read', 'exchange', '')).toThrow(
@@ -49,7 +49,7 @@ describe('a permission', () => {
     );
   });
 
-  it('holds in one virtual host, and until it is taken (rule N1)', () => {
+  it('holds in one virtual host, until it is revoked (rule N1)', () => {
     const { may, access } = arrange({ read: '.*' });
     expect(may('read', 'queue', 'q', 'other')).toBe(false);
     expect(access.mayEnter('U', 'V')).toBe(true);
@@ -62,19 +62,19 @@ describe('a permission', () => {
     expect(access.mayEnter('U', 'V')).toBe(false);
   });
 
-  it("refuses by RabbitMQ's text (rule N1)", () => {
+  it("refuses with RabbitMQ's text (rule N1)", () => {
     const { access } = arrange({});
     expect(() => access.check('U', 'V', 'configure', 'queue', 'Q')).toThrow(
       "ACCESS_REFUSED - access to queue 'Q' in vhost 'V' refused for user 'U'",
     );
   });
 
-  it('is not asked of the host application itself', () => {
+  it('does not limit the host application', () => {
     const { access } = arrange({});
     expect(() => access.check(undefined, 'V', 'configure', 'queue', 'Q')).not.toThrow();
   });
 
-  it('must be patterns: else nothing changes', () => {
+  it('must be valid patterns, or nothing changes', () => {
     const { access } = arrange({ read: '.*' });
     expect(() => access.setPermissions('U', 'V', { ...nothing, write: '(' })).toThrow(PatternError);
     expect(access.permissions('U', 'V')).toEqual({ user: 'U', vhost: 'V', configure: '', write: '', read: '.*' });
@@ -101,7 +101,7 @@ describe('a user', () => {
     expect(access.listPermissions()).toEqual([]);
   });
 
-  it('loses the permissions of a virtual host that is gone', () => {
+  it('loses the permissions of a deleted virtual host', () => {
     const { access } = arrange({ read: '.*' });
     access.setPermissions('U', 'other', nothing);
     access.forgetVirtualHost('V');
@@ -109,7 +109,7 @@ describe('a user', () => {
   });
 });
 
-it('a pattern that is none is named with its user, its virtual host and its right', () => {
+it('an invalid pattern is reported with its user, its virtual host and its right', () => {
   const access = new Access(policyPatterns);
   const wrong = { configure: '.*', write: '(', read: '.*' };
   expect(() => access.setPermissions('ada', '/', wrong)).toThrow(

@@ -52,14 +52,14 @@ describe('topic permissions (rule N5)', () => {
     expect(publish('t', 'ok', { headers })).toBeUndefined();
   });
 
-  it('come after the existence of the exchange, and after its being internal (rule K7)', () => {
+  it('are checked after the existence of the exchange, and after whether it is internal (rule K7)', () => {
     const { broker, publish } = arrange('^ok', '');
     broker.access.topics.set('U', '/', { exchange: 'internal', write: '^ok', read: '' });
     expect(publish('internal', 'no')).toContain('cannot publish to internal exchange');
     expect(publish('gone', 'no')).toContain("no exchange 'gone'");
   });
 
-  it('are for the key of a binding that begins there, also when it goes', () => {
+  it('are for the key of a binding from this exchange, also when it is removed', () => {
     const { refusal } = arrange('', '^r');
     expect(refusal((channel) => channel.bindQueue('q', 't', 'r1'))).toBeUndefined();
     expect(refusal((channel) => channel.bindQueue('q', 't', 'x'))).toBe(`403 50.20 ${refused('x')}`);
@@ -76,7 +76,7 @@ describe('topic permissions (rule N5)', () => {
     expect(publish('t', '')).toBeUndefined();
   });
 
-  it('do not bind the host application', () => {
+  it('do not limit the host application', () => {
     const { broker } = arrange('^ok', '^ok');
     const channel = broker.connect().openChannel({} as never);
     expect(() => channel.publish('t', 'no', noProperties, new Uint8Array())).not.toThrow();
@@ -130,7 +130,7 @@ describe('a pattern of topic permissions', () => {
   });
 });
 
-describe('topic permissions are taken', () => {
+describe('topic permissions are revoked', () => {
   it('one by one, or all of a user in a virtual host', () => {
     const { topics, changes } = alone();
     for (const exchange of ['t', 'u', 'w']) topics.set('U', 'V', { exchange, write: '', read: '' });

@@ -62,7 +62,7 @@ describe('rule K15: a commit', () => {
     expect(channel.unackedCount).toBe(0);
   });
 
-  it('goes to everything a publish goes to: copies, exchanges behind exchanges, alternates, and each queue once', () => {
+  it('goes where a publish goes: copies, bound exchanges, alternate exchanges, and each queue once', () => {
     const { owner, consume, texts, declare, clock } = arrange();
     owner.declareExchange('first', { type: 'topic', arguments: table({ 'alternate-exchange': 'rest' }) });
     owner.declareExchange('second', { type: 'fanout' });
@@ -149,7 +149,7 @@ describe('rule K15: a commit', () => {
     expect([texts('a'), channel.unackedCount]).toEqual([['again'], 0]);
   });
 
-  it('counts a message as waiting also when a consumer would take it at once', () => {
+  it('counts a message as ready even if a consumer would get it at once', () => {
     const { broker, consume, texts, declare } = arrange();
     declare('one', { 'x-max-length': 1, 'x-overflow': 'reject-publish' });
     broker.connect().openChannel(silentOutbox).consume('one', { noAck: true });
@@ -179,7 +179,7 @@ describe('rule K15: a commit', () => {
     expect(texts('a')).toEqual(['1']);
   });
 
-  it('needs a delivery in hand, and a channel that is open', () => {
+  it('needs an unacknowledged delivery, and an open channel', () => {
     const { consume } = arrange();
     const { channel, tag, commit } = consume();
     expect(commit()).toMatchObject({ outcome: 'done' });

@@ -76,7 +76,7 @@ describe('publisher confirms', () => {
     expect(confirms).toEqual(['ack 11 multiple']);
   });
 
-  it('wait for the dead letters of what was rejected before, when the pace leaves these for later', () => {
+  it('wait for the dead letters of earlier rejects, if the pace defers these', () => {
     const resumes: (() => void)[] = [];
     const pace = { budget: 1, later: (resume: () => void) => void resumes.push(resume) };
     const { channel, waiting, publish } = arrange(pace);
@@ -102,7 +102,7 @@ describe('publisher confirms', () => {
     expect(known).toEqual([2, 3]);
   });
 
-  it('do not wait for what dies after them', () => {
+  it('do not wait for later deaths', () => {
     const resumes: (() => void)[] = [];
     const { channel, waiting, publish } = arrange({ budget: 20, later: (resume) => void resumes.push(resume) });
     const circle = new Map([
@@ -129,7 +129,7 @@ describe('publisher confirms', () => {
     expect(channel.scheduler.dead.length).toBeGreaterThan(20);
   });
 
-  it('speak once of every publish, and of none that is not safe, whatever comes in between', () => {
+  it('report each publish once, and only when it is durable, whatever comes in between', () => {
     const { broker, channel, confirms, sync, publish } = arrange();
     const unsafe = new Set<number>();
     const unconfirmed = new Set<number>();

@@ -82,14 +82,14 @@ describe('a delayed exchange', () => {
     expect(hold()).toMatchObject({ count: 0, bytes: 0, nextDue: undefined });
   });
 
-  it('lets no delay wait for a longer one before it', () => {
+  it('does not delay a message because of an earlier one with a longer delay', () => {
     const { clock, publish, bodies } = arrange();
     for (const delay of [500, 100, 300, 200, 100, 400]) publish(String(delay), delay);
     clock.advance(500);
     expect(bodies()).toEqual(['100', '100', '200', '300', '400', '500']);
   });
 
-  it('lets those that are due together go in the order they came', () => {
+  it('publishes messages with the same due time in the order of their arrival', () => {
     const { clock, publish, bodies } = arrange();
     for (let index = 0; index < 50; index++) publish(`a${index}`, 100);
     clock.advance(40);
@@ -250,7 +250,7 @@ describe('a delayed exchange', () => {
     expect(bodies('lost')).toEqual(['one']);
   });
 
-  it('confirms when it holds, and knows nothing of mandatory', () => {
+  it('confirms when it holds a message, and ignores mandatory', () => {
     const { channel, clock, confirms, returns } = arrange();
     channel.confirmSelect();
     const headers = new Map([['x-delay', int32(100)]]);

@@ -38,7 +38,7 @@ const death = (properties: Properties | undefined): ReadonlyMap<string, Field> =
 };
 
 describe('messages that die alike within a second', () => {
-  it('share what is noted of it, and keep what is their own (rule H3)', () => {
+  it('share the notes of their death, and keep their own headers (rule H3)', () => {
     const { publish, reject, letters, dead } = mortuary();
     const same = { contentType: 'text/plain' };
     const other = { ...same, messageId: 'own', expiration: '60000' };
@@ -72,7 +72,7 @@ describe('messages that die alike within a second', () => {
     if (value !== undefined) expect(death(two).get(field)?.value).toEqual(value);
   });
 
-  it('one rejected with headers of its own has them alone', () => {
+  it('a message that is rejected with headers does not share them', () => {
     const world = mortuary();
     world.publish({});
     world.reject();

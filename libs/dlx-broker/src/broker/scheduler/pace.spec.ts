@@ -406,7 +406,7 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
     expect(new Set(queues.map(({ settings }) => settings.maxLength))).toEqual(new Set([5]));
   });
 
-  it('the end of a virtual host, which is gone at once for everybody', () => {
+  it('the end of a virtual host, which is gone at once for all clients', () => {
     const { broker, drain, clock } = scene();
     const { queues, turn } = counted(broker);
     drain(turn.breathe);
@@ -434,7 +434,7 @@ describe('with a pace, a command about very many takes so many steps in a turn, 
   /** Enough for ten turns and more. */
   const some = 2_000;
 
-  it('the end of a connection, of which its client hears when all is done (rules A8, O4)', () => {
+  it('the end of a connection, which is reported to its client when all is done (rules A8, O4)', () => {
     const { broker, drain } = scene();
     const vhost = broker.virtualHost('/');
     const other = broker.connect().openChannel(silentOutbox);

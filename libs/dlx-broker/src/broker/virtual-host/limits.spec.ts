@@ -18,7 +18,7 @@ function arrange() {
 
 // Texts, codes and order as RabbitMQ 3.10.8 answers them.
 describe('max-connections of a virtual host (rule N6)', () => {
-  it('refuses one more with a hard 530, and lets in again when one is gone', () => {
+  it('refuses one more with a hard 530, and accepts another one after a close', () => {
     const { limits, connect } = arrange();
     limits.set('max-connections', 2);
     const first = connect();
@@ -32,7 +32,7 @@ describe('max-connections of a virtual host (rule N6)', () => {
     expect(refusalOf(connect)).toBeUndefined();
   });
 
-  it('is none when it is negative, and shuts the door when it is 0', () => {
+  it('is none when it is negative, and refuses everyone when it is 0', () => {
     const { limits, connect } = arrange();
     limits.set('max-connections', -1);
     expect(refusalOf(connect)).toBeUndefined();

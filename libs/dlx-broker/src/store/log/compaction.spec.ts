@@ -157,7 +157,7 @@ describe('compaction', () => {
     expect(harness.warnings).toEqual([]);
   });
 
-  it('tells of a segment that was damaged while it was open, and goes on after a restart', async () => {
+  it('reports a segment that was damaged while it was open, and goes on after a restart', async () => {
     const segment = 4_096;
     const harness = await open(new FakeDisk(), segment, 1_000_000);
     for (const name of ['parked', 'q']) harness.channel.declareQueue(name, { durable: true });
@@ -191,7 +191,7 @@ describe('compaction', () => {
     expect(later.warnings).toEqual([]);
   });
 
-  it('tells once of a body that cannot be read back when it is wanted', async () => {
+  it('reports a body once that cannot be read back', async () => {
     const harness = await open(new FakeDisk(), 4_096, 1_000_000);
     harness.channel.declareQueue('q', { durable: true });
     for (const number of [1, 2]) {

@@ -125,7 +125,7 @@ describe('bodies', () => {
 });
 
 describe('the log', () => {
-  it('never has what came and went between two batches', async () => {
+  it('never has a message that came and went between two batches', async () => {
     const { channel, declare, journal } = await open();
     declare('q');
     await journal.flush();
@@ -138,7 +138,7 @@ describe('the log', () => {
     expect(journal.stats).toMatchObject({ bytes: before, entries: 0, messages: 0 });
   });
 
-  it('lets go of what is done with, and one message that stays holds nothing else', async () => {
+  it('frees what is no longer needed, and one message that stays keeps nothing else', async () => {
     const on = new FakeDisk();
     const { channel, declare, journal, again } = await open(on, { segment: 20_000, slack: 60_000, memory: 5_000 });
     declare('parked');
@@ -177,7 +177,7 @@ describe('the log', () => {
     }
   });
 
-  it('knows at-least-once dead letters wherever compaction takes them, and none by the number of another', async () => {
+  it('finds at-least-once dead letters wherever compaction moves them, and none by the number of another', async () => {
     const harness = await open(new FakeDisk(), { segment: 4_000, slack: 8_000 });
     harness.channel.declareExchange('dlx', { type: 'fanout', durable: true });
     for (const name of ['dead', 'passing']) harness.declare(name);
@@ -300,7 +300,7 @@ function newer(): Buffer {
 describe('a queue that goes with very many messages', () => {
   const many = 20_000;
 
-  it('is gone for the log at once, and forgotten in turns; a crash meanwhile finds nothing of it (rule A8)', async () => {
+  it('is removed from the log at once, and from memory in turns; a crash meanwhile restores nothing of it (rule A8)', async () => {
     const harness = await open(new FakeDisk(), { segment: 200_000, memory: 0 });
     const { channel, declare, journal, disk } = harness;
     for (const name of ['q', 'stays']) declare(name);

@@ -33,7 +33,7 @@ async function codeOf(attempt: Promise<unknown>): Promise<string> {
 }
 
 describe('the lock of a data directory', () => {
-  it('is had by one at a time, and leaves nothing behind', async () => {
+  it('has one holder at a time, and leaves no file', async () => {
     const lock = await lockDirectory(directory, options);
     await expect(lockDirectory(directory, options)).rejects.toThrow(/in use by this very process; stop that one first/);
     expect(locks()).toHaveLength(1);
@@ -42,7 +42,7 @@ describe('the lock of a data directory', () => {
     (await lockDirectory(directory, options)).release();
   });
 
-  it('is never had by two that come together', async () => {
+  it('never has two holders that come together', async () => {
     for (let round = 0; round < 20; round++) {
       const attempts = await Promise.allSettled([1, 2, 3].map(() => lockDirectory(directory, options)));
       const had = attempts.filter((attempt) => attempt.status === 'fulfilled');
@@ -82,7 +82,7 @@ describe('the lock of a data directory', () => {
     (await lockDirectory(directory, options)).release();
   });
 
-  it('is refused when one that cannot be seen shows a sign of life', async () => {
+  it('is refused while a process that is not visible renews it', async () => {
     const path = theirs({ namespace: 'pid:[1]' });
     const heart = setInterval(() => utimesSync(path, new Date(), new Date()), 5);
     try {
@@ -92,7 +92,7 @@ describe('the lock of a data directory', () => {
     }
   });
 
-  it('is refused when the file is something else', async () => {
+  it('is refused beside a file of that kind by another program', async () => {
     writeFileSync(join(directory, 'yarn.lock'), 'something');
     expect(await codeOf(lockDirectory(directory, options))).toBe('foreign-file');
     expect(locks()).toEqual(['yarn.lock']);
@@ -111,7 +111,7 @@ describe('the lock of a data directory', () => {
     expect(await codeOf(lockDirectory(directory, options))).toBe('not-allowed');
   });
 
-  it('forgets drafts of locks that never became any', async () => {
+  it('removes drafts that never became locks', async () => {
     const path = join(directory, 'process-1-them.lock.new');
     writeFileSync(path, '');
     utimesSync(path, 1, 1);

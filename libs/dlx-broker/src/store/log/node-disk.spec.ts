@@ -15,7 +15,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const bytes = (text: string): Buffer => Buffer.from(text);
 
 describe('a directory of this machine', () => {
-  it('keeps what is written where it is written, in as many chunks as it likes', async () => {
+  it('keeps bytes at their position, in any number of chunks', async () => {
     const file = await disk.open('a', 'create');
     const chunks = Array.from({ length: 3_000 }, (_, index) => bytes(`${index},`));
     expect(await file.write(chunks, 0)).toBe(Buffer.concat(chunks).length);
@@ -75,7 +75,7 @@ describe('a directory of this machine', () => {
     expect(await disk.list()).toEqual(['c']);
   });
 
-  it('writes nothing more once it is no longer ours, but still reads', async () => {
+  it('writes nothing more once its lock is lost, but still reads', async () => {
     const file = await disk.open('a', 'create');
     await file.write([bytes('safe')], 0);
     disk.fail(new RangeError('lost'));
@@ -90,7 +90,7 @@ describe('a directory of this machine', () => {
     await file.close();
   });
 
-  it('tells how much room there is, and that it is gone', async () => {
+  it('reports its free space, and that it was removed', async () => {
     expect(await disk.free()).toBeGreaterThan(0);
     rmSync(directory, { recursive: true });
     await expect(disk.free()).rejects.toMatchObject({ code: 'ENOENT' });

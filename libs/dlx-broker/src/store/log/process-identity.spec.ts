@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { ownIdentity, livenessOf } from './process-identity.js';
 
-it('a process lives that is there', () => {
+it('an existing process is alive', () => {
   expect(livenessOf(ownIdentity(), ownIdentity())).toBe('alive');
 });
 

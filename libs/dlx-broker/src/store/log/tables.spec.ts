@@ -40,7 +40,7 @@ describe('the index', () => {
     expect((messages.bytes + entries.bytes) / many).toBeLessThan(64);
   });
 
-  it('is no larger after a hundred times as many went through it', () => {
+  it('does not grow when a hundred times as many messages pass through it', () => {
     const { messages, entries } = filled(100, true);
     const before = messages.bytes + entries.bytes;
     const entry = new Entry(new Message('', 'q', noProperties, body), 1, 0);
@@ -98,7 +98,7 @@ describe('a column', () => {
     expect(column.get(far)).toBeUndefined();
   });
 
-  it('takes no room for nothing', () => {
+  it('takes no memory for zeros', () => {
     const words = new Words();
     for (let row = 0; row < far; row++) words.set(row, 0);
     expect(words.bytes).toBe(0);

@@ -83,7 +83,7 @@ describe('a batch', () => {
     expect((await open(harness.disk.copy(), {})).bodies()).toEqual(harness.bodies());
   });
 
-  it('tells of many things declared in many turns, again and again with what is changed in between', async () => {
+  it('writes many declarations in many turns, again and again with the changes in between', async () => {
     const harness = await open(new FakeDisk(), { recordsInTurn: 100, segment: 4_096, slack: 0, factor: 1.2 });
     for (let n = 0; n < 500; n++) harness.channel.declareQueue(`queue ${n}`, { durable: true });
     let next = 0;
@@ -121,7 +121,7 @@ describe('a batch', () => {
     expect(harness.bodies()).toHaveLength(50);
   });
 
-  it('is not safe for those who wait until its last turn is written', async () => {
+  it('is durable for waiters only when its last turn is written', async () => {
     const harness = await open(new FakeDisk(), { recordsInTurn: 10 });
     for (const body of range(100)) harness.publish(body);
     let safe: boolean | undefined;

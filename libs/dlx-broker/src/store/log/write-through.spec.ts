@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('a directory that is written throug
     await file.close();
   });
 
-  it('is not what one gets without asking', async () => {
+  it('is off by default', async () => {
     const disk = new NodeDisk(directory);
     const file = await disk.open('a', 'create');
     expect(isThrough(file)).toBe(false);
