@@ -442,7 +442,9 @@ describe('bad input is an error at start:', () => {
 
   it('two brokers of one name', async () => {
     const imports = [DlxBrokerModule.forRoot(), DlxBrokerModule.forRoot({ prefetch: 5 })];
-    await expect(contextApp({ imports })).rejects.toThrow(/there are 2 brokers 'default'/);
+    await expect(contextApp({ imports })).rejects.toThrow(
+      /there are 2 brokers 'default'; import forRoot\(\) once, in the root module, or give each its name/,
+    );
   });
 
   it('a queue that is there with other arguments, listed one by one (TopologyError)', async () => {

@@ -277,5 +277,6 @@ function refuseNamesake(modules: ModulesContainer, token: InjectionToken, name: 
     ({ metatype, providers }) => metatype === DlxBrokerCoreModule && providers.has(token),
   );
   if (brokers.length < 2) return;
-  throw new DlxConfigurationError(`DlxBrokerModule: there are ${brokers.length} brokers '${name}'; give them names`);
+  const remedy = `import forRoot() once, in the root module, or give each its name: forRoot({ name: 'audit' })`;
+  throw new DlxConfigurationError(`DlxBrokerModule: there are ${brokers.length} brokers '${name}'; ${remedy}`);
 }

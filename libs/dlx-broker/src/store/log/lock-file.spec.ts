@@ -35,7 +35,9 @@ async function codeOf(attempt: Promise<unknown>): Promise<string> {
 describe('the lock of a data directory', () => {
   it('has one holder at a time, and leaves no file', async () => {
     const lock = await lockDirectory(directory, options);
-    await expect(lockDirectory(directory, options)).rejects.toThrow(/in use by this very process; stop that one first/);
+    await expect(lockDirectory(directory, options)).rejects.toThrow(
+      /in use by this very process; close the broker that has it, or name another directory \(its lock is /,
+    );
     expect(locks()).toHaveLength(1);
     lock.release();
     expect(locks()).toEqual([]);

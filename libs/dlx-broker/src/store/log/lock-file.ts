@@ -157,7 +157,10 @@ function touch(path: string, heartbeat: NodeJS.Timeout, lost: LockOptions['lost'
 }
 
 function locked(directory: string, { pid }: ProcessIdentity, path: string): StoreError {
-  const who = pid === process.pid ? 'this very process' : `process ${pid}`;
-  const text = `the data directory ${directory} is in use by ${who}; stop that one first (its lock is ${path})`;
+  const [who, remedy] =
+    pid === process.pid
+      ? ['this very process', 'close the broker that has it, or name another directory']
+      : [`process ${pid}`, 'stop that one first'];
+  const text = `the data directory ${directory} is in use by ${who}; ${remedy} (its lock is ${path})`;
   return new StoreError('locked', text);
 }
