@@ -317,7 +317,7 @@ export class Scheduler {
         this.#steps -= this.routeDeadLetters(now, Math.min(this.#steps, this.dead.length));
         continue;
       }
-      // A queue is served before messages that died in it arrive in a queue, even if that is the same queue.
+      // A queue is served before messages that died in it arrive in a queue, unless many wait already (letterBatch).
       const queue = this.#queues.shift();
       if (queue !== undefined) {
         queue.isScheduled = false;
