@@ -55,7 +55,11 @@ function application(nest) {
 
 /** TypeScript's ways to find a module, and the kind of the application. `node16` with CommonJS cannot: TypeScript refuses ES modules there. */
 const kinds = [
-  { name: 'nodenext, ES modules', type: 'module', options: { module: 'nodenext', moduleResolution: 'nodenext' } },
+  {
+    name: 'nodenext, ES modules, exact optional properties',
+    type: 'module',
+    options: { module: 'nodenext', moduleResolution: 'nodenext', exactOptionalPropertyTypes: true },
+  },
   { name: 'nodenext, CommonJS', type: 'commonjs', options: { module: 'nodenext', moduleResolution: 'nodenext' } },
   { name: 'bundler', type: 'commonjs', options: { module: 'esnext', moduleResolution: 'bundler' } },
   { name: 'node10, CommonJS', type: 'commonjs', options: { module: 'commonjs', moduleResolution: 'node10' } },

@@ -203,12 +203,12 @@ export interface ConsumerTimeout {
 
 /** What only some servers can do. Reach a member by `need(backend, 'browsing')`, which explains its absence. */
 export interface Capabilities {
-  readonly browsing?: Browsing;
-  readonly listing?: Listing;
+  readonly browsing?: Browsing | undefined;
+  readonly listing?: Listing | undefined;
   /** Exact delays: the broker has exchanges of the type `x-delayed-message`. Absent where wait queues are used instead. */
-  readonly delayed?: DelayedPublishing;
-  readonly deaths?: Deaths;
-  readonly pausing?: QueuePausing;
+  readonly delayed?: DelayedPublishing | undefined;
+  readonly deaths?: Deaths | undefined;
+  readonly pausing?: QueuePausing | undefined;
 }
 
 /**

@@ -75,7 +75,7 @@ export interface Journal {
   /** True after a permanent failure: nothing is stored any more. */
   readonly hasFailed?: boolean;
   /** Stores rows for queues; undefined if entries and messages have to stay objects. */
-  readonly rows?: RowStore;
+  readonly rows?: RowStore | undefined;
   /** Whether the journal has no room for this message of this queue, so that its publish is refused. Dead letters are never refused. */
   refuses(queue: MessageOwner, message: Message): boolean;
   /**
