@@ -32,13 +32,14 @@ const format = {
 
 const alone = await bundle.generate(format);
 const index = readAt('index');
+const start = readAt('nest/run-broker');
 const broker = new Set([...readAt('engine'), ...readAt('serve')]);
 /** What is read by the command, its ports and the other ways in that need no Nest: none of them may read a file with Nest. */
 const withoutNest = new Set(
   alone.output
     .filter(({ isEntry, isDynamicEntry }) => isEntry || isDynamicEntry)
     .map(filesOf)
-    .filter((files) => !files.some((id) => /\/(nest|streams|retry)\//.test(id)))
+    .filter((files) => !files.some((id) => /\/(nest|streams)\//.test(id)))
     .flat(),
 );
 
@@ -50,8 +51,9 @@ const chunks = [
   ['broker', broker],
   // What operators on streams need besides.
   ['streams', readAt('streams')],
-  // What a Nest application reads while it starts.
-  ['start', readAt('nest/run-broker')],
+  // What a Nest application reads while it starts. Commands, which need no Nest, share some of it.
+  ['declared', new Set([...start].filter((id) => withoutNest.has(id)))],
+  ['start', start],
   ['wire', 'wire'],
   ['redrive', 'redrive'],
 ];

@@ -151,9 +151,9 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
   it.each<[string, string, string]>([
     ['an unknown key', 'amqq: 1', ": unknown key 'amqq' (known: "],
     [
-      'a number where a text belongs',
+      'a number where a string belongs',
       'rabbitmq: 3.10',
-      ": rabbitmq must be a text such as '3.10' or '4', in quotes, but is 3.1",
+      ": rabbitmq must be a string such as '3.10' or '4', in quotes, but is 3.1",
     ],
     ['a user without a password', 'users: [{ name: ada }]', ': users[0]: password is missing'],
     ['a broken file', 'users: [', ' is neither JSON nor YAML: '],
