@@ -3,7 +3,7 @@ import { mutants } from './mutants.js';
 import { powerCuts } from './power-cut.js';
 import { amount } from '../amounts.js';
 
-const points = amount('DURABILITY_POINTS', 300, 1_500);
+const points = amount('DURABILITY_POINTS', 300, 1_000);
 const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 /** A bug that is not found in so many power cuts is not found at all. */
 const mostPoints = 20_000;

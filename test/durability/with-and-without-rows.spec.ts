@@ -3,7 +3,7 @@ import { amount } from '../amounts.js';
 import { mutantsOfRows } from './mutants.js';
 import { withAndWithoutRows } from './with-and-without-rows.js';
 
-const programs = amount('DURABILITY_PROGRAMS', 2, 40);
+const programs = amount('DURABILITY_PROGRAMS', 2, 12);
 const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 const steps = 250;
 
