@@ -43,6 +43,13 @@ describe('a pattern of a policy', () => {
     ['^ab\\Q\\E?c', 'ac'],
     ['^\\Qab\\E*$', 'abb'],
     ['(?x)^a (?#c) * b', 'b'],
+    ['^\\142\\0101$', 'b\b1'],
+    ['^\\81\\9$', '819'],
+    ['^(((((((((((a)))))))))))\\11$', 'aa'],
+    ['^(?:\\2b|(?=(a))(a))+$', 'a'],
+    ['^(?=a)*b', 'b'],
+    ['^\\Qa|*', 'a|*'],
+    ['(?x)^\\Qa b\\E $', 'a b'],
   ])('%j matches %j (rule F8)', (pattern, name) => expect(matches(pattern, name)).toBe(true));
 
   it.each([
@@ -73,6 +80,17 @@ describe('a pattern of a policy', () => {
     ['[', 'missing terminating ] for character class', 1],
     ['[z-a]', 'range out of order in character class', 3],
     ['cq\\', '\\ at end of pattern', 3],
+    ['^*a', 'nothing to repeat', 1],
+    ['\\b+', 'nothing to repeat', 2],
+    ['a(?i)*', 'nothing to repeat', 5],
+    ['^\\Q\\E*a', 'nothing to repeat', 5],
+    ['{2}a', 'nothing to repeat', 2],
+    ['a{2}{3}', 'nothing to repeat', 6],
+    ['\\Qab\\E*?{2}', 'nothing to repeat', 10],
+    ['(*', 'nothing to repeat', 1],
+    ['(*a)', '(*VERB) not recognized or malformed', 3],
+    ['\\2(a)', 'reference to non-existent subpattern', 5],
+    ['\\400', 'octal value is greater than \\377 in 8-bit non-UTF-8 mode', 3],
   ])('%j is none: %s (rule F13)', (pattern, reason, position) => {
     const fault = new PatternError(reason, position);
     expect(() => policyPatterns.compile(pattern)).toThrow(fault);

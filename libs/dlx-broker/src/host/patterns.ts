@@ -1,6 +1,6 @@
 import type { MatchCost, Matcher, Patterns } from '../broker/index.js';
 import type { Attempt, Piece } from './pattern/matching.js';
-import { Parser } from './pattern/parser.js';
+import { type Parsed, Parser } from './pattern/parser.js';
 
 /** The steps allowed for one name: some milliseconds. Ordinary patterns need dozens. */
 const maxSteps = 20_000;
@@ -13,32 +13,17 @@ const minSteps = 500;
  * see docs/decisions/0011-policy-patterns.md.
  */
 export const policyPatterns: Patterns = {
-  compile: (pattern) => new SteppedMatcher(new Parser(pattern).parse(), startOf(pattern)),
+  compile: (pattern) => new SteppedMatcher(new Parser(pattern).parse()),
 };
 
-/**
- * The text with which all names begin that match a pattern. Empty for an anchored pattern without such a text, undefined for a pattern
- * that is not known to be anchored. A character that the pattern may repeat or leave out ends the text,
- * and a comment or an empty quotation may stand before its quantifier.
- */
-export function startOf(pattern: string): string | undefined {
-  const found = /^\^((?:[\w !"#%&',\-/:;<=>@`~]|\\[!-/:-@[-^`{-~])*)(\(\?#|\\Q?\\?E|.?)/.exec(pattern);
-  if (found === null || pattern.includes('|')) return undefined;
-  const [, start = '', next = ''] = found;
-  const text = start.replace(/\\(.)/g, '$1');
-  if (next.length < 2 && (next === '' || !'*+?{'.includes(next))) return text;
-  return text === '' ? undefined : text.slice(0, -1);
-}
-
 class SteppedMatcher implements Matcher {
+  readonly start: string | undefined;
   readonly #piece: Piece;
   #limit = maxSteps;
 
-  constructor(
-    piece: Piece,
-    readonly start: string | undefined,
-  ) {
+  constructor({ piece, start }: Parsed) {
     this.#piece = piece;
+    this.start = start;
   }
 
   /** A name that takes too many steps does not match, as in RabbitMQ. After it, the limit of this pattern is lower. */

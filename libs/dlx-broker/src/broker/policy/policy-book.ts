@@ -2,7 +2,7 @@ import type { Exchange } from '../exchange/exchange.js';
 import type { MatchCost, Patterns } from '../patterns.js';
 import { Policies } from './policy.js';
 import type { Profile } from '../profile.js';
-import type { QueueDeclared } from '../declarations.js';
+import type { Policy, QueueDeclared } from '../declarations.js';
 import { effectiveSettings, type InForce } from '../queue/settings.js';
 
 /** The policies of a virtual host, and the settings that they give to each queue and exchange (rules F3 to F8, F12). */
@@ -19,18 +19,20 @@ export class PolicyBook {
 
   /** Names and settings of the policies of a queue. Each pattern is matched once. */
   inForce(queue: QueueDeclared, cost?: MatchCost): InForce {
-    const { name, type, arguments: args } = queue;
-    const policy = this.user.matchQueue(name, type, cost);
-    const operatorPolicy = this.operator.matchQueue(name, type, cost);
-    const settings = effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
-    return { settings, policy, operatorPolicy };
+    const { name, type } = queue;
+    return this.#under(queue, this.user.matchQueue(name, type, cost), this.operator.matchQueue(name, type, cost));
   }
 
   /** The same for a queue that had these before the last changes of policies; the same object if nothing changes for it. */
-  stillInForce({ name, type, arguments: args }: QueueDeclared, before: InForce, cost?: MatchCost): InForce {
+  stillInForce(queue: QueueDeclared, before: InForce, cost?: MatchCost): InForce {
+    const { name, type } = queue;
     const policy = this.user.rematchQueue(before.policy, name, type, cost);
     const operatorPolicy = this.operator.rematchQueue(before.operatorPolicy, name, type, cost);
     if (policy === before.policy && operatorPolicy === before.operatorPolicy) return before;
+    return this.#under(queue, policy, operatorPolicy);
+  }
+
+  #under({ type, arguments: args }: QueueDeclared, policy?: Policy, operatorPolicy?: Policy): InForce {
     const settings = effectiveSettings(type, args, policy?.definition, operatorPolicy?.definition, this.#profile);
     return { settings, policy, operatorPolicy };
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { policyPatterns, startOf } from '../../host/patterns.js';
+import { policyPatterns } from '../../host/patterns.js';
 import type { MatchCost, Matcher, Patterns } from '../patterns.js';
 import { Policies } from './policy.js';
 import { byRank } from './ranking.js';
@@ -50,17 +50,23 @@ it.each([
   ['^ab+c', 'a'],
   ['^ab{2}', 'a'],
   ['^a|b', undefined],
-  ['^*a', undefined],
+  ['^a|^b', undefined],
+  ['^a(b|c)', 'a'],
+  ['\\Aa\\x62c', 'abc'],
+  ['(?i)^a', ''],
+  ['^a(?i)b', 'a'],
+  ['^a(?x) b', 'ab'],
+  ['(^a)b', undefined],
   ['(?m)^a', undefined],
   ['a$', undefined],
   ['^.*', ''],
   ['^\\d', ''],
-  ['^a\\Qb\\E', 'a'],
+  ['^a\\Qb|\\E', 'ab|'],
   ['^ab(?#c)*d', 'a'],
   ['^ab\\E?', 'a'],
   ['^ab\\Q\\E{0}', 'a'],
 ])('names that match %s begin with %s', (text, start) => {
-  expect(startOf(text)).toBe(start);
+  expect(policyPatterns.compile(text).start).toBe(start);
 });
 
 it('the beginning of a pattern decides about no name that matches', () => {

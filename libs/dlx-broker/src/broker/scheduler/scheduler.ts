@@ -129,14 +129,21 @@ export class Scheduler {
   serveQueues(now: number, limit: number): number {
     let steps = 0;
     while (steps < limit) {
-      const queue = this.#queues.shift();
-      if (queue === undefined) return steps;
-      queue.isScheduled = false;
-      const taken = queue.serve(now, limit - steps);
-      if (taken >= limit - steps) this.scheduleQueue(queue);
-      steps += taken > 0 ? taken : 1;
+      const taken = this.#serveNext(now, limit - steps);
+      if (taken === 0) return steps;
+      steps += taken;
     }
     return limit;
+  }
+
+  /** Serves the first queue on the list, and puts it back if there may be more to do. @returns steps taken: 0 for an empty list, else at least 1 */
+  #serveNext(now: number, limit: number): number {
+    const queue = this.#queues.shift();
+    if (queue === undefined) return 0;
+    queue.isScheduled = false;
+    const steps = queue.serve(now, limit);
+    if (steps >= limit) this.scheduleQueue(queue);
+    return steps > 0 ? steps : 1;
   }
 
   /** Routes dead letters. @param limit so many at most @returns how many there were */
@@ -318,13 +325,9 @@ export class Scheduler {
         continue;
       }
       // A queue is served before messages that died in it arrive in a queue, unless many wait already (letterBatch).
-      const queue = this.#queues.shift();
-      if (queue !== undefined) {
-        queue.isScheduled = false;
-        const limit = Math.min(this.#steps, letterBatch);
-        const steps = queue.serve(now, limit);
-        if (steps >= limit) this.scheduleQueue(queue);
-        this.#steps -= steps > 0 ? steps : 1;
+      const served = this.#serveNext(now, Math.min(this.#steps, letterBatch));
+      if (served > 0) {
+        this.#steps -= served;
         continue;
       }
       if (this.#routeNext(now)) {

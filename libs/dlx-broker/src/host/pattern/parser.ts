@@ -3,6 +3,14 @@ import { among, character, classes, foldCase, lineEnd, not, posixClasses, range,
 import { anyOf, assertion, atomic, backreference, capture, characters, lookAhead, lookBehind } from './matching.js';
 import { repeat, repeatCharacter, sequence } from './matching.js';
 import type { Fits, Piece } from './matching.js';
+import { type Atom, Beginning } from './beginning.js';
+
+/** A pattern that was parsed. */
+export interface Parsed {
+  readonly piece: Piece;
+  /** The text with which all names begin that match. Undefined when the pattern is not known to match at the start of a name only. */
+  readonly start: string | undefined;
+}
 
 /** The letters of `(?imsx)`. */
 interface Flags {
@@ -11,9 +19,6 @@ interface Flags {
   readonly s: boolean;
   readonly x: boolean;
 }
-
-/** A piece, or a single character. Characters in a row are collected into one piece, which matches faster. */
-type Atom = { readonly piece: Piece } | { readonly fits: Fits };
 
 const controls: ReadonlyMap<string, number> = new Map([
   ['n', 10],
@@ -34,7 +39,6 @@ const atLastLine = (text: string, at: number): boolean =>
 const assertions: ReadonlyMap<string, (text: string, at: number) => boolean> = new Map([
   ['b', atWordEdge],
   ['B', (text: string, at: number) => !atWordEdge(text, at)],
-  ['A', atStart],
   ['z', atEnd],
   ['Z', atLastLine],
 ]);
@@ -46,16 +50,24 @@ export class Parser {
   #depth = 0;
   #groupCount = 0;
   readonly #groupNames = new Map<string, number>();
+  /** The highest number of a group that the pattern refers to. The group may stand behind the reference. */
+  #highestReference = 0;
+  /** The end of the quotation that was begun last. */
+  #quotedUntil = 0;
+  /** The beginning of each alternative of the whole pattern. */
+  readonly #beginnings: Beginning[] = [];
   #flags: Flags = { i: false, m: false, s: false, x: false };
 
   constructor(pattern: string) {
     this.#pattern = pattern;
   }
 
-  parse(): Piece {
+  parse(): Parsed {
     const piece = this.#alternatives();
     if (this.#at < this.#pattern.length) throw this.#fault('unmatched parentheses');
-    return piece;
+    if (this.#highestReference > this.#groupCount) throw this.#fault('reference to non-existent subpattern');
+    const [first, ...others] = this.#beginnings;
+    return { piece, start: others.length === 0 ? first?.text : undefined };
   }
 
   /** Parses up to the end or a closing parenthesis. Flags that are set inside end there. */
@@ -71,6 +83,8 @@ export class Parser {
 
   #branch(): Piece {
     const pieces: Piece[] = [];
+    const beginning = new Beginning();
+    if (this.#depth === 1) this.#beginnings.push(beginning);
     let run: Fits[] = [];
     const endRun = (): void => {
       if (run.length > 0) pieces.push(characters(run));
@@ -79,6 +93,7 @@ export class Parser {
     for (this.#skip(); !this.#ended(); this.#skip()) {
       const atom = this.#quantified(this.#atom());
       if (atom === undefined) continue;
+      beginning.add(atom);
       if ('fits' in atom) {
         run.push(atom.fits);
         continue;
@@ -93,12 +108,14 @@ export class Parser {
   /** Undefined for a part that matches nothing, such as `(?i)`. */
   #atom(): Atom | undefined {
     const { i, m, s } = this.#flags;
+    if (this.#isQuoted) return one(this.#pattern.charCodeAt(this.#at++), i);
+    if (this.#times() !== undefined) throw this.#fault('nothing to repeat', this.#at - 1);
     const next = this.#pattern[this.#at++]!;
     switch (next) {
       case '.':
         return { fits: s ? () => true : not(lineEnd) };
       case '^':
-        return holds(m ? (text, at) => at === 0 || text[at - 1] === '\n' : atStart);
+        return m ? holds((text, at) => at === 0 || text[at - 1] === '\n') : start;
       case '$':
         return holds(m ? (text, at) => atEnd(text, at) || text[at] === '\n' : atLastLine);
       case '[':
@@ -107,19 +124,17 @@ export class Parser {
         return this.#group();
       case '\\':
         return this.#escape();
-      case '*':
-      case '+':
-      case '?':
-        throw this.#fault('nothing to repeat', this.#at - 1);
       default:
-        return { fits: character(next.charCodeAt(0), i) };
+        return one(next.charCodeAt(0), i);
     }
   }
 
   #quantified<Given extends Atom | undefined>(atom: Given): Atom | Given {
     this.#skip();
     const times = this.#times();
-    if (times === undefined || atom === undefined) return atom;
+    if (times === undefined) return atom;
+    if (atom === undefined || ('piece' in atom && atom.isAssertion))
+      throw this.#fault('nothing to repeat', this.#at - 1);
     const greedy = !this.#take('?');
     const possessive = greedy && this.#take('+');
     const all = { ...times, greedy };
@@ -128,6 +143,7 @@ export class Parser {
   }
 
   #times(): { min: number; max: number } | undefined {
+    if (this.#isQuoted) return undefined;
     if (this.#take('*')) return { min: 0, max: Infinity };
     if (this.#take('+')) return { min: 1, max: Infinity };
     if (this.#take('?')) return { min: 0, max: 1 };
@@ -140,6 +156,7 @@ export class Parser {
   }
 
   #group(): Atom | undefined {
+    if (this.#takeMatch(/\*[A-Za-z]\w*/y) !== undefined) throw this.#fault('(*VERB) not recognized or malformed');
     if (this.#take('?:')) return this.#closed();
     if (this.#take('?>')) return this.#closed(atomic);
     if (this.#take('?=')) return this.#closed((piece) => lookAhead(piece, true));
@@ -173,51 +190,66 @@ export class Parser {
     return { piece: wrap(piece) };
   }
 
-  #escape(): Atom {
+  #escape(): Atom | undefined {
     const { i } = this.#flags;
     const holdsHere = assertions.get(this.#pattern[this.#at] ?? '');
     if (holdsHere !== undefined) {
       this.#at++;
       return holds(holdsHere);
     }
+    if (this.#take('A')) return start;
     if (this.#take('Q')) return this.#quoted();
-    const back = this.#takeMatch(/([1-9]\d?)|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')/y);
-    if (back !== undefined) {
-      const named = this.#groupNames.get(back[2] ?? back[3] ?? back[4] ?? '');
-      const number = back[1] === undefined ? named : Number(back[1]);
-      if (number === undefined) throw this.#fault('reference to non-existent subpattern');
-      return { piece: backreference(number, i ? foldCase : (text) => text) };
-    }
-    return { fits: this.#escapedCharacter() };
-  }
-
-  /** A quantifier after a quotation is that of its last character. */
-  #quoted(): Atom {
-    const end = this.#pattern.indexOf('\\E', this.#at);
-    const text = this.#pattern.slice(this.#at, end < 0 ? undefined : end);
-    this.#at = end < 0 ? this.#pattern.length : end + 2;
-    const tests = Array.from({ length: text.length }, (_, n) => character(text.charCodeAt(n), this.#flags.i));
-    const last = tests.pop();
-    if (last === undefined) return { piece: characters(tests) };
-    return { piece: sequence([characters(tests), pieceOf(this.#quantified({ fits: last }))]) };
-  }
-
-  #escapedCharacter(): Fits {
+    const number = this.#reference();
+    if (number !== undefined) return { piece: backreference(number, i ? foldCase : (text) => text) };
     const code = this.#escapedCode();
-    return typeof code === 'number' ? character(code, this.#flags.i) : code;
+    return typeof code === 'number' ? one(code, i) : { fits: code };
+  }
+
+  /** Begins a quotation: its characters have no meaning but themselves. A quantifier after it is that of its last character. */
+  #quoted(): Atom | undefined {
+    const end = this.#pattern.indexOf('\\E', this.#at);
+    this.#quotedUntil = end < 0 ? this.#pattern.length : end;
+    return this.#isQuoted ? this.#atom() : undefined;
+  }
+
+  get #isQuoted(): boolean {
+    return this.#at < this.#quotedUntil;
+  }
+
+  /** The number of the group to which `\1` or `\k<name>` refers. A number from 8 on without so many groups before it is octal. */
+  #reference(): number | undefined {
+    const named = this.#takeMatch(/k(?:\{(\w+)\}|<(\w+)>|'(\w+)')/y);
+    if (named !== undefined) {
+      const number = this.#groupNames.get(named[1] ?? named[2] ?? named[3] ?? '');
+      if (number === undefined) throw this.#fault('reference to non-existent subpattern');
+      return number;
+    }
+    const before = this.#at;
+    const number = Number(this.#takeMatch(/[1-9]\d*/y)?.[0]);
+    if (number < 8 || number <= this.#groupCount) {
+      this.#highestReference = Math.max(this.#highestReference, number);
+      return number;
+    }
+    this.#at = before;
+    return undefined;
   }
 
   /** After the backslash: one character, or a class of them. */
   #escapedCode(): number | Fits {
     const hexadecimal = this.#takeMatch(/x(?:\{([0-9a-fA-F]{1,4})\}|([0-9a-fA-F]{0,2}))/y);
     if (hexadecimal !== undefined) return Number.parseInt(hexadecimal[1] ?? `0${hexadecimal[2]}`, 16);
-    const octal = this.#takeMatch(/0[0-7]{0,2}/y);
-    if (octal !== undefined) return Number.parseInt(octal[0], 8);
+    const octal = this.#takeMatch(/[0-7]{1,3}/y);
+    if (octal !== undefined) return this.#octal(Number.parseInt(octal[0], 8));
     const property = this.#takeMatch(/([pP])(?:\{(\^?)(\w+)\}|(\w))/y);
     if (property !== undefined) return this.#property(property);
     const next = this.#pattern[this.#at++];
     if (next === undefined) throw this.#fault('\\ at end of pattern', this.#pattern.length);
     return classes.get(next) ?? controls.get(next) ?? next.charCodeAt(0);
+  }
+
+  #octal(code: number): number {
+    if (code > 0o377) throw this.#fault('octal value is greater than \\377 in 8-bit non-UTF-8 mode', this.#at - 1);
+    return code;
   }
 
   #property([, letter, caret, long, short]: readonly (string | undefined)[]): Fits {
@@ -269,12 +301,14 @@ export class Parser {
 
   /** Skips what may stand between a character and its quantifier: comments, empty quotations, and white space under `(?x)`. */
   #skip(): void {
+    if (this.#isQuoted) return;
     this.#takeMatch(
       this.#flags.x ? /(?:\(\?#[^)]*\)|\\E|\\Q\\E|\s|#[^\n]*(?:\n|$))+/y : /(?:\(\?#[^)]*\)|\\E|\\Q\\E)+/y,
     );
   }
 
   #ended(): boolean {
+    if (this.#isQuoted) return false;
     const next = this.#pattern[this.#at];
     return next === undefined || next === '|' || next === ')';
   }
@@ -297,5 +331,12 @@ export class Parser {
   }
 }
 
-const pieceOf = (atom: Atom): Piece => ('fits' in atom ? characters([atom.fits]) : atom.piece);
-const holds = (condition: (text: string, at: number) => boolean): Atom => ({ piece: assertion(condition) });
+const holds = (condition: (text: string, at: number) => boolean): Atom => ({
+  piece: assertion(condition),
+  isAssertion: true,
+});
+const start: Atom = { ...holds(atStart), isStart: true };
+const one = (code: number, ignoresCase: boolean): Atom => ({
+  fits: character(code, ignoresCase),
+  ...(ignoresCase ? {} : { code }),
+});
