@@ -3,15 +3,16 @@ import { cost, type Cost } from './cost.js';
 import { byHand, type Contender, type Event, nest, ours } from './transports.js';
 
 /*
- * One contender of `transports.main.ts` in a process of its own. `node transports.child.js ours|nest|hand URL bytes events chunks [outstanding]`.
+ * One contender of `transports.main.ts` in a process of its own. `node transports.child.js CONTENDER URL bytes events chunks [outstanding]`.
  * Prints a line of JSON for each chunk of each job.
  */
-const [kind, href, bytes, events, chunks, windows = '100,1000,10000'] = process.argv.slice(2) as string[];
+const [kind = 'ours', href, bytes, events, chunks, windows = '100,1000,10000'] = process.argv.slice(2);
 const outstandings = windows.split(',').map(Number);
 const url = new URL(href!);
 const [size, count, rounds] = [bytes, events, chunks].map(Number) as [number, number, number];
-const opened = { ours, nest, hand: byHand }[kind as 'ours'];
-const queue = `bench.${process.pid}.${kind}`;
+const toQueue = (place: URL, name: string): Promise<Contender> => byHand(place, name, '');
+const opened = { ours, nest, hand: byHand, 'hand to its queue': toQueue }[kind as 'ours'];
+const queue = `bench.${process.pid}.${kind[0]}`;
 // `{"number":12345,"text":""}` has 26 bytes.
 const text = 'x'.repeat(Math.max(0, size - 26));
 const small = 'x'.repeat(Math.max(0, size - 2));
@@ -33,8 +34,9 @@ function emit(contender: Contender, outstanding: number, amount: number): Promis
 const report = (job: string, { cpu, rate }: Cost): void => console.log(JSON.stringify({ job, cpu, rate }));
 
 const contender = await opened(url, queue);
-const warm = Math.min(count, 5_000);
-await emit(contender, 100, warm);
+/** With fewer events, compiling is measured. */
+const warm = 20_000;
+await emit(contender, 1_000, warm);
 const backlog = Math.min(rounds, 6);
 for (const outstanding of outstandings) {
   for (let round = 0; round < rounds; round++) {

@@ -22,6 +22,9 @@ export interface Event {
   readonly text: string;
 }
 
+/** The topic exchange of this library for events. */
+const eventsExchange = 'dlx.events';
+
 const failed = (error: unknown): never => {
   throw error;
 };
@@ -105,15 +108,26 @@ export async function nest(url: URL, queue: string): Promise<Contender> {
   };
 }
 
-/** The same by hand with the client under `rabbitmq()`: JSON, a publish, and an ack. */
-export async function byHand(url: URL, queue: string): Promise<Contender> {
+/**
+ * The same by hand with the client under `rabbitmq()`: JSON, a mandatory publish to the same topic exchange, and an ack.
+ * @param exchange empty for the default exchange, which costs the server less
+ */
+export async function byHand(url: URL, queue: string, exchange = eventsExchange): Promise<Contender> {
   const { connection, publisher, channel } = await connectOwn(url, queue);
+  if (exchange !== '') {
+    await new Promise<void>((resolve) => {
+      channel.declareExchange(exchange, 'topic', { durable: true }, (error) => error && failed(error));
+      channel.bindQueue(queue, exchange, queue, undefined, (error) =>
+        error === undefined ? resolve() : failed(error),
+      );
+    });
+  }
   let count = 0;
   const properties = () => ({ deliveryMode: 2, contentType: 'application/json', messageId: `h.${++count}` }) as const;
   return {
     name: 'by hand with its client',
     emit: (event, done) =>
-      publisher.publish('', queue, properties(), Buffer.from(JSON.stringify(event)), true, (error) =>
+      publisher.publish(exchange, queue, properties(), Buffer.from(JSON.stringify(event)), true, (error) =>
         error === undefined ? done() : failed(error),
       ),
     handle: async (handled) => {

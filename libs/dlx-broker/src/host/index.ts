@@ -10,5 +10,6 @@ export { OwnTimers } from './own-timers.js';
 export { turnPace } from './pace.js';
 export { policyPatterns } from './patterns.js';
 export { bind, opened } from './open-port.js';
+export { stackless } from './stackless.js';
 export { cutText, shownJson, shownLines, shownText, withoutPasswords } from './shown-text.js';
 export { after } from './timer.js';

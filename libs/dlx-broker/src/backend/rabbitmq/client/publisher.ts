@@ -1,3 +1,4 @@
+import { stackless } from '../../../host/index.js';
 import type { Properties } from '../../../message/index.js';
 import { WireError } from '../../../wire/index.js';
 import type {
@@ -56,31 +57,25 @@ class ChannelPublisher implements ConfirmPublisher {
     done: Done,
     replaced?: number,
   ): void {
-    const refusal = this.channel.publish(exchange, routingKey, properties, body, mandatory, replaced);
-    if (refusal !== undefined) return done(refusal);
     const isReplacing = replaced !== undefined;
-    this.#outstanding.add({
-      exchange,
-      routingKey,
-      properties,
-      body,
-      mandatory,
-      isReplacing,
-      settled: done,
-      returned: undefined,
-    });
+    const returned = undefined;
+    this.#send({ exchange, routingKey, properties, body, mandatory, isReplacing, settled: done, returned }, replaced);
   }
 
   send(message: Sendable): void {
-    const { exchange, routingKey, properties, body, mandatory } = message;
-    const refusal = this.channel.publish(exchange, routingKey, properties, body, mandatory);
-    if (refusal !== undefined) return message.settled(refusal);
     message.returned = undefined; // of an attempt before
-    this.#outstanding.add(message);
+    this.#send(message, undefined);
   }
 
   close(done?: Done): void {
     this.channel.close(done);
+  }
+
+  #send(message: Outstanding, replaced: number | undefined): void {
+    const { exchange, routingKey, properties, body, mandatory } = message;
+    const refusal = this.channel.publish(exchange, routingKey, properties, body, mandatory, replaced);
+    if (refusal !== undefined) return message.settled(refusal);
+    this.#outstanding.add(message);
   }
 
   #confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void {
@@ -98,7 +93,8 @@ class ChannelPublisher implements ConfirmPublisher {
   #returned(message: ReturnedMessage): void {
     const publish = this.#returns.find(message);
     const { exchange, routingKey, replyCode, replyText } = message;
-    if (publish !== undefined) publish.returned = new ReturnedError(exchange, routingKey, replyCode, replyText);
+    if (publish === undefined) return;
+    publish.returned = stackless(() => new ReturnedError(exchange, routingKey, replyCode, replyText));
   }
 
   #closed(failure: ClientError | undefined): void {
@@ -123,7 +119,8 @@ class ChannelPublisher implements ConfirmPublisher {
 /** The failure of a publish. A nack takes precedence over a return, except where the return has its reason (rule K14). */
 function failureOf(publish: Outstanding, ok: boolean): ClientError | undefined {
   const { returned, exchange, routingKey, isReplacing } = publish;
-  return ok || (isReplacing === true && returned !== undefined) ? returned : new NackedError(exchange, routingKey);
+  if (ok || (isReplacing === true && returned !== undefined)) return returned;
+  return stackless(() => new NackedError(exchange, routingKey));
 }
 
 const unknownTag = (deliveryTag: number): WireError =>

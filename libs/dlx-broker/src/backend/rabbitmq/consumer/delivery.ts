@@ -1,7 +1,7 @@
 import { type Field, type FieldTable, Message } from '../../../message/index.js';
 import { UndecodableProperties } from '../../../wire/index.js';
 import type { BackendDelivery, Done, Publication } from '../../backend.js';
-import { ConnectionLostError, UnroutableError } from '../../errors.js';
+import { ConnectionLostError } from '../../errors.js';
 import type { ConfirmPublisher, Delivery } from '../client/api.js';
 import {
   ChannelClosedError,
@@ -11,7 +11,7 @@ import {
   ReturnedError,
   UnsendableError,
 } from '../client/errors.js';
-import { refused, refusedBy, unsendable } from '../publisher/failures.js';
+import { refused, refusedBy, unroutable, unsendable } from '../publisher/failures.js';
 import type { PublisherHost } from '../publisher/publisher.js';
 import { allPublished, type Publish } from './all-published.js';
 import { type ConsumerSession, oneSettled } from './session.js';
@@ -157,9 +157,8 @@ export class RabbitMqDelivery implements BackendDelivery {
 
 /** The failure of a successor, for the application. */
 function failureOf(failure: ClientError, publication: Publication): Error {
-  const { exchange, routingKey } = publication;
   if (failure instanceof NackedError) return refused(publication);
-  if (failure instanceof ReturnedError && failure.code === 312) return new UnroutableError(exchange, routingKey);
+  if (failure instanceof ReturnedError && failure.code === 312) return unroutable(publication);
   if (failure instanceof UnsendableError) return unsendable(publication, failure);
   const isClosed = failure instanceof ChannelClosedError && failure.code !== 200;
   if (isClosed || failure instanceof ReturnedError) return refusedBy(failure, publication);

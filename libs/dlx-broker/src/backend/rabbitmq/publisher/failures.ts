@@ -1,5 +1,6 @@
+import { stackless } from '../../../host/index.js';
 import type { Publication } from '../../backend.js';
-import { OverloadedError, RefusedError, ServerError, UnconfirmedError } from '../../errors.js';
+import { OverloadedError, RefusedError, ServerError, UnconfirmedError, UnroutableError } from '../../errors.js';
 import {
   type ChannelClosedError,
   type ClientError,
@@ -28,7 +29,12 @@ export const unsendable = (publication: Publication, failure: ClientError): Serv
   new ServerError(`${shown(publication)} cannot be sent: ${failure.message}`, 0, { cause: failure });
 
 /** A queue refused the message (nack) for too long. */
-export const refused = ({ exchange, routingKey }: Publication): RefusedError => new RefusedError(exchange, routingKey);
+export const refused = ({ exchange, routingKey }: Publication): RefusedError =>
+  stackless(() => new RefusedError(exchange, routingKey));
+
+/** A mandatory message reached no queue. */
+export const unroutable = ({ exchange, routingKey }: Publication): UnroutableError =>
+  stackless(() => new UnroutableError(exchange, routingKey));
 
 /**
  * The time of a publish is over.
@@ -38,6 +44,6 @@ export const refused = ({ exchange, routingKey }: Publication): RefusedError => 
 export function late(outgoing: Outgoing, when: string, whyNot: string): Error {
   if (outgoing.nacks > 0) return refused(outgoing.publication);
   const what = `${shown(outgoing.publication)} was not`;
-  if (!outgoing.mayBeTaken) return new OverloadedError(`${what} sent ${when}: ${whyNot}`);
-  return new UnconfirmedError(`${what} confirmed ${when}; whether a queue has it is unknown`);
+  if (!outgoing.mayBeTaken) return stackless(() => new OverloadedError(`${what} sent ${when}: ${whyNot}`));
+  return stackless(() => new UnconfirmedError(`${what} confirmed ${when}; whether a queue has it is unknown`));
 }

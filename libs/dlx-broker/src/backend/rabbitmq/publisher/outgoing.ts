@@ -24,6 +24,8 @@ export class Outgoing implements Sendable {
   mayBeTaken = false;
   /** True if its exchange was missing, and was declared again. */
   wasRestored = false;
+  /** Why it fails; undefined until that is known. */
+  failure: Error | undefined;
   /** The number of nacks, and the time of the first. */
   nacks = 0;
   nackedSince = 0;

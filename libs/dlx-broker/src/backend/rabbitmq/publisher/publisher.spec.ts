@@ -436,7 +436,70 @@ describe('a channel that the server closed', () => {
   });
 });
 
+describe('many publishes that are returned in one turn', () => {
+  const returned = new ReturnedError('e', 'k', 312, 'NO_ROUTE');
+  const texts = Array.from({ length: 1_000 }, (_, n) => `a${n}`);
+
+  function returning(count: number) {
+    const arranged = arrange({ window: 1_000, messages: 1_000 });
+    for (const text of texts) arranged.publish(text);
+    for (let n = 0; n < count; n++) arranged.channel().answer(returned);
+    return { ...arranged, failed: () => Object.keys(arranged.shown()) };
+  }
+
+  it('fail in turns and in their order, the first ones at once', () => {
+    const { clock, failed, results } = returning(1_000);
+    expect(failed()).toHaveLength(128);
+    let most = 0;
+    for (let before = failed().length; failed().length < 1_000; before = failed().length) {
+      expect(clock.step(clock.now())).toBe(true);
+      most = Math.max(most, failed().length - before);
+    }
+    expect([failed(), most]).toEqual([texts, 128]);
+    expect(results.get('a999')).toMatchObject({ name: 'UnroutableError' });
+    expect(results.get('a999')!.stack).not.toContain('at ');
+  });
+
+  it('keep their places in the buffer until then, and close waits for them', async () => {
+    const { clock, publisher, failed, shown, publish } = returning(1_000);
+    expect(failed()).toHaveLength(128);
+    for (let n = 0; n < 129; n++) publish(`b${n}`);
+    expect(shown()).toMatchObject({ b128: 'OverloadedError' });
+    let isClosed = false;
+    const closed = publisher.close(5_000).then(() => (isClosed = true));
+    await Promise.resolve();
+    expect(isClosed).toBe(false);
+    clock.advance(5_000);
+    await closed;
+    expect(new Set(texts.map((text) => shown()[text]))).toEqual(new Set(['UnroutableError']));
+  });
+
+  it('fail as returned, also if the server ends the channel, or their time is over, before their turn', () => {
+    const { clock, channel, failed, shown } = returning(999);
+    channel().end(new ChannelClosedError(404, "NOT_FOUND - no exchange 'e' in vhost '/'", 'basic.publish'));
+    clock.advance(60_000);
+    expect(failed()).toHaveLength(1_000);
+    expect(new Set(texts.slice(0, 999).map((text) => shown()[text]))).toEqual(new Set(['UnroutableError']));
+    expect(shown()).toMatchObject({ a999: 'ServerError' });
+  });
+});
+
 describe('closing', () => {
+  it('fails what is left in turns', async () => {
+    const { clock, publisher, publish, shown } = arrange({ messages: 1_000 });
+    for (let n = 0; n < 1_000; n++) publish(`a${n}`);
+    const closed = publisher.close(0);
+    const failed = (): number => Object.keys(shown()).length;
+    let most = 0;
+    for (let before = 0; failed() < 1_000; before = failed()) {
+      clock.step(clock.now());
+      await Promise.resolve();
+      most = Math.max(most, failed() - before);
+    }
+    await closed;
+    expect([Object.keys(shown()), most]).toEqual([Array.from({ length: 1_000 }, (_, n) => `a${n}`), 128]);
+  });
+
   it('waits for the confirms, and takes no more publishes', async () => {
     const { publisher, publish, channel, shown } = arrange();
     publish('a');

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../broker/index.js';
 import { after } from '../../../host/index.js';
 import type { Done, Publication } from '../../backend.js';
-import { ConnectionLostError, ServerError, UnroutableError } from '../../errors.js';
+import { ConnectionLostError, ServerError } from '../../errors.js';
 import type { AmqpConnection } from '../client/api.js';
 import type { openPublisher } from '../client/publisher.js';
 import {
@@ -11,7 +11,8 @@ import {
   NackedError,
   ReturnedError,
 } from '../client/errors.js';
-import { late, refused, unsendable } from './failures.js';
+import { Failing, failedInTurn } from './failing.js';
+import { late, refused, unroutable, unsendable } from './failures.js';
 import { type BufferLimits, OpenPublishes } from './open-publishes.js';
 import { Outgoing, sizeOf, WaitingLine } from './outgoing.js';
 import { PublishChannel } from './publish-channel.js';
@@ -49,9 +50,6 @@ const channelPause = 1_000;
 /** The longest pause between two checks of deadlines, in milliseconds. */
 const longestCheck = 1_000;
 
-/** Publishes that fail at their deadlines in one turn of the event loop. For each of them the application may write a line of its log. */
-const expiredInTurn = 128;
-
 /**
  * Publishes with confirms on one channel, over all connections of a backend. A publish that is not confirmed is sent again
  * as the table in docs/decisions/0140 says, and fails at its deadline; none is forgotten.
@@ -63,6 +61,7 @@ export class Publisher {
   readonly #suspects = new WaitingLine();
   readonly #channels = new Set<PublishChannel>();
   readonly #replacements = new Replacements();
+  readonly #failing: Failing;
   /** The channel for new publishes. */
   #channel: PublishChannel | undefined;
   #connection: AmqpConnection | undefined;
@@ -80,6 +79,7 @@ export class Publisher {
     private readonly limits: PublisherLimits,
   ) {
     this.#open = new OpenPublishes(limits);
+    this.#failing = new Failing(host.clock, (outgoing, failure) => this.#finish(outgoing, failure));
     this.#began = host.clock.now();
   }
 
@@ -145,7 +145,8 @@ export class Publisher {
         };
       });
     }
-    this.#expire(Infinity, 'before the connection was closed', Infinity);
+    while (this.#expire(Infinity, 'before the connection was closed'))
+      await new Promise<void>((resolve) => after(this.host.clock, 0, resolve));
   }
 
   /** The time since this publisher was made: unlike a time since 1970, it needs no memory of its own in each publish. */
@@ -195,13 +196,14 @@ export class Publisher {
   }
 
   #decide(outgoing: Outgoing, channel: PublishChannel, failure: ClientError): void {
-    const { exchange, routingKey, mandatory = false, dropped } = outgoing.publication;
+    const { mandatory = false, dropped } = outgoing.publication;
     if (failure instanceof NackedError) {
       this.#refused(outgoing, channel);
     } else if (failure instanceof ReturnedError) {
       channel.refusingSince = undefined;
       if (!mandatory) this.#guarded(dropped, outgoing.publication);
-      this.#finish(outgoing, mandatory ? new UnroutableError(exchange, routingKey) : undefined);
+      if (!mandatory) this.#finish(outgoing, undefined);
+      else this.#failing.add(outgoing, unroutable(outgoing.publication));
     } else this.#finish(outgoing, unsendable(outgoing.publication, failure));
   }
 
@@ -210,7 +212,7 @@ export class Publisher {
     const now = this.#now();
     if (outgoing.nacks === 0) outgoing.nackedSince = now;
     if (now - outgoing.nackedSince >= this.limits.refusedFor)
-      return this.#finish(outgoing, refused(outgoing.publication));
+      return this.#failing.add(outgoing, refused(outgoing.publication));
     channel.refusingSince ??= now;
     // Unconfirmed publishes of the old channel stay there until they are confirmed.
     if (channel === this.#channel && this.#replacements.isDue(channel.refusingSince, now)) this.#retire(channel);
@@ -260,7 +262,7 @@ export class Publisher {
     const isUnused = channel.doubtful.length === 0;
     const { guilty, suspects, innocent } = verdictOn(failure, channel.doubtful.splice(0), channel.isProbing);
     const missed = this.#restore(guilty);
-    for (const [outgoing, refusal] of guilty) if (!missed.has(outgoing)) this.#finish(outgoing, refusal);
+    for (const [outgoing, refusal] of guilty) if (!missed.has(outgoing)) this.#failing.add(outgoing, refusal);
     this.#suspects.putFirst(suspects);
     this.#waiting.putFirst(innocent);
     if (!wasCurrent || this.#connection?.isOpen !== true) this.pump();
@@ -285,7 +287,7 @@ export class Publisher {
     restore(first.publication.exchange, (mayBeThere) => {
       const open = [...missed].filter(({ isOver }) => !isOver);
       if (mayBeThere) this.#waiting.putFirst(open);
-      else for (const outgoing of open) this.#finish(outgoing, guilty.get(outgoing));
+      else for (const outgoing of open) this.#failing.add(outgoing, guilty.get(outgoing) as Error);
       this.pump();
     });
     return missed;
@@ -318,9 +320,9 @@ export class Publisher {
   readonly #check = (): void => {
     const now = this.#now();
     // Publishes of the application when one fails do not schedule a check: the next one may be due at once.
-    this.#expire(now, `within ${this.limits.timeout} ms`, expiredInTurn);
+    const isMore = this.#expire(now, `within ${this.limits.timeout} ms`);
     this.#isCheckScheduled = false;
-    if (this.#open.lateAt(now) !== undefined) return this.#scheduleCheck(0);
+    if (isMore) return this.#scheduleCheck(0);
     for (const channel of this.#channels) {
       if (channel.stuckFor(now, this.#obstacle !== undefined) < this.limits.timeout / 2) continue;
       this.#retire(channel);
@@ -329,13 +331,14 @@ export class Publisher {
     if (this.#open.count > 0) this.#scheduleCheck();
   };
 
-  /** Fails the publishes whose deadline is not after this time, up to so many of them. */
-  #expire(now: number, when: string, limit: number): void {
-    for (let count = 0; count < limit; count++) {
+  /** Fails the publishes whose deadline is not after this time, as many as may fail in one turn. @returns true if there are more */
+  #expire(now: number, when: string): boolean {
+    for (let count = 0; count < failedInTurn; count++) {
       const outgoing = this.#open.lateAt(now);
-      if (outgoing === undefined) return;
-      this.#finish(outgoing, late(outgoing, when, this.#whyNot()));
+      if (outgoing === undefined) return false;
+      this.#finish(outgoing, outgoing.failure ?? late(outgoing, when, this.#whyNot()));
     }
+    return this.#open.lateAt(now) !== undefined;
   }
 
   #whyNot(): string {
