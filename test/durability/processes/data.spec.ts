@@ -56,10 +56,10 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker data', 
     const { code, output, errors } = await start('data', 'check', directory).ended;
     expect(errors).toBe('');
     expect(output.split('\n').slice(1)).toEqual([
-      "queue 'dead' in vhost '/': 1 messages",
+      "queue 'dead' in vhost '/': 1 message",
       "queue 'work' in vhost '/': 3 messages",
-      "queue 'agreed' in vhost '/': 1 messages",
-      "queue 'work' in vhost 'other': 1 messages",
+      "queue 'agreed' in vhost '/': 1 message",
+      "queue 'work' in vhost 'other': 1 message",
       'everything is as it was written',
       '',
     ]);

@@ -101,7 +101,7 @@ describe('what is held back is output by the tools for a data directory', () => 
     expect(lines.slice(1)).toMatchObject([held(hour, 2), held(hour, 3), held(3 * hour, 1)]);
     for (const line of lines.slice(1)) expect(line).not.toHaveProperty('queue');
     expect(counts).toEqual([
-      "queue 'work' in vhost '/': 1 messages",
+      "queue 'work' in vhost '/': 1 message",
       "exchange 'later' in vhost '/': 3 messages, 3 of them held back",
       'everything is as it was written',
     ]);

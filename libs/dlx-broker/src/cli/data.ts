@@ -1,6 +1,6 @@
 import type { Broker } from '../broker/index.js';
 import { isLost, type Message } from '../message/index.js';
-import { shownJson, shownText } from '../host/index.js';
+import { amount, shownJson, shownText } from '../host/index.js';
 import { damageLines, type Data } from '../store/index.js';
 import { type BodyFound, lineOf } from './data-line.js';
 import { type Contents, contentsOf, restored } from './data-restored.js';
@@ -19,7 +19,7 @@ export async function checkData(directory: string, out: Write): Promise<number> 
   const { broker, data } = await restored(directory);
   try {
     const { segments, bytes, liveBytes } = data.journal.stats;
-    await out(`${data.directory}: ${segments} segments, ${bytes} bytes, ${liveBytes} of them needed\n`);
+    await out(`${data.directory}: ${amount(segments, 'segment')}, ${bytes} bytes, ${liveBytes} of them needed\n`);
     const all = new Bodies();
     for (const contents of contentsOf(broker)) {
       const before = { lost: all.lost, unreadable: all.unreadable };
@@ -49,7 +49,7 @@ export async function exportData(directory: string, out: Write, warn: (line: str
   try {
     const all = await exportAll(broker, out);
     damageIn(data).forEach((line) => warn(shownText(line)));
-    if (all.lost > 0) warn(`${all.lost} messages are without their body`);
+    if (all.lost > 0) warn(`${amount(all.lost, 'message')} without the body`);
     if (all.reason !== undefined) {
       warn(all.line);
       return dataExit.refused;
@@ -68,7 +68,7 @@ function countLine({ vhost, queue, exchange, kept }: Contents, lost: number, unr
   const waiting = delayed > 0 ? `, ${delayed} of them held back` : '';
   const damaged = lost > 0 ? `, ${lost} of them without their body` : '';
   const later = unreadable > 0 ? `, the bodies of ${unreadable} cannot be read now` : '';
-  return `${where} in vhost '${vhost}': ${kept.length} messages${waiting}${dead}${damaged}${later}`;
+  return `${where} in vhost '${vhost}': ${amount(kept.length, 'message')}${waiting}${dead}${damaged}${later}`;
 }
 
 async function exportAll(broker: Broker, out: Write): Promise<Bodies> {

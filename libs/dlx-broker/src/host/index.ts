@@ -11,5 +11,6 @@ export { turnPace } from './pace.js';
 export { policyPatterns } from './patterns.js';
 export { bind, opened } from './open-port.js';
 export { stackless } from './stackless.js';
-export { cutText, shownJson, shownLines, shownText, withoutPasswords } from './shown-text.js';
+export { amount, cutText, shownJson, shownLines, shownText, withoutPasswords } from './shown-text.js';
+export { isThenable } from './thenable.js';
 export { after } from './timer.js';

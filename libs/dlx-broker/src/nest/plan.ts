@@ -23,7 +23,7 @@ import {
   type QueueDeclaration,
   type Topology,
 } from '../topology/index.js';
-import { isPredeclared, isShortstr, maxShortstrBytes } from '../message/index.js';
+import { isPredeclared } from '../message/index.js';
 import { type Circuits, refuseCircuits } from './circuit/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
@@ -31,6 +31,8 @@ import type { QueueOrdering } from './ordered/queue-ordering.js';
 import { retentions } from './lot-retention.js';
 import { planOrdering } from './ordered/plan-ordering.js';
 import type { Envelope } from './packets/envelope.js';
+import { queueOf } from './queue-of.js';
+import { refuseDuplicateHandlers } from './duplicate-handlers.js';
 import { unretryable, notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from './options.js';
 import { tagOf } from './outbox/ids.js';
@@ -183,23 +185,6 @@ function delaysOf(consumers: readonly ConsumerPlan[]): readonly number[] {
   );
 }
 
-/** The queue of a handler: its name, which several handlers may share, or else class and method. */
-export function queueOf({ origin, settings }: Handler): string {
-  const named = settings.queue.name ?? settings.consume?.queue;
-  if (settings.queue.name !== undefined && settings.consume?.queue !== undefined && named !== settings.consume.queue) {
-    throw new DlxConfigurationError(
-      `${origin}: @Queue names '${settings.queue.name}' and @Consume names '${settings.consume.queue}'`,
-    );
-  }
-  const queue = named ?? origin;
-  if (queue === '' || !isShortstr(queue)) {
-    throw new DlxConfigurationError(
-      `${origin}: '${queue}' cannot be the name of a queue: 1 to ${maxShortstrBytes} bytes`,
-    );
-  }
-  return queue;
-}
-
 function exchangesOfBroker({ events, requests, notices }: ResolvedOptions): Partial<Topology> {
   const own = notices === undefined ? [events, requests] : [events, requests, { name: notices, type: 'topic' }];
   const declared = own.filter(({ name, declare }: NamedExchange) => declare !== false && !isPredeclared(name));
@@ -298,53 +283,6 @@ function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(
     throw new DlxConfigurationError(`queue '${queue}': its handlers differ in ${setting}: ${claims.join(', ')}`);
   }
   return first?.handler.settings[setting];
-}
-
-/** Refuses two handlers of one request, and two handlers for every message of a queue. */
-function refuseDuplicateHandlers(handlers: readonly Handler[]): void {
-  const requests = new Map<string, Handler>();
-  const unfiltered = new Map<string, Handler>();
-  const unnamed = new Map<string, Handler>();
-  const keys = new Map<string, Handler>();
-  for (const handler of handlers) {
-    const queue = queueOf(handler);
-    if (handler.kind === 'request') {
-      refuseIdempotent(handler);
-      for (const pattern of handler.patterns) {
-        refuseWildcard(pattern, handler);
-        refuseSecond(requests, `pattern '${pattern}'`, handler, pattern);
-      }
-    }
-    if (handler.patterns.length === 0)
-      refuseSecond(unfiltered, `queue '${queue}', which no routing key tells apart`, handler, queue);
-    for (const pattern of handler.kind === 'request' ? [] : new Set(handler.patterns)) {
-      const what = `routing key '${pattern}' of queue '${queue}', so that both get each message; give one a queue of its own`;
-      refuseSecond(keys, what, handler, JSON.stringify([queue, pattern]));
-    }
-    if (queue === handler.origin) refuseSecond(unnamed, `queue '${queue}'; name it by @Queue`, handler, queue);
-  }
-}
-
-function refuseIdempotent({ settings, origin }: Handler): void {
-  if (settings.idempotence === undefined) return;
-  throw new DlxConfigurationError(
-    `@Idempotent on ${origin}: a request wants an answer each time; put it on events, or keep the answers yourself`,
-  );
-}
-
-function refuseSecond(known: Map<string, Handler>, what: string, handler: Handler, key: string): void {
-  const first = known.get(key);
-  if (first !== undefined) throw new DlxConfigurationError(`${first.origin} and ${handler.origin} both handle ${what}`);
-  known.set(key, handler);
-}
-
-/** Refuses wildcards in the pattern of a request, which has one handler. Objects (`{"cmd":"sum"}`) are compared as text. */
-function refuseWildcard(pattern: string, { origin }: Handler): void {
-  if (!pattern.startsWith('{') && pattern.split('.').some((word) => word === '*' || word === '#')) {
-    throw new DlxConfigurationError(
-      `@MessagePattern on ${origin}: '${pattern}' has wildcards, but a request has one handler`,
-    );
-  }
 }
 
 /** The routing keys of a `@Consume`. */

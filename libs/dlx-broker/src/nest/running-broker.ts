@@ -241,10 +241,13 @@ export class RunningBroker {
 
   async #drain(): Promise<void> {
     this.#closing = true;
-    const redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
-    tellReturned(this.#log, this.parts.letters.unsettled());
+    let redrives: Promise<void> | undefined;
     const interrupted = new ConnectionLostError('the application was closed while it started', false);
     await takeSteps(this.#log, [
+      () => {
+        redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
+      },
+      () => tellReturned(this.#log, this.parts.letters.unsettled()),
       () => this.parts.letters.close(),
       () => this.#report.close(),
       () => this.#consumers.cancel(),

@@ -1,4 +1,4 @@
-import { shownText } from '../host/index.js';
+import { isThenable, shownText } from '../host/index.js';
 import type { EventLog } from './event-log.js';
 import { errorFacts, stackOf, textOf } from './failure-log.js';
 
@@ -26,7 +26,7 @@ export async function takeSteps(log: EventLog, steps: readonly (() => unknown)[]
   for (const step of steps) {
     try {
       const result = step();
-      if (result instanceof Promise) await result;
+      if (isThenable(result)) await result;
     } catch (error) {
       if (first === undefined) first = { error };
       else tellUnclosed(log, error);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../broker/index.js';
-import { after, shownText } from '../../host/index.js';
+import { after, isThenable, shownText } from '../../host/index.js';
 import { nearestWord } from '../../options/index.js';
 import type { RabbitMqCredentials, Supplied } from './options.js';
 
@@ -57,10 +57,7 @@ export function misnamedIn(given: object, name: 'user' | 'password'): string {
 export const isExternal = (given: unknown): given is { readonly mechanism: 'EXTERNAL' } =>
   typeof given === 'object' && given !== null && (given as { readonly mechanism?: unknown }).mechanism === 'EXTERNAL';
 
-const isThenable = <T>(value: T | Promise<T>): value is Promise<T> =>
-  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
-
-function inTime<T>(given: Promise<T>, { clock, limit, waits }: SupplyHost): Promise<T> {
+function inTime<T>(given: PromiseLike<T>, { clock, limit, waits }: SupplyHost): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`it gave no value within ${limit} ms (option 'connectTimeout')`));
     const cancel = after(clock, limit, late);

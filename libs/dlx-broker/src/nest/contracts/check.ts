@@ -1,4 +1,4 @@
-import type { OwnTimers } from '../../host/index.js';
+import { isThenable, type OwnTimers } from '../../host/index.js';
 import { describeError } from '../failure.js';
 import { ContractError } from './contract-error.js';
 import type { StandardSchema } from './standard-schema.js';
@@ -67,9 +67,6 @@ export function breachOf(term: Term, value: unknown): ContractError | undefined 
   }
   return undefined;
 }
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 
 function inTime(term: Term, answer: PromiseLike<unknown>, { timers, failsAtClose }: SchemaTimers): Promise<Verdict> {
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { shownText, withoutPasswords } from '../../host/index.js';
+import { isThenable, shownText, withoutPasswords } from '../../host/index.js';
 import { notAPromise } from '../../options/index.js';
 import type { DlxContext } from '../context.js';
 import type { EventLog } from '../event-log.js';
@@ -102,7 +102,7 @@ export class IdempotencyGuard {
     } catch (error) {
       return failed(error);
     }
-    if (!isPromise(answer)) return next(answer);
+    if (!isThenable(answer)) return next(answer);
     // A rejection that is not handled here would end the process.
     Promise.resolve(answer)
       .then(next, failed)
@@ -143,7 +143,3 @@ const describe = (error: unknown): string => {
   const { name, message } = describeError(error);
   return shownText(withoutPasswords(message === '' ? name : message), 1_000);
 };
-
-/** True also for promises of another library or another realm. */
-const isPromise = <T>(answer: T | PromiseLike<T>): answer is PromiseLike<T> =>
-  typeof (answer as Partial<PromiseLike<T>> | undefined)?.then === 'function';

@@ -29,7 +29,7 @@ export function cannotOpen(cause: unknown): StoreError {
     case 'ENOTDIR':
       return new StoreError(
         'vanished',
-        `${text}: the data directory is not there. Nothing was written; make it, or mount its disk, and start again`,
+        `${text}: the data directory is not there. Nothing was written; make it, or mount its disk, and try again`,
         { cause },
       );
     case 'EACCES':
@@ -37,20 +37,20 @@ export function cannotOpen(cause: unknown): StoreError {
     case 'EROFS':
       return new StoreError(
         'not-allowed',
-        `${text}: the data directory cannot be used. Nothing was changed; let this process read and write there, and start again`,
+        `${text}: the data directory cannot be used. Nothing was changed; let this process read and write there, and try again`,
         { cause },
       );
     case 'ENOSPC':
     case 'EDQUOT':
       return new StoreError(
         'disk-full',
-        `${text}: the disk of the data directory is full. Nothing that was kept is lost; make room, and start again`,
+        `${text}: the disk of the data directory is full. Nothing that was kept is lost; make room, and try again`,
         { cause },
       );
     default:
       return new StoreError(
         'disk-failed',
-        `${text}: the data directory cannot be read. Nothing was changed; check the disk, and start again`,
+        `${text}: the data directory cannot be read. Nothing was changed; check the disk, and try again`,
         { cause },
       );
   }
