@@ -239,6 +239,11 @@ export interface Backend extends Capabilities {
   /** The clock of the backend: that of the host, or in tests a `ManualClock`. */
   readonly clock: Clock;
   /**
+   * Milliseconds since 1970. Inside a delivery it is the time of the command that caused the delivery, which costs no reading of the
+   * clock. Undefined: `clock.now()`.
+   */
+  readonly now?: () => number;
+  /**
    * Settles when it is connected. Idempotent.
    * @throws ConnectError when the retries of the start are used up; after a first success it reconnects by itself
    */

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
-import { catchError, of, throwError, type Observable } from 'rxjs';
+import { catchError, Observable, Subscriber, throwError } from 'rxjs';
 import { DlxContext } from './context.js';
 import { readable } from './failure.js';
 import { mayFilter } from './filters.js';
@@ -55,17 +55,56 @@ function captureHook(config: ApplicationConfig, hooks: PreRequestHooks): PreRequ
     const context: unknown = execution.getArgByIndex(1);
     if (!(context instanceof DlxContext)) return next();
     context.markHooked();
-    const caught = (error: unknown): Observable<unknown> => {
-      context.capture(error);
-      // A hook around this one has to get the error.
-      const isOutermost = hooks.getGlobalPreRequestHooks()[0] === hook;
-      return isOutermost && !mayFilter(config, execution, error)
-        ? of(new Refusal(byDefault(error)))
-        : throwError(() => error);
-    };
-    return next().pipe(catchError(caught));
+    return new Captured(next(), context, isRefused, execution);
   };
+  /** True if no filter of the application gets the error. A hook around this one has to get the error. */
+  const isRefused = (execution: ExecutionContext, error: unknown): boolean =>
+    hooks.getGlobalPreRequestHooks()[0] === hook && !mayFilter(config, execution, error);
   return Object.assign(hook, { [captures]: true });
+}
+
+type IsRefused = (execution: ExecutionContext, error: unknown) => boolean;
+
+/** The result of a handler, whose error the context of the message notes. RxJS's `catchError` would make several closures for each message. */
+class Captured extends Observable<unknown> {
+  constructor(
+    readonly result: Observable<unknown>,
+    readonly context: DlxContext,
+    readonly isRefused: IsRefused,
+    readonly execution: ExecutionContext,
+  ) {
+    super(subscribeCapturing);
+  }
+}
+
+/** RxJS calls it as a method of the observable. */
+function subscribeCapturing(this: Observable<unknown>, subscriber: Subscriber<unknown>): void {
+  const captured = this as Captured;
+  captured.result.subscribe(new Capturing(subscriber, captured));
+}
+
+/** Passes the values of a handler, and its error as {@link captureErrors} says. */
+class Capturing extends Subscriber<unknown> {
+  constructor(
+    private readonly subscriber: Subscriber<unknown>,
+    private readonly captured: Captured,
+  ) {
+    super(subscriber); // which unsubscribes this one when it ends
+  }
+
+  protected override _error(error: unknown): void {
+    const { subscriber } = this;
+    const { context, isRefused, execution } = this.captured;
+    try {
+      this.unsubscribe(); // what the handler does at the end of its stream comes first, and may fail
+      context.capture(error);
+      if (!isRefused(execution, error)) return subscriber.error(error);
+    } catch (failure) {
+      return subscriber.error(failure);
+    }
+    subscriber.next(new Refusal(byDefault(error)));
+    subscriber.complete();
+  }
 }
 
 /** Notes the error of a message of this library. @returns undefined for an error of anything else */

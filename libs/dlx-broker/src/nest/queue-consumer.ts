@@ -38,6 +38,8 @@ export class QueueConsumer {
   /** The messages in hand of handlers with `@Ordered`; undefined for others. */
   #ordered: OrderedQueue | undefined;
   readonly #answering: Answering;
+  /** One function for all messages. */
+  readonly #settled = ({ epoch }: Handling): void => this.#done(epoch);
   readonly #refusals: Refusals;
 
   constructor(
@@ -248,7 +250,7 @@ export class QueueConsumer {
     this.#atWork++;
     const epoch = planned.circuit?.begin();
     const handling = { delivery, planned, context, replies, epoch, span: undefined, begunAt: undefined };
-    this.attempts.single(handling, data, () => this.#done(epoch));
+    this.attempts.single(handling, data, this.#settled);
   }
 
   /** Puts a message into the lane of its key. The first handler that it matches gives the key. */

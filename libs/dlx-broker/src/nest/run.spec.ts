@@ -5,7 +5,7 @@ import { Message } from '../message/index.js';
 import { DlxContext } from './context.js';
 import type { Handler, Outcome, PlannedHandler } from './handler.js';
 import { readSettings } from './handler-settings.js';
-import { runHandler } from './run.js';
+import { HandlerRun } from './run.js';
 
 const context = (): DlxContext =>
   new DlxContext({ message: new Message('', 'q', {}, new Uint8Array()), queue: 'q' } as BackendDelivery);
@@ -14,7 +14,16 @@ const context = (): DlxContext =>
 function outcomeOf(invoke: Handler['invoke']): Promise<Outcome> {
   const handler: Handler = { origin: 'A.b', kind: 'event', patterns: ['x'], settings: readSettings([], 'A.b'), invoke };
   const planned: PlannedHandler = { handler, queue: 'q', retry: undefined, outbox: undefined };
-  return new Promise((resolve) => runHandler(planned, 1, context(), undefined, resolve));
+  return new Promise((resolve) => {
+    class Run extends HandlerRun {
+      protected override end = resolve;
+      constructor() {
+        super(context(), undefined);
+        this.run(planned, 1);
+      }
+    }
+    return new Run();
+  });
 }
 
 describe('a handler succeeds with', () => {

@@ -1,55 +1,113 @@
-import { isObservable } from 'rxjs';
+import { isObservable, type Observable } from 'rxjs';
 import type { Done } from '../backend/index.js';
 import { Refusal } from './capture.js';
 import type { DlxContext } from './context.js';
-import { succeeded, type End, type PlannedHandler } from './handler.js';
-import type { Replies } from './replies.js';
-import { StreamRun } from './stream-run.js';
-
-const doNothing = (): void => undefined;
-
-/** A function for the outcome of the last reply. */
-const publishedBy =
-  (context: DlxContext, end: End): Done =>
-  (failure) => {
-    if (failure === undefined) return end(succeeded);
-    context.capture(failure);
-    end({ failed: true, failure });
-  };
+import { type Outcome, type PlannedHandler, succeeded } from './handler.js';
+import type { AnswerStream, Replies } from './replies.js';
 
 /**
  * Runs a handler to the end of its result: a value, a promise or a stream. An empty stream is a success. A request is answered
- * meanwhile, and ends when its last reply was published. It never throws.
- * @returns a function that stops it early: its stream is unsubscribed, and `end` is not called any more
+ * meanwhile, and ends when its last reply was published. It is one object and no closures, because each message has one.
  */
-export function runHandler(
-  planned: PlannedHandler,
-  data: unknown,
-  context: DlxContext,
-  replies: Replies | undefined,
-  end: End,
-): () => void {
-  let stop: (() => void) | undefined;
-  // The settlement answers a failed request, because it may be retried first.
-  const fail = (failure: unknown): void => end({ failed: true, failure });
-  const settle = (result: unknown): void => {
-    if (stop === doNothing) return;
-    if (result instanceof Refusal) fail(result.failure);
-    else if (isObservable(result)) {
-      const run = new StreamRun(replies, publishedBy(context, end), end);
-      stop = () => run.stop();
-      run.start(result);
-    } else if (replies === undefined) end(succeeded);
-    else replies.only(result, publishedBy(context, end));
-  };
-  try {
-    planned.handler.invoke(data, context).then(settle, fail);
-  } catch (error) {
-    fail(error);
+export abstract class HandlerRun implements AnswerStream {
+  #isOver = false;
+  #subscription: { unsubscribe?(): void } | undefined;
+
+  /** @param replies where the values go, if the message is a request */
+  constructor(
+    protected readonly context: DlxContext,
+    private readonly replies: Replies | undefined,
+  ) {}
+
+  /** Called with the outcome, unless the run was stopped before. */
+  protected abstract end(outcome: Outcome): void;
+
+  /** Calls the handler. It never throws. */
+  protected run({ handler }: PlannedHandler, data: unknown): void {
+    try {
+      handler.invoke(data, this.context).then(
+        (result) => this.#take(result),
+        (failure: unknown) => this.#fail(failure),
+      );
+    } catch (error) {
+      this.#fail(error);
+    }
   }
-  return () => {
-    const running = stop;
-    stop = doNothing;
-    running?.();
-  };
+
+  /** Stops the run early: its stream is unsubscribed, and {@link end} is not called any more. */
+  protected stop(): void {
+    if (!this.#isOver) this.#leave();
+  }
+
+  next(value: unknown): void {
+    if (value instanceof Refusal) this.error(value.failure);
+    else if (!this.#isOver) this.replies?.next(value);
+  }
+
+  error(failure: unknown): void {
+    if (!this.#isOver && this.#leave()) this.#fail(failure);
+  }
+
+  complete(): void {
+    if (this.#isOver || !this.#leave()) return;
+    if (this.replies === undefined) this.end(succeeded);
+    else this.replies.complete(this.#published());
+  }
+
+  gone(): void {
+    if (!this.#isOver && this.#leave()) this.end(succeeded);
+  }
+
+  faulty(failure: Error): void {
+    if (!this.#isOver && this.#leave()) this.#failed(failure);
+  }
+
+  #take(result: unknown): void {
+    if (this.#isOver) return;
+    if (isObservable(result)) return this.#follow(result);
+    this.#isOver = true;
+    if (result instanceof Refusal) this.#fail(result.failure);
+    else if (this.replies === undefined) this.end(succeeded);
+    else this.replies.only(result, this.#published());
+  }
+
+  #follow(stream: Observable<unknown>): void {
+    this.replies?.begin(this);
+    try {
+      this.#subscription = stream.subscribe(this);
+    } catch (error) {
+      this.error(error); // an observable of another library may throw on subscribe
+    }
+    if (this.#isOver) this.#subscription?.unsubscribe?.();
+    else this.replies?.watch();
+  }
+
+  /** Unsubscribes the stream. @returns false if that failed, which is the outcome then */
+  #leave(): boolean {
+    this.#isOver = true;
+    this.replies?.unwatch();
+    try {
+      this.#subscription?.unsubscribe?.();
+      return true;
+    } catch (failure) {
+      this.#fail(failure); // the code that runs on unsubscribe belongs to the handler
+      return false;
+    }
+  }
+
+  /** The settlement answers a failed request, because it may be retried first. */
+  #fail(failure: unknown): void {
+    this.end({ failed: true, failure });
+  }
+
+  /** A function for the outcome of the last reply. */
+  #published(): Done {
+    return (failure) => (failure === undefined ? this.end(succeeded) : this.#failed(failure));
+  }
+
+  /** A reply could not be sent. */
+  #failed(failure: Error): void {
+    this.context.capture(failure);
+    this.#fail(failure);
+  }
 }

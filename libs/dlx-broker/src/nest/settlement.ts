@@ -59,7 +59,7 @@ export class Settlement implements SettlementState {
     const retrying = new Retrying(waitQueues);
     this.#holding = new Holding(retrying, () => backend.clock.now());
     this.#denials = new Denials(lines);
-    this.notes = new FailureNotes(options, backend.clock, lines);
+    this.notes = new FailureNotes(options, backend.clock, lines, backend.now);
     this.#log = new FailureLog(lines, options.logFailures);
     this.#republishing = new Republishing(this, retrying, this.#holding, this.#log, this.#traces);
   }

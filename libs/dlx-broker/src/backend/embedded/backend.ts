@@ -99,6 +99,8 @@ export class EmbeddedBackend implements Backend {
     return this.broker.clock;
   }
 
+  readonly now = (): number => this.#connection?.vhost.scheduler.time ?? this.clock.now();
+
   /** The number of unsettled deliveries. */
   get unsettled(): number {
     let count = 0;

@@ -78,3 +78,16 @@ it('a publish in the callback has the time of the clock (rule B4)', () => {
   publishText(scene.publishing, '', 'q', 'first');
   expect(scene.publishing.get('dead')?.messageCount).toBe(0);
 });
+
+it('the time in the callback is that of the command, and afterwards that of the clock', () => {
+  const times: number[] = [];
+  const scene = arrange(10, (_, { vhost }, clock) => {
+    clock.later += 20;
+    times.push(vhost.scheduler.time);
+  });
+  scene.consume();
+  const before = scene.clock.now();
+  publishText(scene.publishing, '', 'q', 'first');
+  times.push(scene.publishing.vhost.scheduler.time);
+  expect(times).toEqual([before, before + 20]);
+});

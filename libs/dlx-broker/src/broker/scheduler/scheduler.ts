@@ -96,6 +96,11 @@ export class Scheduler {
     return this.#now;
   }
 
+  /** The time of the command that is being executed, or whose outputs are being sent; otherwise that of the clock. */
+  get time(): number {
+    return this.#depth > 0 || this.#sending ? this.#now : this.clock.now();
+  }
+
   /**
    * Begins an ack. Inside an output it gets the time of the command that sends the output: a consumer that acks in its callback
    * causes no further reading of the clock.
@@ -300,12 +305,9 @@ export class Scheduler {
 
   /** Fires the timers that are due. With a pace it fires one for each step that is left, and the others in later turns. */
   #fire(now: number): void {
-    while (this.#steps > 0) {
-      if (!this.timers.fireNext(now)) {
-        this.#isFiring = false;
-        return;
-      }
-      this.#steps--;
+    while (this.#isFiring && this.#steps > 0) {
+      if (this.timers.fireNext(now)) this.#steps--;
+      else this.#isFiring = false;
     }
   }
 

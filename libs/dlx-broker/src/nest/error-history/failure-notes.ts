@@ -45,11 +45,13 @@ export class FailureNotes {
     private readonly options: NotesOptions,
     private readonly clock: Clock,
     private readonly log: EventLog,
+    /** See {@link Backend.now}. */
+    private readonly now: () => number = () => clock.now(),
   ) {}
 
   /** The time at which an attempt begins; undefined without a history. */
   begin(): number | undefined {
-    return this.options.errorHistory === 0 ? undefined : this.clock.now();
+    return this.options.errorHistory === 0 ? undefined : this.now();
   }
 
   /** `dlx-error-*` of an error. */
