@@ -32,7 +32,7 @@ import type { ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
 import { Publisher, type PublisherHost } from './publisher/publisher.js';
 import { RabbitMqReplies } from './replies.js';
-import { Calls, mayPass, textOf, triedAgain } from './declarations/calls.js';
+import { Calls, inTime, mayPass, textOf, triedAgain } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 import { existingIn } from './declarations/existing.js';
@@ -293,7 +293,7 @@ export class RabbitMqBackend implements Backend {
       const link = await this.#connected(limit);
       const calls = new Calls(link.connection);
       try {
-        return await work(calls, link);
+        return await inTime(this.clock, work(calls, link), limit);
       } catch (error) {
         if (error instanceof TopologyError || error instanceof ServerError) throw error;
         const mayRetry = !this.#isClosed && (!link.connection.isOpen || mayPass(error));

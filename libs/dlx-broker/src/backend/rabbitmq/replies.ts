@@ -1,5 +1,5 @@
 import type { Clock } from '../../broker/index.js';
-import { after } from '../../host/index.js';
+import { after, callEach } from '../../host/index.js';
 import { Message } from '../../message/index.js';
 import type { Done, Publication, ReplyChannel } from '../backend.js';
 import { ConnectionLostError, OverloadedError, ServerError } from '../errors.js';
@@ -92,7 +92,7 @@ export class RabbitMqReplies implements ReplyChannel {
   #learnt(address: string): void {
     this.#cancelTimer?.();
     this.#address = address;
-    for (const waiting of this.#waiting.splice(0)) this.#send(waiting, address);
+    callEach(this.#waiting.splice(0), (waiting) => this.#send(waiting, address), this.host.fault);
   }
 
   #send({ publication, done }: Waiting, address: string): void {
@@ -117,11 +117,12 @@ export class RabbitMqReplies implements ReplyChannel {
     this.host.left(this);
     if (this.#channel?.isOpen === true) this.#channel.close();
     const failure = reason ?? new ConnectionLostError('the channel of replies is closed', false);
-    try {
-      for (const { done } of this.#waiting.splice(0)) done?.(failure);
-      if (reason !== undefined) this.lost(reason);
-    } catch (error) {
-      this.host.fault(error);
-    }
+    const reports = this.#waiting.splice(0).map(
+      ({ done }) =>
+        () =>
+          done?.(failure),
+    );
+    if (reason !== undefined) reports.push(() => this.lost(reason));
+    callEach(reports, (report) => report(), this.host.fault);
   }
 }

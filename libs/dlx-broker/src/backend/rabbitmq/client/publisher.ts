@@ -79,15 +79,14 @@ class ChannelPublisher implements ConfirmPublisher {
   }
 
   #confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void {
-    const [oldest, next] = this.#outstanding.range;
+    const [, next] = this.#outstanding.range;
     // Tag 0 with `multiple` is all of them.
     const last = multiple && deliveryTag === 0 ? next - 1 : deliveryTag;
     if (last >= next || (last === 0 && !multiple)) throw unknownTag(deliveryTag);
-    for (let tag = multiple ? oldest : last; tag <= last; tag++) {
-      const publish = this.#outstanding.take(tag);
-      if (publish !== undefined) this.#settle(publish, failureOf(publish, ok));
-      else if (!multiple) throw unknownTag(deliveryTag);
-    }
+    if (multiple) return this.#outstanding.takeTo(last, (each) => this.#settle(each, failureOf(each, ok)));
+    const publish = this.#outstanding.take(last);
+    if (publish === undefined) throw unknownTag(deliveryTag);
+    this.#settle(publish, failureOf(publish, ok));
   }
 
   #returned(message: ReturnedMessage): void {
@@ -99,11 +98,8 @@ class ChannelPublisher implements ConfirmPublisher {
 
   #closed(failure: ClientError | undefined): void {
     const error = failure ?? new ChannelClosedError(200, 'the client closed it', '');
-    const [oldest, next] = this.#outstanding.range;
-    for (let tag = oldest; tag < next; tag++) {
-      const publish = this.#outstanding.take(tag);
-      if (publish !== undefined) this.#settle(publish, error);
-    }
+    const [, next] = this.#outstanding.range;
+    this.#outstanding.takeTo(next - 1, (publish) => this.#settle(publish, error));
     this.#events.closed(failure);
   }
 

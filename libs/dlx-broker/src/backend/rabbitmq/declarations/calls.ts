@@ -1,3 +1,5 @@
+import type { Clock } from '../../../broker/index.js';
+import { after } from '../../../host/index.js';
 import type { AmqpChannel, AmqpConnection, Answer, Done } from '../client/api.js';
 import { ChannelClosedError } from '../client/errors.js';
 
@@ -18,6 +20,15 @@ export function mayPass(error: unknown): boolean {
   const code = codeOf(error);
   if (code === 541 || code === 506) return true;
   return code === 404 && /home node|is down|no leader|unavailable|timeout/i.test(textOf(error));
+}
+
+/** @param limit milliseconds since 1970 @throws Error when the work has not ended by then; the work goes on */
+export function inTime<T>(clock: Clock, work: Promise<T>, limit: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new Error('the server gave no answer in time'));
+    const cancel = after(clock, Math.max(0, limit - clock.now()), late);
+    void work.then(resolve, reject).finally(cancel);
+  });
 }
 
 /** Runs commands as promises. An error closes the channel, and the next command opens another. For declarations, not for messages. */

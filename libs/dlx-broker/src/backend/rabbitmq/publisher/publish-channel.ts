@@ -12,6 +12,8 @@ export class PublishChannel implements SentOn {
   isRetired = false;
   /** True if the last publish is a suspect. While it is unconfirmed, nothing else is sent. */
   isProbing = false;
+  /** True if the server has confirmed, refused or returned a publish. */
+  hasAnswered = false;
   /** The time of the first nack since the last accepted message; undefined if there was none. */
   refusingSince: number | undefined;
   /** True if the server has confirmed or refused a publish since the last check. */
@@ -45,6 +47,7 @@ export class PublishChannel implements SentOn {
   /** The server has confirmed, refused or returned a publish. */
   moved(): void {
     this.#hasMoved = true;
+    this.hasAnswered = true;
   }
 
   /** Called at regular intervals. @returns the milliseconds for which confirms have been due and none came */

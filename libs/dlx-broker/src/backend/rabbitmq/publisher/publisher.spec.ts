@@ -351,16 +351,21 @@ describe('a channel that the server closed', () => {
   });
 
   it('404: the guilty one may have failed at its deadline before; the only one that is left is innocent', () => {
-    const { clock, publish, channel, shown } = arrange({ timeout: 10_000 });
+    const { clock, publish, channel, channels, shown } = arrange({ timeout: 10_000 });
     publish('a', { exchange: 'gone' });
-    clock.advance(9_000);
+    for (const text of ['c', 'd', 'e']) {
+      clock.advance(3_000);
+      publish(text);
+      channel().answer(undefined, text); // the channel is not stuck
+    }
     publish('b');
     clock.advance(2_000);
-    expect(shown()).toEqual({ a: 'UnconfirmedError' });
+    expect([channels.length, channel().texts]).toEqual([1, ['a', 'b']]);
+    expect(shown()).toMatchObject({ a: 'UnconfirmedError' });
     channel().end(notFound);
     expect(channel().texts).toEqual(['b']);
     channel().answer();
-    expect(shown()).toEqual({ a: 'UnconfirmedError', b: 'taken' });
+    expect(shown()).toMatchObject({ a: 'UnconfirmedError', b: 'taken' });
   });
 
   it('404 with a name that is cut off: the only publish fails, and is not sent for ever', () => {
@@ -369,6 +374,15 @@ describe('a channel that the server closed', () => {
     publish('a', { exchange });
     channel().end(new ChannelClosedError(404, `NOT_FOUND - no exchange '${exchange}`.slice(0, 255), 'basic.publish'));
     expect(shown()).toEqual({ a: 'ServerError' });
+  });
+
+  it('404 that names another exchange than that of the only publish: it fails, and is not sent for ever', () => {
+    const { publish, channel, channels, shown } = arrange();
+    publish('a');
+    publish('b');
+    for (let closes = 1; closes <= 3; closes++) channel().end(notFound);
+    expect(shown()).toEqual({ a: 'ServerError', b: 'ServerError' });
+    expect(channels).toHaveLength(4);
   });
 
   it('406 names nothing: they are sent one at a time, and the one that closes the channel again fails', () => {
@@ -554,6 +568,21 @@ describe('where the server allows no further channel', () => {
     channel().answer();
     expect([channels.length, shown()]).toEqual([2, { a: 'OverloadedError', b: 'taken' }]);
   });
+});
+
+it('a server that closes each channel after a publish, with no reason, is not called in a loop', () => {
+  const { clock, publish, channels, channel, shown } = arrange();
+  publish('a');
+  for (let second = 1; second <= 3; second++) {
+    channel().end(new ChannelClosedError(200, 'OK', ''));
+    expect(channels).toHaveLength(second);
+    clock.advance(1_000);
+    expect(channel().texts).toEqual(['a']);
+  }
+  channel().answer();
+  publish('b');
+  channel().end(new ChannelClosedError(200, 'OK', ''));
+  expect([channels.length, channel().texts, shown()]).toEqual([5, ['b'], { a: 'taken' }]);
 });
 
 it('a server that closes each channel at once is not called in a loop', () => {

@@ -259,15 +259,16 @@ export class Publisher {
     this.#channels.delete(channel);
     const wasCurrent = channel === this.#channel;
     if (wasCurrent) this.#channel = undefined;
-    const isUnused = channel.doubtful.length === 0;
+    const count = channel.doubtful.length;
     const { guilty, suspects, innocent } = verdictOn(failure, channel.doubtful.splice(0), channel.isProbing);
     const missed = this.#restore(guilty);
     for (const [outgoing, refusal] of guilty) if (!missed.has(outgoing)) this.#failing.add(outgoing, refusal);
     this.#suspects.putFirst(suspects);
     this.#waiting.putFirst(innocent);
+    const isFruitless = count === 0 || (!channel.hasAnswered && innocent.length === count);
     if (!wasCurrent || this.#connection?.isOpen !== true) this.pump();
-    // A server that closes each channel although nothing is published must not be called in a loop without a pause.
-    else if (isUnused) this.#needChannelLater(this.#connection);
+    // A server that closes each channel without a reason must not be called in a loop without a pause.
+    else if (isFruitless) this.#needChannelLater(this.#connection);
     else this.#needChannel(this.#connection);
   }
 

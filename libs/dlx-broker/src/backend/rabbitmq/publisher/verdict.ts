@@ -59,8 +59,10 @@ function guiltyOf(failure: Refusal, doubtful: readonly Outgoing[]): readonly Out
   // A string is at most 255 bytes, so a long name is cut off.
   const namesExchange = (code === 404 || code === 403) && /exchange '.*' in vhost '/s.test(text);
   if (!namesExchange) return isOnly ? doubtful : [];
-  return doubtful.filter(({ publication: { exchange, routingKey } }) => {
+  const named = doubtful.filter(({ publication: { exchange, routingKey } }) => {
     if (!text.includes(`exchange '${exchange === '' ? 'amq.default' : exchange}'`)) return false;
     return !text.includes("access to topic '") || text.includes(`access to topic '${routingKey}'`);
   });
+  // The text may name an exchange that the server was led to. Sent again, the only publish would close each channel.
+  return named.length === 0 && isOnly ? doubtful : named;
 }
