@@ -17,6 +17,8 @@ export interface OpenBrokerOptions {
   readonly clock?: Clock | undefined;
   /** The data directory. Default: none, and nothing survives the end of the process. */
   readonly data?: (DataOptions & { readonly directory: string }) | undefined;
+  /** Gives up an opening, which then fails with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Receivers of log lines and faults. */
@@ -35,10 +37,10 @@ export interface OpenedBroker {
   close(): Promise<void>;
 }
 
-/** Makes a broker, and restores it from its data directory. @throws StoreError if the directory cannot be used */
+/** Makes a broker, and restores it from its data directory. @throws StoreError if the directory cannot be used, or the reason of the signal */
 export async function openBroker(options: OpenBrokerOptions, reporter: Reporter): Promise<OpenedBroker> {
-  const { rabbitmq, consumerTimeout, clock = new SystemClock(), data: kept } = options;
-  const data = kept && (await openDirectory(kept, clock, reporter));
+  const { rabbitmq, consumerTimeout, clock = new SystemClock(), data: kept, signal } = options;
+  const data = kept && (await openDirectory({ ...kept, ...(signal && { signal }) }, clock, reporter));
   const broker = new Broker({
     clock,
     names: randomNames,
@@ -65,7 +67,7 @@ export async function openBroker(options: OpenBrokerOptions, reporter: Reporter)
 
 /** The code of the store is loaded only when a data directory is used. */
 async function openDirectory(
-  { directory, ...options }: NonNullable<OpenBrokerOptions['data']>,
+  { directory, ...options }: NonNullable<OpenBrokerOptions['data']> & Pick<OpenBrokerOptions, 'signal'>,
   clock: Clock,
   { notice, log }: Reporter,
 ): Promise<Data> {

@@ -39,6 +39,11 @@ export interface ServeOptions extends Reporter {
    * container limit. Above 1: bytes. Default 0.4.
    */
   readonly memoryLimit?: number;
+  /**
+   * Gives up a start, which may take seconds with a large data directory: nothing stays open, and the data directory is as it was. Without
+   * effect once the broker has started.
+   */
+  readonly signal?: AbortSignal;
 }
 
 /** A running stand-alone broker, and its ports. */
@@ -53,7 +58,8 @@ export interface Served {
 
 /**
  * Starts a stand-alone broker and opens its ports.
- * @throws an error if a port cannot be opened, or if the definitions, the users or the data directory are invalid
+ * @throws an error if a port cannot be opened, or if the definitions, the users or the data directory are invalid; the reason of
+ * the signal
  */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
   const {
@@ -69,6 +75,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     notice,
     log,
   } = options;
+  options.signal?.throwIfAborted();
   const own = await openBroker(options, options);
   const { broker, data } = own;
   const amqp = { ...options.amqp, ...(tls && { tls }), ...(limits && { limits }) };
@@ -78,6 +85,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     await own.close();
   };
   try {
+    options.signal?.throwIfAborted();
     for (const name of virtualHosts) broker.addVirtualHost(name);
     if (definitions === undefined) refuseUnknownVhosts(broker, users ?? []);
     if (users !== undefined || broker.access.users().length === 0) addUsers(broker, users ?? [guestOf('/')]);
@@ -86,6 +94,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
       refuseUnknownVhosts(broker, users ?? []);
     }
     await listeners.open();
+    options.signal?.throwIfAborted();
     return { broker, amqp: listeners.amqp as Listener, http: listeners.http, metrics: listeners.metrics, close };
   } catch (error) {
     await close();

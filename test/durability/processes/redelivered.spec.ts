@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import amqplib, { type ConfirmChannel, type GetMessage } from 'amqplib';
@@ -12,9 +13,14 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function serve(directory: string): Promise<ConfirmChannel> {
-  const child = start('serve', '--amqp', '127.0.0.1:0', '--log-level', 'error', '--data', directory);
+function run(directory: string, level = 'error'): Child {
+  const child = start('serve', '--amqp', '127.0.0.1:0', '--log-level', level, '--data', directory);
   running.push(child);
+  return child;
+}
+
+async function serve(directory: string): Promise<ConfirmChannel> {
+  const child = run(directory);
   const connection = await amqplib.connect(`amqp://${addressIn(await child.ready)}`);
   connection.on('error', () => undefined); // it is killed
   return connection.createConfirmChannel();
@@ -65,4 +71,27 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('what was in hands 
       expect(await take(channel, 'classic', 4)).toEqual(['a again', 'b again', 'c again', 'd again']);
     },
   );
+});
+
+describe.skipIf(!isBuilt && process.env['CI'] === undefined)('a server that is stopped while it starts', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends well at %s, and marks no message as redelivered', async (signal) => {
+    const directory = join(folder, signal);
+    const channel = await serve(directory);
+    await channel.assertQueue('work', { durable: true });
+    await publish(channel, 'work', 'one');
+    const [first] = running.splice(0) as [Child];
+    first.process.kill('SIGTERM');
+    await first.ended;
+    // The next start waits for a sign of life of this process, for ten seconds.
+    const unseen = 'process-7-0000abcd.lock';
+    writeFileSync(join(directory, unseen), JSON.stringify({ pid: 7, boot: 'earlier' }));
+    const kept = readdirSync(directory);
+    const second = run(directory, 'info');
+    while (readdirSync(directory).filter((name) => name.endsWith('.lock')).length < 2) await setTimeout(5);
+    second.process.kill(signal);
+    expect(await second.ended).toEqual({ code: 0, output: '', errors: `info ${signal}: the start is given up\n` });
+    expect(readdirSync(directory)).toEqual(kept);
+    rmSync(join(directory, unseen));
+    expect(await take(await serve(directory), 'work', 1)).toEqual(['one fresh']);
+  });
 });

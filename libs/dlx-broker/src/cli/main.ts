@@ -209,6 +209,10 @@ async function ctl(): Promise<void> {
 }
 
 async function serveUntilSignal(flags: Flags): Promise<void> {
+  const start = new AbortController();
+  let stop = (signal: string): void => start.abort(signal);
+  // Before the data directory is opened: the first process of a container gets only the signals that it handles.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
   const [{ serve }, { readConfig }, { settingsOf }, { bracketed, shownLines, shownText }] = await Promise.all([
     import('../serve.js'),
     import('./config-file.js'),
@@ -224,8 +228,13 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
     ...options,
     log: (error) => log('error', shownLines(output(error))),
     notice: (text) => log('info', shownText(text)),
+    signal: start.signal,
+  }).catch((error: unknown) => {
+    if (!start.signal.aborted || error !== start.signal.reason) throw error;
+    log('info', `${error}: the start is given up`);
+    process.exit(0);
   });
-  const stop = (signal: string): void => {
+  stop = (signal) => {
     log('info', `${signal}: closing ${served.amqp.connections.size} connections`);
     // The log says why not everything could be kept.
     served.close().then(
@@ -236,7 +245,6 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
       },
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
   const shown = ({ host, port }: { readonly host: string; readonly port: number }): string =>
     `${bracketed(host)}:${port}`;
   // The only line on standard output: the parent process may wait for it.

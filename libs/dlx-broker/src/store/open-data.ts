@@ -35,7 +35,7 @@ export interface Data {
 /**
  * Opens a data directory and locks it for this process. A missing directory is created, but not its parents, so that a disk
  * that is not mounted is noticed.
- * @throws StoreError when the directory cannot be used; then nothing in it has changed
+ * @throws StoreError when the directory cannot be used, or the reason of the signal in the options; then nothing in it has changed
  */
 export async function openData(path: string, options: DiskJournalOptions = {}): Promise<Data> {
   const directory = resolve(path);
@@ -48,7 +48,7 @@ export async function openData(path: string, options: DiskJournalOptions = {}): 
     disk.fail(cause);
     opened?.fail(cause);
   };
-  const lock = await lockDirectory(directory, { lost });
+  const lock = await lockDirectory(directory, { lost, signal: options.signal });
   try {
     const journal = await DiskJournal.open(disk, { ...options, afterCrash: !isNew && names.includes(inUse) });
     opened = journal;

@@ -57,6 +57,7 @@ export class DiskJournal implements Journal {
   readonly #commits: Commits;
   readonly #afterCrash: boolean;
   readonly #hinted: number;
+  readonly #signal: AbortSignal | undefined;
   #isDropping = false;
   /** Without it, dropping entries would keep the async context of the client that deleted the queue. */
   readonly #home = new AsyncResource('DlxJournalDrops');
@@ -72,6 +73,7 @@ export class DiskJournal implements Journal {
     this.damage = { places, ...losses };
     this.#recovered = recovered;
     this.#hinted = recovered.hinted;
+    this.#signal = options.signal;
     this.#inventory = inventory;
     this.rows = options.rows === true ? new Rows(inventory) : undefined;
     this.#declared = declared;
@@ -113,23 +115,24 @@ export class DiskJournal implements Journal {
 
   /**
    * Reads the log, and cuts off a batch that is not complete.
-   * @throws StoreError when the directory cannot be used; then nothing in it has changed
+   * @throws StoreError when the directory cannot be used, or the reason of the signal; then nothing in it has changed
    */
   static async open(
     disk: Disk,
     options: DiskJournalOptions = {},
     runtime: Runtime = processRuntime,
   ): Promise<DiskJournal> {
-    const { memory = 64 * megabyte, hints = 'use' } = options;
-    const recovered = await recover(disk, { memory, maxDigestBytes: maxDigestBytes(options), hints }, runtime);
+    const { memory = 64 * megabyte, hints = 'use', signal } = options;
+    const recovered = await recover(disk, { memory, maxDigestBytes: maxDigestBytes(options), hints, signal }, runtime);
     try {
       for (const repair of recovered.repairs) await repair();
-      const losses = await inTurns(checkingRecovered(recovered), runtime);
+      const losses = await inTurns(checkingRecovered(recovered), runtime, signal);
       const journal = new DiskJournal(disk, options, recovered, losses, runtime);
       await journal.#space.check();
       return journal;
     } catch (error) {
       await recovered.closeFiles();
+      signal?.throwIfAborted();
       throw cannotOpen(error);
     }
   }
@@ -190,10 +193,11 @@ export class DiskJournal implements Journal {
   /**
    * The same in turns of the event loop: until the end nothing is served, expires or is written, and no client can connect.
    * @param beforeUse the last step; if it fails, the broker stays held
+   * @throws the reason of the signal in the options; then the broker stays held, and nothing was written
    */
   async restoreInTurns(broker: Broker, beforeUse?: () => Promise<void>): Promise<void> {
     const release = broker.hold();
-    await inTurns(this.#restoring(broker), this.runtime);
+    await inTurns(this.#restoring(broker), this.runtime, this.#signal);
     await beforeUse?.();
     release();
   }

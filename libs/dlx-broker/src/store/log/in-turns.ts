@@ -1,4 +1,4 @@
-import { nextTurn, type Runtime } from './runtime.js';
+import { nextTurnUnless, type Runtime } from './runtime.js';
 
 /** Rows of a table that a long loop looks at in one turn of the event loop: a few milliseconds. A power of two. */
 const rowsInTurn = 16_384;
@@ -6,12 +6,20 @@ const rowsInTurn = 16_384;
 /** Whether a loop that counts rows yields now. */
 export const isTurnOver = (count: number): boolean => (count & (rowsInTurn - 1)) === 0;
 
-/** Does long work, with a turn of the event loop between two steps. @returns what the work returns */
-export async function inTurns<Result>(work: Iterator<void, Result>, runtime: Runtime): Promise<Result> {
+/**
+ * Does long work, with a turn of the event loop between two steps.
+ * @returns what the work returns
+ * @throws the reason of the signal: an aborted signal leaves the work unfinished
+ */
+export async function inTurns<Result>(
+  work: Iterator<void, Result>,
+  runtime: Runtime,
+  signal?: AbortSignal,
+): Promise<Result> {
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;
-    await nextTurn(runtime);
+    await nextTurnUnless(signal, runtime);
   }
 }
 

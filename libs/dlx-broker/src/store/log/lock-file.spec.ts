@@ -84,6 +84,16 @@ describe('the lock of a data directory', () => {
     (await lockDirectory(directory, options)).release();
   });
 
+  it('is given up while an unseen process is watched', async () => {
+    theirs({ namespace: 'pid:[1]' });
+    const reason = new Error('no longer needed');
+    const stop = new AbortController();
+    const lock = lockDirectory(directory, { ...options, signal: stop.signal });
+    stop.abort(reason);
+    await expect(lock).rejects.toBe(reason);
+    expect(locks()).toHaveLength(1);
+  });
+
   it('is refused while a process that is not visible renews it', async () => {
     const path = theirs({ namespace: 'pid:[1]' });
     const heart = setInterval(() => utimesSync(path, new Date(), new Date()), 5);

@@ -17,6 +17,8 @@ export interface LockOptions {
   readonly beat?: number;
   /** How long, in milliseconds, the lock of an unseen process is watched for a heartbeat. */
   readonly watch?: number;
+  /** Gives up the watch, and so the lock. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const suffix = '.lock';
@@ -30,10 +32,10 @@ export const isLock = (name: string): boolean => name.endsWith(suffix) || name.e
  * Locks a directory for this process. Each process first writes its own lock and then reads all others, so of two
  * processes that come together at least one sees the other. Locks of dead processes are deleted. An unseen process, in
  * another container or on another machine, counts as dead when its lock has had no heartbeat for a while.
- * @throws StoreError `locked` when another process has it, `not-allowed` when nothing can be written there
+ * @throws StoreError `locked` when another process has it, `not-allowed` when nothing can be written there; the reason of the signal
  */
 export async function lockDirectory(directory: string, options: LockOptions): Promise<DirectoryLock> {
-  const { beat = 1_000, watch = 10_000 } = options;
+  const { beat = 1_000, watch = 10_000, signal } = options;
   const own = ownIdentity();
   // Random, because two locks of one process have the same identity, and two containers may have the same process number.
   const name = `process-${own.pid}-${randomBytes(4).toString('hex')}${suffix}`;
@@ -51,7 +53,7 @@ export async function lockDirectory(directory: string, options: LockOptions): Pr
       if (!other.endsWith(suffix) || other === name) continue;
       const holder = readLock(file);
       if (holder === undefined) continue; // released just now
-      if (await isAlive(file, holder, own, watch)) throw locked(directory, holder, file);
+      if (await isAlive(file, holder, own, watch, signal)) throw locked(directory, holder, file);
       rmSync(file, { force: true });
     }
   } catch (error) {
@@ -123,7 +125,13 @@ function readLock(path: string): ProcessIdentity | undefined {
 
 const pidIn = (path: string): number => Number(/process-(\d+)-/.exec(path)?.[1] ?? 0);
 
-async function isAlive(path: string, holder: ProcessIdentity, own: ProcessIdentity, watch: number): Promise<boolean> {
+async function isAlive(
+  path: string,
+  holder: ProcessIdentity,
+  own: ProcessIdentity,
+  watch: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const liveness = livenessOf(holder, own);
   if (liveness !== 'unseen') return liveness === 'alive';
   const last = touchedAt(path);
@@ -131,6 +139,7 @@ async function isAlive(path: string, holder: ProcessIdentity, own: ProcessIdenti
   if (isOld(last, watch)) return false;
   while (performance.now() < end) {
     await new Promise((resolve) => setTimeout(resolve, watch / 20));
+    signal?.throwIfAborted();
     const now = touchedAt(path);
     if (now === undefined) return false;
     if (now !== last) return true;

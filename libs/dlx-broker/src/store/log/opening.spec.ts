@@ -51,6 +51,9 @@ async function arrange(disk: FakeDisk, options: DiskJournalOptions = {}) {
   return { disk, clock, broker, journal, queue, bodies, opening };
 }
 
+const textOf = (disk: FakeDisk): string =>
+  [...disk.files().values()].map((bytes) => Buffer.from(bytes).toString('latin1')).join('');
+
 /** A log with a queue of many messages, of which every tenth lives for a second. */
 async function filled(args: Readonly<Record<string, ReturnType<typeof longstr>>> = {}): Promise<FakeDisk> {
   const { broker, journal, disk } = await arrange(new FakeDisk());
@@ -88,8 +91,7 @@ describe('an opening in turns', () => {
 
   it('lets no client in, expires nothing and writes nothing before its end', async () => {
     const scene = await arrange(await filled());
-    const log = (): string =>
-      [...scene.disk.files().values()].map((bytes) => Buffer.from(bytes).toString('latin1')).join('');
+    const log = (): string => textOf(scene.disk);
     const before = log();
     const opening = scene.opening();
     await opening.turn();
@@ -141,6 +143,36 @@ describe('an opening in turns', () => {
     again.journal.restore(again.broker);
     expect(again.bodies()).toHaveLength(many);
     while (await opening.turn()) continue;
+  });
+});
+
+describe('an opening that is given up', () => {
+  const reason = new Error('no longer needed');
+
+  it('ends in the next turn of a restore, and leaves the log as it was', async () => {
+    const stop = new AbortController();
+    const scene = await arrange(await filled(), { signal: stop.signal });
+    const before = textOf(scene.disk);
+    const opening = scene.opening();
+    const end = expect(opening.end).rejects.toBe(reason);
+    await opening.turn();
+    stop.abort(reason);
+    const length = scene.queue()?.length;
+    await opening.turn();
+    await end;
+    expect(scene.queue()?.length).toBe(length);
+    expect(() => scene.broker.connect()).toThrow('the broker is starting');
+    scene.broker.close();
+    await scene.journal.close();
+    expect(textOf(scene.disk) === before).toBe(true);
+  });
+
+  it('reads no further segment', async () => {
+    const disk = await filled();
+    await expect(arrange(disk, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const again = await arrange(disk);
+    again.journal.restore(again.broker);
+    expect(again.bodies()).toHaveLength(many);
   });
 });
 

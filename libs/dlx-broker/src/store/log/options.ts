@@ -52,6 +52,8 @@ export interface DiskJournalOptions {
    * in RabbitMQ.
    */
   readonly afterCrash?: boolean;
+  /** Gives up an opening: reading the log or restoring it ends in the next turn, and fails with the reason of the signal. */
+  readonly signal?: AbortSignal;
   /** Called once, when the disk failed: nothing is stored from then on. */
   readonly failed?: (error: StoreError) => void;
   /** Called for damage that is found while the log is open. */

@@ -14,7 +14,7 @@ import { Replay } from './replay.js';
 import { type Gap, isBlank, lastCommit, scan, type Scanned, startOfBatch } from './scan.js';
 import { draft, readHeader, type SegmentHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
 import { Segment, Segments } from './segment.js';
-import { nextTurn, type Runtime } from './runtime.js';
+import { nextTurnUnless, type Runtime } from './runtime.js';
 
 /** The content of a log, and the repairs to make before anything is written to it. */
 export interface Recovered {
@@ -40,9 +40,11 @@ export interface RecoveryOptions {
   /** Bytes from which on the digest of a segment is given up. */
   readonly maxDigestBytes: number;
   readonly hints: 'use' | 'check';
+  /** Gives up the recovery. */
+  readonly signal: AbortSignal | undefined;
 }
 
-/** Reads all segments or their hints, oldest first. @throws StoreError; then nothing has changed */
+/** Reads all segments or their hints, oldest first. @throws StoreError, or the reason of the signal; then nothing has changed */
 export async function recover(disk: Disk, options: RecoveryOptions, runtime: Runtime): Promise<Recovered> {
   const recovery = new Recovery(disk, options, runtime);
   try {
@@ -50,6 +52,7 @@ export async function recover(disk: Disk, options: RecoveryOptions, runtime: Run
     return recovery;
   } catch (error) {
     await recovery.closeFiles();
+    options.signal?.throwIfAborted();
     throw cannotOpen(error);
   }
 }
@@ -122,7 +125,7 @@ class Recovery implements Recovered {
       if (found.digest === undefined) this.#segment(found);
       else await this.#replayDigest(found, found.digest);
       // Other work of the event loop gets its turn.
-      await nextTurn(this.runtime);
+      await nextTurnUnless(this.options.signal, this.runtime);
     }
     this.#buffers = [noBytes, noBytes];
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
@@ -180,7 +183,7 @@ class Recovery implements Recovered {
     segment.hasHint = true;
     this.hinted++;
     const reader = new DigestReader(digest, this.replay, number);
-    while (reader.some(recordsInTurn)) await nextTurn(this.runtime);
+    while (reader.some(recordsInTurn)) await nextTurnUnless(this.options.signal, this.runtime);
     if (reader.hasCheckpoint) this.checkpoint = number;
     this.#hasRecords = true;
   }

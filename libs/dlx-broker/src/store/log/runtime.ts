@@ -19,3 +19,9 @@ export const processRuntime: Runtime = {
 
 /** Resolves in the next turn of the event loop. */
 export const nextTurn = (runtime: Runtime): Promise<void> => new Promise((resolve) => runtime.later(resolve));
+
+/** The same for work that can be given up. @throws the reason of the signal, if the signal is aborted by then */
+export async function nextTurnUnless(signal: AbortSignal | undefined, runtime: Runtime): Promise<void> {
+  await nextTurn(runtime);
+  signal?.throwIfAborted();
+}
