@@ -25,3 +25,6 @@ export function asleep(): { readonly pace: Pace; wake(): void } {
   };
   return { pace, wake };
 }
+
+/** An outbox of a client that reads nothing. */
+export const silent = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };

@@ -10,6 +10,10 @@ export interface KillOptions {
   readonly directory: string;
   /** The most outstanding confirms. */
   readonly outstanding?: number;
+  /** Messages that stay in the queue until the next start. Default 200. */
+  readonly kept?: number;
+  /** Bytes of bodies that the server keeps in memory. Default: that of the server. */
+  readonly memory?: number;
 }
 
 export interface KillResult {
@@ -19,18 +23,16 @@ export interface KillResult {
   readonly wrong: readonly string[];
 }
 
-/** Messages that stay in the queue until the next start. */
-const kept = 200;
-
 /** Starts a server, checks its messages, loads it and kills it, many times. */
 export async function killCycles(options: KillOptions): Promise<KillResult> {
-  const { seed, cycles, directory, outstanding = 1_000 } = options;
+  const { seed, cycles, directory, outstanding = 1_000, kept = 200, memory } = options;
+  const settings = memory === undefined ? [] : ['--message-memory', String(memory)];
   const random = new Random(seed);
   const account = new KillAccount();
   const wrong: string[] = [];
   let cycle = 0;
   for (; cycle <= cycles && wrong.length === 0; cycle++) {
-    const server = start('serve', '--amqp', '127.0.0.1:0', '--data', directory, '--log-level', 'error');
+    const server = start('serve', '--amqp', '127.0.0.1:0', '--data', directory, '--log-level', 'error', ...settings);
     try {
       const client = await KillClient.connect(addressIn(await server.ready), account, random);
       if (cycle === 0) await client.declare();

@@ -11,7 +11,7 @@ import type { Mutant } from './power-cut.js';
 import { Workload } from './workload.js';
 
 /** Commands that free or share messages, which are more frequent here. */
-const weights = { publish: 60, redrive: 10, delete: 2, reject: 14, policy: 0.5 };
+const weights = { publish: 60, redrive: 10, delete: 2, reject: 14, policy: 0.5, operate: 12 };
 /** Restarts of a program. */
 const lives = 2;
 

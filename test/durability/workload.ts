@@ -3,6 +3,8 @@ import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/in
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import type { Random } from '../fuzz/random.js';
 import { bodyOf, messageIdOf } from './bodies.js';
+import { silent } from './harness.js';
+import { Operator } from './operator.js';
 import { pauseOrResume } from './pause-or-resume.js';
 import { type Arguments, declarations, tableOf } from './queues-of-workload.js';
 
@@ -36,6 +38,8 @@ const usual = {
   wait: 4,
   /** Off by default, because it changes the commands of each seed. */
   pause: 0,
+  /** Off by default, too. */
+  operate: 0,
 } as const;
 export type Deed = keyof typeof usual;
 export type Weights = Readonly<Record<Deed, number>>;
@@ -65,6 +69,7 @@ export class Workload {
   /** Unconfirmed messages, by the tag of their confirm. */
   #outstanding = new Map<number, string>();
   #number: number;
+  readonly #operator: Operator;
   /** Redrives that moved a message, and of these the ones that kept the original. */
   readonly counts = { redriven: 0, 'kept originals': 0 };
 
@@ -74,6 +79,7 @@ export class Workload {
     this.#weights = { ...usual, ...options.weights };
     this.#number = options.firstNumber ?? 1;
     this.#publisher = this.#openPublisher();
+    this.#operator = new Operator(this.#vhost, options, () => messageIdOf(this.#number++, this.#size()));
     for (let count = 0; count < 3; count++) this.#channels.push(this.#open());
     this.#try(() => {
       if (this.#vhost.exchanges.has('fan')) return;
@@ -179,6 +185,8 @@ export class Workload {
         return this.#otherVirtualHost();
       case 'pause':
         return pauseOrResume(this.#vhost, name, random);
+      case 'operate':
+        return this.#operator.step(name);
       case 'wait':
         return clock.advance(random.integer(1, 30));
     }
@@ -333,5 +341,3 @@ export class Workload {
     return channel;
   }
 }
-
-const silent = { deliver() {}, returned() {}, confirmed() {}, cancelled() {}, closed() {} };
