@@ -48,7 +48,8 @@ export interface MessageOwner {
  */
 export interface RowStore {
   /**
-   * Whether the store has all of this entry and its message on disk, and no other entry has the message. The entry is in its queue.
+   * Whether the store has all of this entry and its message on disk, and no other entry has the message. The entry is in its queue, and
+   * its body is not in memory.
    */
   hasAll(entry: Entry): boolean;
   /** Called before the queue drops an entry and its message for which {@link hasAll} was true. @returns the number of the row */

@@ -32,7 +32,7 @@ export interface RestoredParts<T> {
 
 /** The parts in the order in which they are restored to the queue (section L). */
 export const inRestoreOrder = <T>({ type }: HolderType, { fresh, returned, held }: RestoredParts<T>): readonly T[] =>
-  type === 'classic' ? [returned, held, fresh] : [fresh, returned, held];
+  type === 'classic' ? [held, returned, fresh] : [fresh, returned, held];
 
 /** The kinds in the order of restoring: each comes after those on which it depends. */
 const kinds = [

@@ -183,12 +183,12 @@ export class Contents {
   }
 
   /**
-   * Puts an entry back that was ready before a restart. An entry that is not new may be a dead letter that had left but had not
+   * Puts an entry back that was ready before a restart. An entry that is not the last may be a dead letter that had left but had not
    * arrived: it stands before some of the returned messages.
-   * @param isNew true if it was never delivered, and its position is above all others
+   * @param isLast true if it stands behind all messages so far, and none will be put before it
    */
-  restore(entry: Entry, isNew: boolean, type: QueueType): void {
-    if (isNew) this.ready.push(entry);
+  restore(entry: Entry, isLast: boolean, type: QueueType): void {
+    if (isLast) this.ready.push(entry);
     else this.ready.giveBack(entry, type === 'classic' ? 'original' : 'front');
   }
 

@@ -82,6 +82,8 @@ export interface Place {
   readonly death?: RetainedDeath | undefined;
   /** True after a crash: the message may have been delivered without a record of it. */
   readonly suspect?: boolean;
+  /** True in a classic queue in which every message that was delivered stands before all that never were. */
+  readonly inOrder?: boolean;
 }
 
 /** The entry for a stored place. */

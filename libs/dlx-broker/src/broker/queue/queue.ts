@@ -188,7 +188,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
    * the command is over (rule L2).
    */
   restore(message: Message, place: Place, now: number): Entry {
-    const { position, returns, delivered, death, due = 0, suspect = false } = place;
+    const { position, returns, delivered, death, due = 0, suspect = false, inOrder = false } = place;
     const entry = entryAt(message, place, this.#countsFailuresApart);
     const isNewest = position >= this.#nextPosition;
     if (isNewest) this.#nextPosition = position + 1;
@@ -199,7 +199,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
       this.unacked++; // rule L1: its consumer is lost
       this.giveBack(entry, now, 'lost');
     } else if (due > now) this.#contents.delay(entry, due);
-    else this.#contents.restore(entry, returns === 0 && isNewest, this.declared.type);
+    else this.#contents.restore(entry, isNewest && (returns === 0 || inOrder), this.declared.type);
     if (suspect && entry.returns === 0) entry.returns = 1; // it may have been delivered before
     return entry;
   }

@@ -20,7 +20,7 @@ const maxSizes = 4_096;
 interface Window {
   readonly segment: Segment;
   readonly start: number;
-  readonly bytes: Buffer;
+  readonly bytes: Buffer<ArrayBuffer>;
 }
 
 /** Bytes of a message with its body in memory: packed headers count as well. */
@@ -47,6 +47,8 @@ export class Bodies {
   readonly #inLog = new Map<number, BodyInLog>();
   /** The last one that was used stands first. */
   readonly #windows: Window[] = [];
+  /** The buffer of a window that was given up, for the next one: thousands are read while a long queue is drained. */
+  #spare: Buffer<ArrayBuffer> | undefined;
 
   constructor(
     readonly messages: MessageTable,
@@ -85,10 +87,7 @@ export class Bodies {
    * The object of this message is about to be forgotten, and the store keeps its row. Who still has the object can read its body.
    */
   forget(message: Message): void {
-    const number = numberIn(message.slot);
-    const place = this.messages.cached.get(number);
-    if (place !== 0) this.#remove(place, message);
-    if (!message.isLoaded) message.pageOut(this.detached(number, message.size) as StoredBody);
+    message.pageOut(this.detached(numberIn(message.slot), message.size) as StoredBody);
     message.slot = undefined;
   }
 
@@ -167,13 +166,22 @@ export class Bodies {
 
   #keep(window: Window): void {
     this.#windows.unshift(window);
-    if (this.#windows.length > maxWindows) this.#windows.pop();
+    if (this.#windows.length <= maxWindows) return;
+    const { buffer } = (this.#windows.pop() as Window).bytes;
+    if (buffer.byteLength === windowLength) this.#spare = Buffer.from(buffer);
+  }
+
+  #bufferOf(length: number): Buffer<ArrayBuffer> {
+    if (length > windowLength) return Buffer.allocUnsafeSlow(length);
+    const buffer = this.#spare ?? Buffer.allocUnsafeSlow(windowLength);
+    this.#spare = undefined;
+    return buffer.subarray(0, length);
   }
 
   #read(segment: Segment, offset: number, length: number): Window {
     const wanted = Math.max(length, Math.min(windowLength, segment.end - offset));
     try {
-      return { segment, start: offset, bytes: readNow(segment.file, wanted, length, offset) };
+      return { segment, start: offset, bytes: readNow(segment.file, this.#bufferOf(wanted), length, offset) };
     } catch (error) {
       throw bodyUnreadable(segment.name, error);
     }
@@ -255,21 +263,21 @@ class DetachedBody extends StoredBody {
 }
 
 /**
+ * @param into as many bytes as are wanted
  * @param needed bytes of the record itself, which are enough if the bytes behind it cannot be read
  * @returns fewer bytes than needed only when the file has no more
  */
-function readNow(file: DiskFile, wanted: number, needed: number, offset: number): Buffer<ArrayBuffer> {
-  const bytes = Buffer.allocUnsafeSlow(wanted);
+function readNow(file: DiskFile, into: Buffer<ArrayBuffer>, needed: number, offset: number): Buffer<ArrayBuffer> {
   let read: number;
   try {
-    read = file.readSync(bytes, offset);
+    read = file.readSync(into, offset);
   } catch (error) {
-    if (wanted === needed) throw error;
-    return readNow(file, needed, needed, offset);
+    if (into.length === needed) throw error;
+    return readNow(file, into.subarray(0, needed), needed, offset);
   }
   if (read < needed) {
     const size = file.sizeSync();
     if (size > offset + read) throw shortRead(needed, read, size);
   }
-  return bytes.subarray(0, read);
+  return into.subarray(0, read);
 }

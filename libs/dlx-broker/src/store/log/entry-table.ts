@@ -51,7 +51,7 @@ export class EntryTable {
     this.queue.set(number, queue);
     this.flags.set(number, flags);
     this.#chain(number, queue);
-    this.#tidying.step(this.end);
+    this.#tidying.step(number, this.end);
     return number;
   }
 
@@ -66,7 +66,7 @@ export class EntryTable {
     this.segment.set(number, 0);
     this.next.set(number, this.#free);
     this.#free = number;
-    this.#tidying.step(this.end);
+    this.#tidying.step(number, this.end);
   }
 
   /** The memory of all columns, in bytes. */

@@ -56,7 +56,7 @@ export class MessageTable {
     this.#nextSerial = after(this.#nextSerial);
     this.root.set(number, root);
     this.count++;
-    this.#tidying.step(this.end);
+    this.#tidying.step(number, this.end);
     return number;
   }
 
@@ -69,7 +69,7 @@ export class MessageTable {
     this.offset.set(number, this.#free);
     this.#free = number;
     this.count--;
-    this.#tidying.step(this.end);
+    this.#tidying.step(number, this.end);
   }
 
   /** While the log is read: makes the row of this number exist. */

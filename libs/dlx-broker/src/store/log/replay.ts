@@ -57,8 +57,11 @@ export class Replay {
   readonly deadlines = new Doubles();
   /** Milliseconds that were left until the deadline when the entry was written. */
   readonly remaining = new Doubles();
+  /** After a crash nearly every entry has one. */
+  readonly returns = new Words();
+  /** Whether any entry had returns. */
+  hasReturns = false;
   /** Values that few entries have. */
-  readonly returns = new Map<number, number>();
   readonly failures = new Map<number, number>();
   readonly due = new Map<number, number>();
   /** Numbers of deleted queues. */
@@ -183,7 +186,7 @@ export class Replay {
     if (bits === 0 || source === undefined) return this.#plainEntry(number);
     const deadline = (bits & entryBits.deadline) === 0 ? 0 : source.double();
     this.deadlines.set(number, deadline);
-    note(this.returns, number, (bits & entryBits.returns) === 0 ? undefined : source.varint());
+    this.#returned(number, (bits & entryBits.returns) === 0 ? 0 : source.varint());
     note(this.failures, number, (bits & entryBits.failures) === 0 ? undefined : source.varint());
     note(this.inventory.orders, number, (bits & entryBits.order) === 0 ? undefined : source.varint());
     note(this.due, number, (bits & entryBits.due) === 0 ? undefined : source.double());
@@ -195,12 +198,17 @@ export class Replay {
   #plainEntry(number: number): void {
     this.deadlines.set(number, 0);
     const { orders, deaths } = this.inventory;
-    if (this.returns.size > 0) this.returns.delete(number);
+    if (this.hasReturns) this.returns.set(number, 0);
     if (this.failures.size > 0) this.failures.delete(number);
     if (orders.size > 0) orders.delete(number);
     if (this.due.size > 0) this.due.delete(number);
     if (deaths.size > 0) deaths.delete(number);
     this.inventory.entries.flags.set(number, Flag.Live | Flag.Stored);
+  }
+
+  #returned(number: number, returns: number): void {
+    if (returns > 0) this.hasReturns = true;
+    this.returns.set(number, returns);
   }
 
   #numbers(source: ByteSource, set: number, clear: number): void {

@@ -48,21 +48,24 @@ export class MessageRestorer {
     const ordered = yield* sorting(numbers, (number) => replay.positions.get(number));
     const { deaths } = inventory;
     const held = yield* chosen(ordered, (number) => isHeld(number) && !deaths.has(number));
-    if (replay.returns.size === 0 && deaths.size === 0 && held.length === 0)
-      return yield* this.#placing(queue, ordered, clock);
+    if (!replay.hasReturns && deaths.size === 0 && held.length === 0)
+      return yield* this.#placing(queue, ordered, clock, false);
     const orderOf = (number: number): number => inventory.orders.get(number) ?? 0;
-    const isReturned = (number: number): boolean => replay.returns.has(number) && !isHeld(number);
-    const isFresh = (number: number): boolean => !replay.returns.has(number) && !isHeld(number);
+    const isReturned = (number: number): boolean => replay.returns.get(number) > 0 && !isHeld(number);
+    const isFresh = (number: number): boolean => replay.returns.get(number) === 0 && !isHeld(number);
     const fresh = yield* chosen(ordered, (number) => isFresh(number) && !deaths.has(number));
     const returned = yield* chosen(ordered, (number) => isReturned(number) && !deaths.has(number));
     const dead = yield* chosen(ordered, (number) => deaths.has(number));
     yield* sorting(returned, orderOf);
     yield* sorting(dead, orderOf);
+    const ends = [held, returned].map((part) => (part.length === 0 ? 0 : replay.positions.get(part.at(-1) as number)));
+    const isBehind = fresh.length === 0 || replay.positions.get(fresh[0] as number) > Math.max(...ends);
+    const inOrder = isBehind && queue.declared.type === 'classic';
     for (const part of [...inRestoreOrder(queue.declared, { fresh, returned, held }), dead])
-      yield* this.#placing(queue, part, clock);
+      yield* this.#placing(queue, part, clock, inOrder);
   }
 
-  *#placing(queue: MessageOwner, numbers: Uint32Array, clock: Clock): Generator<void, undefined> {
+  *#placing(queue: MessageOwner, numbers: Uint32Array, clock: Clock, inOrder: boolean): Generator<void, undefined> {
     const { replay, inventory } = this.recovered;
     const suspect = this.afterCrash && queue.declared.type === 'classic';
     let now = clock.now();
@@ -72,7 +75,7 @@ export class MessageRestorer {
         now = clock.now();
       }
       const deadline = replay.deadlines.get(number);
-      const returns = replay.returns.get(number) ?? 0;
+      const returns = replay.returns.get(number);
       const delivered = (inventory.entries.flags.get(number) & Flag.Unacked) !== 0;
       // The clock may have been set back: a message lives no longer than was left when it was written.
       const latest = deadline === 0 ? 0 : now + replay.remaining.get(number);
@@ -85,6 +88,7 @@ export class MessageRestorer {
         death: inventory.deaths.get(number),
         due: replay.due.get(number) ?? 0,
         suspect,
+        inOrder,
       };
       this.current = number;
       this.#isChanged = delivered || (suspect && returns === 0);

@@ -19,8 +19,7 @@ export class Rows implements NonNullable<Journal['rows']> {
     if (own === 0 || own !== entries.message.get(number) || messages.own.get(own) !== 1) return false;
     // The record with the body is missing in the log if the body was lost before it was written.
     if (messages.segment.get(messages.root.get(own) || own) === 0) return false;
-    // A body that is neither in the cache nor on disk belongs to a batch that is not durable yet.
-    return messages.segment.get(own) !== 0 && (!message.isLoaded || messages.cached.get(own) !== 0);
+    return messages.segment.get(own) !== 0;
   }
 
   forget(entry: Entry): number {

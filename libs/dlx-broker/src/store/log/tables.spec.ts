@@ -55,6 +55,44 @@ describe('the index', () => {
     expect([messages.end, entries.end]).toEqual([102, 102]);
   });
 
+  it('takes the memory of a few pieces while a long queue is filled, and while it is drained', () => {
+    const messages = new MessageTable();
+    const entries = new EntryTable();
+    const rows = 40 * pieceRows;
+    const together = 1_000;
+    const peaks = [0, 0];
+    const look = (phase: number): void => {
+      peaks[phase] = Math.max(peaks[phase] as number, messages.bytes + entries.bytes);
+    };
+    const each = (visit: (row: number) => void, phase: number, then: (row: number) => void): void => {
+      for (let from = 1; from <= rows; from += together) {
+        const end = Math.min(rows + 1, from + together);
+        for (let row = from; row < end; row++) visit(row);
+        for (let row = from; row < end; row++) then(row);
+        look(phase);
+      }
+    };
+    const add = (row: number): void => {
+      messages.own.add(messages.add(0), 1);
+      entries.add(undefined, row, 3, Flag.Live | Flag.Changed);
+    };
+    const written = (row: number): void => {
+      messages.offset.set(row, (row % pieceRows) * 1_070);
+      for (const column of [messages.segment, entries.segment]) column.set(row, 1 + Math.floor(row / pieceRows));
+      entries.flags.set(row, Flag.Live | Flag.Stored);
+    };
+    const leave = (row: number): void => {
+      entries.remove(row);
+      messages.own.add(row, -1);
+      messages.free(row);
+    };
+    each(add, 0, written);
+    each(leave, 1, (row) => entries.free(row));
+    const bytesOfPiece = pieceRows * (13 * 4 + 1);
+    for (const peak of peaks) expect(peak).toBeLessThan(4 * bytesOfPiece);
+    expect([messages.count, entries.count]).toEqual([0, 0]);
+  });
+
   it('begins anew with serials that are too large for their column, and never calls one 0', () => {
     const messages = new MessageTable();
     messages.reach(1);

@@ -8,7 +8,11 @@ interface Tidied {
   tidy(index: number): void;
 }
 
-/** Checks one piece of a table after the other, again and again, as rows come and go. */
+/**
+ * Checks one piece of a table after the other, again and again, as rows come and go. Rows mostly leave in the order of their numbers, so
+ * the piece before that of the last row is checked as well: while a long queue is drained, its pieces would else take memory until
+ * their turn comes.
+ */
 export class Tidying {
   #left = opsPerPiece;
   #next = 0;
@@ -16,11 +20,15 @@ export class Tidying {
   constructor(readonly columns: readonly Tidied[]) {}
 
   /** Called when a row was added or removed. @param end rows below were used at least once */
-  step(end: number): void {
+  step(row: number, end: number): void {
     if (--this.#left > 0) return;
     this.#left = opsPerPiece;
     if (this.#next * pieceRows >= end) this.#next = 0;
-    for (const column of this.columns) column.tidy(this.#next);
+    const before = Math.floor(row / pieceRows) - 1;
+    for (const column of this.columns) {
+      column.tidy(this.#next);
+      if (before >= 0) column.tidy(before);
+    }
     this.#next++;
   }
 
