@@ -42,8 +42,8 @@ interface Source {
   readonly bytes: Buffer;
   /** Where the records begin that no batch has copied or skipped yet. */
   readonly records: NumberList;
-  /** Where the last record of each entry begins. */
-  readonly last: ReadonlyMap<number, number>;
+  /** Where the last record of each entry begins; undefined if a record is damaged, which may be the last one of an entry. */
+  readonly last: ReadonlyMap<number, number> | undefined;
 }
 
 /** Frees the oldest segments of the log: their live records are written again at the end of the log. */
@@ -180,14 +180,19 @@ export class Compaction {
     const from = new ByteSource(bytes);
     const records = new NumberList();
     const last = new Map<number, number>();
+    let damaged = 0;
+    let { end } = reader;
     for (let at = reader.next(); at !== 0; at = reader.next()) {
+      damaged += at - end;
+      end = reader.end;
       records.push(at);
       if (records.length % recordsInTurn === 0) await nextTurn(runtime);
       if (bytes[at + typeAt] !== recordTypes.entry) continue;
       from.at = at + recordHead;
       last.set(from.varint(), at);
     }
-    return { segment, bytes, records, last };
+    damaged += segment.end - end;
+    return { segment, bytes, records, last: damaged === segment.damaged ? last : undefined };
   }
 
   async #read({ file, end }: Segment): Promise<Buffer> {
@@ -212,8 +217,8 @@ export class Compaction {
     if (!this.inventory.isLeaving(number)) {
       if (entries.entries.get(number) !== undefined) return encodeEntry(this.inventory, batch, into, number);
       // Its queue keeps it as a row: nothing of it has changed since its last record. Earlier ones are of an older state, or of another
-      // entry with this number.
-      if (last.get(number) !== at) return;
+      // entry with this number. While it is not certain which one is the last, the row keeps the segment.
+      if (last?.get(number) !== at) return;
       const bytes = this.inventory.bytesOf(number);
       batch.repeat(from.bytes.subarray(at, at + typeAt + from.bytes.readUInt32BE(at)));
       segments.removeRecord(segment.number, bytes);

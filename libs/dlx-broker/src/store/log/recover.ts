@@ -211,6 +211,7 @@ class Recovery implements Recovered {
       else gaps.push(rest);
     }
     for (const gap of gaps) this.places.push({ file: name, ...gap });
+    for (const { from, to } of scanned.gaps) segment.damaged += Math.max(0, Math.min(to, end) - from);
     if (gaps.length > 0) this.repairs.push(() => this.#keepCopy(name, file));
     if (isLast && gaps.length === 0) segment.digest = digest;
     if (hint === undefined) return;

@@ -5,10 +5,13 @@ import { Broker, type Entry, type Queue } from '../../broker/index.js';
 import { int32, longstr } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
 import { ManualClock } from '../../testing/manual-clock.js';
+import { ByteSource } from './byte-source.js';
 import type { DiskFile } from './disk.js';
 import { DiskJournal } from './disk-journal.js';
 import type { DiskJournalOptions } from './options.js';
-import { segmentName } from './segment-header.js';
+import { recordHead, recordTypes, typeAt } from './record.js';
+import { scan } from './scan.js';
+import { readHeader, segmentName } from './segment-header.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
 const toDead = new Map([
@@ -57,6 +60,20 @@ function idsIn(queue: Queue): string[] {
     ids.push(id);
   });
   return ids;
+}
+
+/** Where the records of each entry begin, by the number of the entry. */
+function entriesIn(segment: Buffer): Map<number, number[]> {
+  const places = new Map<number, number[]>();
+  const source = new ByteSource(segment);
+  const { salt } = readHeader(segment, segmentName(1))!;
+  for (const at of scan(segment, salt).records) {
+    if (segment[at + typeAt] !== recordTypes.entry) continue;
+    source.at = at + recordHead;
+    const number = source.varint();
+    places.set(number, [...(places.get(number) ?? []), at]);
+  }
+  return places;
 }
 
 const range = (from: number, to: number): string[] =>
@@ -140,6 +157,63 @@ describe('rows of a queue in the log', () => {
     expect(again.journal.damage).toEqual({ places: [], queues: [], misplaced: 0 });
     expect(idsIn(again.queue('reused'))).toEqual(range(0, 15));
   });
+
+  it('stay in a segment in which the last record of one is damaged: an earlier record of its number is of another message', async () => {
+    const damaged: string[] = [];
+    const harness = await open(new FakeDisk(), {
+      segment: 65_536,
+      slack: 20_000,
+      factor: 1.2,
+      damaged: ({ message }) => void damaged.push(message),
+    });
+    // The numbers of the first ones are used again, in the same segment.
+    for (let round = 0; round < 2; round++) {
+      await fill(harness, 15, 'reused', new Map());
+      if (round === 0) harness.channel.purgeQueue('reused');
+      await harness.journal.flush();
+    }
+    const first = harness.disk.files().get(segmentName(1)) as Buffer;
+    const places = entriesIn(first).get(harness.forgotten.at(-1) as number) as number[];
+    expect(places).toHaveLength(2);
+    harness.disk.overwrite(segmentName(1), (places[1] as number) + typeAt + 3, Buffer.from([0xff]));
+    for (let number = 0; number < 400; number++) {
+      harness.channel.publish('', 'dead', { deliveryMode: 2 }, bodyOf(number));
+      await harness.journal.flush();
+      harness.channel.ack(harness.channel.get('dead')!.deliveryTag);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(damaged).toEqual([expect.stringContaining(segmentName(1))]);
+    expect(idsIn(harness.queue('reused'))).toEqual(range(0, 15));
+    const again = await open(harness.disk.copy());
+    expect(again.journal.damage.places).toMatchObject([{ file: segmentName(1) }]);
+    expect(idsIn(again.queue('reused'))).toHaveLength(14);
+  });
+
+  it.each([
+    ['before', 0, 70],
+    ['behind', 80, 10],
+  ] as const)(
+    'are made of returned messages when a queue is restored, with unacknowledged messages %s them',
+    async (_where, held, rows) => {
+      const harness = await open();
+      await fill(harness, 100);
+      for (let number = 0; number < 90; number++) harness.channel.get('q');
+      for (let number = 0; number < 90; number++)
+        if (number < held || number >= held + 10) harness.channel.reject(number + 1, true);
+      await harness.journal.flush();
+      const again = await open(harness.disk.copy());
+      expect(new Set(again.forgotten).size).toBeGreaterThan(rows - 8);
+      expect(idsIn(again.queue('q'))).toEqual(range(0, 100));
+      await again.journal.flush();
+      const third = await open(again.disk.copy());
+      expect(new Set(third.forgotten).size).toBeGreaterThan(80);
+      expect(idsIn(third.queue('q'))).toEqual(range(0, 100));
+      for (let number = 0; number < 100; number++) {
+        const got = third.channel.get('q')!;
+        expect([got.message.properties.messageId, got.redelivered]).toEqual([`m${number}`, number < 90]);
+      }
+    },
+  );
 
   it('go with their queue once each, also when one has the body of another', async () => {
     const harness = await open();

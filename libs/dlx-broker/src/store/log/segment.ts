@@ -20,6 +20,8 @@ export class Segment {
   digest: Digest | undefined;
   /** The directory has a hint of it, or may have. */
   hasHint = false;
+  /** Bytes between its records that were not what was written when the log was opened. */
+  damaged = 0;
   #held: WeakRef<HeldSegment> | undefined;
 
   constructor(
