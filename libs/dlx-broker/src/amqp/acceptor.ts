@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { endsOf, type PendingLogin } from '../logins/index.js';
+import { withCommonReads } from './common-reads.js';
 
 /** Certificates in PEM. TLS 1.2 at least. */
 export interface TlsOptions {
@@ -37,8 +38,11 @@ export class Acceptor {
     readonly host: AcceptorHost,
   ) {
     const options = { noDelay: true, keepAlive: true };
-    if (tls === undefined) this.server = createServer(options, (socket) => this.#plain(socket));
-    else {
+    if (tls === undefined) {
+      this.server = createServer({ ...options, pauseOnConnect: true }, (socket) =>
+        this.#plain(withCommonReads(socket)),
+      );
+    } else {
       this.server = createTlsServer({ ...options, ...secured(tls) }, (socket) => this.#secured(socket));
       this.server.on('connection', (socket: Socket) => this.#handshaking(socket));
       this.server.on('tlsClientError', (_, socket: Socket) => socket.destroy());

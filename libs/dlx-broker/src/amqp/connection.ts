@@ -66,6 +66,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
         this.#eachEngine((engine) => engine.resume());
         this.#read();
       },
+      rested: () => this.#read(),
     });
     socket.on('data', (chunk) => this.#received(chunk as Buffer));
     socket.on('error', () => socket.destroy());
@@ -243,14 +244,18 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   #received(chunk: Buffer): void {
     this.flow.heard(chunk.length);
     if (this.#state === 'over' || this.#reader.isBroken) return;
-    if (this.#header !== undefined) return this.#greet(this.#header.read(chunk));
-    this.#reader.push(chunk);
-    this.#read();
+    if (this.#header !== undefined) this.#greet(this.#header.read(chunk));
+    else {
+      this.#reader.push(chunk);
+      this.#read();
+    }
+    this.#reader.keep();
+    this.flow.handled();
   }
 
   /** Handles the received bytes as one batch of commands: their outputs leave together. */
   #read(): void {
-    if (this.#isHeld || this.#isBlocked || this.flow.isFlooded) return void this.socket.pause();
+    if (this.#isHeld || this.#isBlocked || this.flow.isStopped) return void this.socket.pause();
     if (this.#reader.isBroken || this.#state === 'over') return;
     if (this.socket.isPaused()) this.socket.resume();
     if (this.#reader.hasMore) this.context.broker.batch(this.#run);
@@ -337,8 +342,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     if (this.#state === 'over' || this.#state === 'closing') return;
     const error = toAmqpError(failure);
     const shaking = this.#state !== 'running';
-    const { limits } = this.context;
-    if (shaking && !isSentToClient(error)) return this.end(limits.silence);
+    if (shaking && !isSentToClient(error)) return this.end(this.limits.silence);
     const known = error instanceof AmqpError ? error : new AmqpError('INTERNAL_ERROR', '');
     if (known !== error) this.context.log(error);
     const [classId, methodId] = known.method;
@@ -348,9 +352,9 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
       methods.writeConnectionClose(this.to, 0, known.code, textFor(known), classId, methodId);
     });
     // A failed login ends in silence, and so does a stream of bytes that are no frames.
-    if ((shaking && known.code === 403) || this.#reader.isBroken) return this.end(limits.silence);
+    if ((shaking && known.code === 403) || this.#reader.isBroken) return this.end(this.limits.silence);
     this.#state = 'closing';
-    this.flow.destroyAfter(limits.closing);
+    this.flow.destroyAfter(this.limits.closing);
     if (this.#isBlocked) this.unblock();
   }
 

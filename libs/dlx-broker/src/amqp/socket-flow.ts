@@ -11,7 +11,15 @@ export interface Backpressure {
   flooded(): void;
   /** The client has read its output. */
   relieved(): void;
+  /** The other connections have been read since {@link SocketFlow.handled}. */
+  rested(): void;
 }
+
+/**
+ * Bytes that a connection may send before its reading rests for a turn of the event loop. Without rests, node reads up to 2 MB of one
+ * connection in a row: tens of thousands of small messages, for which all other connections wait.
+ */
+const untilRest = 65_536;
 
 /** Reading stops at this many times the bytes at which deliveries stop. */
 const floodFactor = 16;
@@ -33,6 +41,9 @@ export class SocketFlow {
    * reads.
    */
   isFlooded = false;
+  /** Reading waits until the other connections have been read. */
+  #isResting = false;
+  #sinceRest = 0;
   /** Bytes of messages that will be delivered, and are not written yet. */
   #reserved = 0;
   #heardAt: number;
@@ -63,11 +74,30 @@ export class SocketFlow {
     };
   }
 
+  /** Nothing is read from the client now. */
+  get isStopped(): boolean {
+    return this.isFlooded || this.#isResting;
+  }
+
   heard(bytes: number): void {
     this.#received++;
+    this.#sinceRest += bytes;
     const { alarms, now } = this.context;
     this.#heardAt = now();
     alarms.received(bytes);
+  }
+
+  /** The bytes heard were handled: after many of them reading rests. */
+  handled(): void {
+    if (this.#sinceRest < untilRest) return;
+    this.#sinceRest = 0;
+    if (this.socket.writableEnded) return; // a paused socket does not report its end
+    this.#isResting = true;
+    this.socket.pause();
+    this.context.later(() => {
+      this.#isResting = false;
+      this.pressure.rested();
+    });
   }
 
   write(bytes: Uint8Array, done: (() => void) | undefined): void {

@@ -2,6 +2,7 @@ export { BufferPool } from './frame/buffer-pool.js';
 export { checkFrame } from './frame/check.js';
 export { erlangBinary, frameError, unexpectedFrame } from './frame/errors.js';
 export { firstFrameSize, frameOverhead, frameTypes, minFrameSize } from './frame/format.js';
+export { isCommonRead, readBuffer } from './frame/read-buffer.js';
 export { type FrameHolder, FrameReader, type FrameSink, type HeldFrames } from './frame/reader.js';
 export { FrameWriter } from './frame/writer.js';
 export { readTable, readTableBody } from './field-table.js';

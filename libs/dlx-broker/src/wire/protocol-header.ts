@@ -12,7 +12,7 @@ export class HeaderReader {
     const length = Math.min(received.length, protocolHeader.length);
     if (!received.subarray(0, length).equals(protocolHeader.subarray(0, length))) return 'other';
     if (length === protocolHeader.length) return received.subarray(length);
-    this.#received = received;
+    this.#received = Buffer.from(received);
     return 'incomplete';
   }
 }

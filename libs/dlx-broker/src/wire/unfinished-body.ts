@@ -1,4 +1,6 @@
 import { noBytes } from '../message/index.js';
+import { isCommonRead } from './frame/read-buffer.js';
+
 /** The smallest and the largest block that is made for pieces of a body, in bytes. */
 const minBlock = 4_096;
 const maxBlock = 1_048_576;
@@ -63,8 +65,12 @@ export class UnfinishedBody {
   }
 }
 
-/** Whether `length` bytes are most of the memory of their buffer. A slice of them keeps all of that memory. */
-export const isMostOfBuffer = (bytes: Buffer, length: number): boolean => length * 2 >= bytes.buffer.byteLength;
+/**
+ * Whether `length` bytes are most of the memory of their buffer, so that a slice of them may be kept: it keeps all of that memory.
+ * False for a read in the common buffer.
+ */
+export const isMostOfBuffer = (bytes: Buffer, length: number): boolean =>
+  length * 2 >= bytes.buffer.byteLength && !isCommonRead(bytes);
 
 function copy(from: Buffer, start: number, to: Buffer, at: number, length: number): void {
   if (length > 64) from.copy(to, at, start, start + length);

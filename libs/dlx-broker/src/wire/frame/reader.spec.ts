@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readBuffer } from './read-buffer.js';
 import { FrameReader } from './reader.js';
 
 type Seen = readonly [type: number, channel: number, payload: string];
@@ -49,6 +50,22 @@ describe('a stream of bytes becomes the same frames (rule T6)', () => {
     expect(seen).toEqual(three);
     expect(reader.hasMore).toBe(false);
   });
+
+  it.each([8, 100, bytes.length])(
+    'from the common buffer, when every frame is refused once, in pieces of %i bytes',
+    (size) => {
+      const { reader, seen } = reading((call) => call % 2 === 1);
+      for (let at = 0; at < bytes.length; at += size) {
+        const length = bytes.copy(readBuffer, 0, at, at + size);
+        reader.push(readBuffer.subarray(0, length));
+        reader.run();
+        reader.keep();
+        readBuffer.fill(0);
+      }
+      for (let run = 0; run < 10; run++) reader.run();
+      expect(seen).toEqual(three);
+    },
+  );
 
   it('when it is paused after every frame', () => {
     const { reader, seen } = reading(() => {

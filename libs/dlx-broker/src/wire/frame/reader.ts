@@ -1,6 +1,7 @@
 import { noBytes } from '../../message/index.js';
 import type { WireError } from '../wire-error.js';
 import { frameError } from './errors.js';
+import { isCommonRead } from './read-buffer.js';
 import { firstFrameSize, frameEnd, frameOverhead, frameTypes } from './format.js';
 
 /** Type, channel and size in front of a payload. */
@@ -82,6 +83,16 @@ export class FrameReader implements FrameHolder {
 
   push(chunk: Buffer): void {
     this.#chunks.push(chunk);
+  }
+
+  /** Copies what is not read yet of the last chunk, if it is a read in the common buffer. */
+  keep(): void {
+    const last = this.#chunks.length - 1;
+    const chunk = this.#chunks[last];
+    if (chunk === undefined || !isCommonRead(chunk)) return;
+    const at = last === 0 ? this.#at : 0;
+    this.#chunks[last] = Buffer.from(chunk.subarray(at));
+    this.#at -= at;
   }
 
   /** Within {@link run}: ends it after this frame. */
