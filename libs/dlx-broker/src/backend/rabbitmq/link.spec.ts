@@ -282,6 +282,21 @@ describe('functions for URLs and credentials', () => {
     },
   );
 
+  it('credentials that throw when they are read fail the attempt, whatever they throw', async () => {
+    const credentials = {
+      get user(): string {
+        throw undefined;
+      },
+      password: 'p',
+    };
+    const { start, attempts } = arrange({ urls: 'amqp://a', credentials: () => credentials, startAttempts: 1 });
+    const { failure } = await start();
+    expect(failure?.message).toContain(
+      "option 'credentials' of rabbitmq() failed: a value that is no error was thrown",
+    );
+    expect(attempts).toHaveLength(0);
+  });
+
   it('that give a value after the end change nothing', async () => {
     let give: (url: string) => void = () => undefined;
     const { start, link, attempts } = arrange({ urls: () => new Promise<string>((resolve) => (give = resolve)) });

@@ -11,7 +11,7 @@ import type { Runtime } from './client/transport.js';
 import type { RabbitMqCredentials, ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
 import { type KnownServer, knownServer } from './known-server.js';
-import { checkedCredentials, isExternal, supplied, type SupplyHost } from './supplied.js';
+import { checkedCredentials, isExternal, supplied, supplyFailure, type SupplyHost } from './supplied.js';
 
 /** What a link gets from its host. */
 export interface LinkHost extends Runtime {
@@ -190,7 +190,7 @@ export class Link {
     try {
       credentials = await this.#credentialsFor(address);
     } catch (error) {
-      return error as Error;
+      return error instanceof Error ? error : supplyFailure('credentials', error);
     }
     if (this.#isClosed()) return undefined;
     return new Promise((resolve) => this.#connect(address, credentials, resolve));

@@ -24,9 +24,14 @@ export async function supplied<T>(value: Supplied<T>, option: SuppliedOption, ho
     const given = typeof value === 'function' ? (value as () => T | Promise<T>)() : value;
     return await (isThenable(given) ? inTime(given, host) : given);
   } catch (error) {
-    const text = error instanceof Error ? error.message : 'a value that is no error was thrown';
-    throw new Error(`option '${option}' of rabbitmq() failed: ${text}`, { cause: error });
+    throw supplyFailure(option, error);
   }
+}
+
+/** The error for what was thrown while the value of an option was made or read. */
+export function supplyFailure(option: SuppliedOption, error: unknown): Error {
+  const text = error instanceof Error ? error.message : 'a value that is no error was thrown';
+  return new Error(`option '${option}' of rabbitmq() failed: ${text}`, { cause: error });
 }
 
 /** @throws Error for a value without a user or a password; the error does not contain the value */
