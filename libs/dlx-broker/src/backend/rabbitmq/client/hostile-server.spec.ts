@@ -106,6 +106,9 @@ function header(to: FrameWriter, channel: number, size: number | bigint, flags =
   to.end();
 }
 
+/** Confirms one message of the publisher. */
+const confirm = (to: FrameWriter, tag: number): void => methods.writeBasicAck(to, 2, tag, false);
+
 it('a server that offers EXTERNAL gets a login without a response: it takes the user from the certificate', () => {
   const { server, turn, events } = connecting({ credentials: { mechanism: 'EXTERNAL' } });
   server.says((to) => methods.writeConnectionStart(to, 0, 0, 9, properties, 'PLAIN EXTERNAL', 'en_US'));
@@ -268,6 +271,54 @@ describe('a server that breaks the protocol ends the connection, once, with a cl
     expect([connection.isOpen, server.isEnded, faults]).toEqual([false, true, []]);
     server.says(write);
     expect(events).toHaveLength(2);
+  });
+
+  it.each<[string, (to: FrameWriter) => void, string]>([
+    [
+      'an ack of all up to a tag that was not published yet',
+      (to) => methods.writeBasicAck(to, 2, 4, true),
+      'ConnectionClosedError',
+    ],
+    [
+      'a nack of all up to a tag that was not published yet',
+      (to) => methods.writeBasicNack(to, 2, 4, true, false),
+      'ConnectionClosedError',
+    ],
+    ['a second ack of the same message', (to) => (confirm(to, 1), confirm(to, 1)), 'done'],
+    ['an ack of tag 0 alone', (to) => confirm(to, 0), 'ConnectionClosedError'],
+  ])('%s: no message counts as taken that the server did not confirm', (_, write, confirmed) => {
+    const { server, publisher, seen, events } = opened();
+    for (const key of ['a', 'b', 'c']) publisher.publish('', key, {}, Buffer.from('x'), true, noting(seen, key));
+    server.says(write);
+    expect(events[1]).toContain('a confirm for message');
+    const outcomes = seen.filter((line) => /^[abc]:/.test(line)).map((line) => line.split(' ')[1]);
+    const lost = 'ConnectionClosedError';
+    expect(outcomes).toEqual([confirmed, lost, lost]);
+  });
+
+  it('a return after its confirm, and one of nothing that was published, change nothing', () => {
+    const { server, publisher, seen, events, faults } = opened();
+    const publish = (key: string): void => publisher.publish('', key, {}, Buffer.from('x'), true, noting(seen, key));
+    const returns = (to: FrameWriter, key: string): void => {
+      methods.writeBasicReturn(to, 2, 312, 'NO_ROUTE', '', key);
+      header(to, 2, 1);
+      to.body(2, Buffer.from('x'));
+    };
+    publish('a');
+    publish('b');
+    server.says((to) => (confirm(to, 1), returns(to, 'a'), returns(to, 'none'), returns(to, 'a'), confirm(to, 2)));
+    expect([seen, events, faults]).toEqual([['a: done', 'b: done'], ['opened Fake'], []]);
+  });
+
+  it('a storm of nacks of all that is outstanding refuses each message once', () => {
+    const { server, publisher, seen, events } = opened();
+    for (let n = 0; n < 100; n++) publisher.publish('', `${n}`, {}, Buffer.from('x'), true, noting(seen, `${n}`));
+    server.says((to) => {
+      for (let times = 0; times < 1_000; times++) methods.writeBasicNack(to, 2, times % 2 === 0 ? 0 : 50, true, false);
+    });
+    expect(seen).toHaveLength(100);
+    expect(seen.every((line) => line.includes('NackedError'))).toBe(true);
+    expect([publisher.outstanding, events]).toEqual([0, ['opened Fake']]);
   });
 
   it('garbage in place of a frame', () => {
