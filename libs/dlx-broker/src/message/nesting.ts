@@ -9,11 +9,14 @@ export const maxNesting = 64;
  * @returns the fault with the name of the entry; undefined when there is none
  */
 export function faultIn(table: FieldTable): string | undefined {
-  for (const [name, field] of table) {
+  let found: string | undefined;
+  // `for..of` would make an array for each entry.
+  table.forEach((field, name) => {
+    if (found !== undefined) return;
     const fault = faultOf(field, 1);
-    if (fault !== undefined) return `'${name.slice(0, 64)}' ${fault}`;
-  }
-  return undefined;
+    if (fault !== undefined) found = `'${name.slice(0, 64)}' ${fault}`;
+  });
+  return found;
 }
 
 function faultOf(field: Field, depth: number): string | undefined {
@@ -22,7 +25,7 @@ function faultOf(field: Field, depth: number): string | undefined {
     case 'A':
       return firstFault(field.value, depth);
     case 'F':
-      return firstFault(field.value.values(), depth);
+      return faultInside(field.value, depth);
     case 'T':
       return notAnInteger(field.value);
     default: {
@@ -32,7 +35,13 @@ function faultOf(field: Field, depth: number): string | undefined {
   }
 }
 
-function firstFault(fields: Iterable<Field>, depth: number): string | undefined {
+function faultInside(table: FieldTable, depth: number): string | undefined {
+  let found: string | undefined;
+  table.forEach((field) => (found ??= faultOf(field, depth + 1)));
+  return found;
+}
+
+function firstFault(fields: readonly Field[], depth: number): string | undefined {
   for (const field of fields) {
     const fault = faultOf(field, depth + 1);
     if (fault !== undefined) return fault;

@@ -114,19 +114,26 @@ const fewValues = 64;
 export const compact = (table: FieldTable): FieldTable =>
   table instanceof PackedTable || !hasMoreThan(table, fewValues) ? table : PackedTable.of(table);
 
-/** Counts values, nested ones too. @returns `left` minus their number; below 0 when there are too many */
-function countDown(fields: Iterable<Field>, left: number): number {
-  for (const field of fields) {
-    if (--left < 0) return left;
-    if (field.type === 'A') left = countDown(field.value, left);
-    else if (field.type === 'F') left = countDown(field.value.values(), left);
-    if (left < 0) return left;
-  }
+/** Counts the values of a table, nested ones too. @returns `left` minus their number; below 0 when there are too many */
+function countDown(table: FieldTable, left: number): number {
+  left -= table.size;
+  // An iterator would make an object for each value.
+  if (left >= 0) table.forEach((field) => (left = countNested(field, left)));
+  return left;
+}
+
+/** Counts the values inside of a value. */
+function countNested(field: Field, left: number): number {
+  if (left < 0) return left;
+  if (field.type === 'F') return countDown(field.value, left);
+  if (field.type !== 'A') return left;
+  left -= field.value.length;
+  for (const item of field.value) if (left >= 0) left = countNested(item, left);
   return left;
 }
 
 /** Whether a table has more values than `limit`, nested ones counted. */
-export const hasMoreThan = (table: FieldTable, limit: number): boolean => countDown(table.values(), limit) < 0;
+export const hasMoreThan = (table: FieldTable, limit: number): boolean => countDown(table, limit) < 0;
 
 /** Bytes of headers that are kept as bytes; 0 for others, which are small. */
 export const packedLength = (headers: FieldTable | undefined): number =>

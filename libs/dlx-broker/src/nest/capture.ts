@@ -126,11 +126,26 @@ export class CapturingRpcProxy extends RpcProxy {
   }
 }
 
+/** Notes the error of a handler with `@Consume`. @returns the result of the filters of the application; without one, a value */
+export function refusedOr(filters: RpcExceptionsHandler, data: unknown, context: DlxContext, error: unknown): unknown {
+  context.capture(error);
+  return customFiltered(filters, [data, context], error) ?? new Refusal(byDefault(error));
+}
+
 /** The result of the filters of the application, or of Nest's default filter, which is not called because it logs. */
 export function filtered(filters: RpcExceptionsHandler, args: readonly unknown[], error: unknown): Observable<unknown> {
+  return customFiltered(filters, args, error) ?? throwError(() => byDefault(error));
+}
+
+/** @returns undefined if no filter of the application is for the error */
+function customFiltered(
+  filters: RpcExceptionsHandler,
+  args: readonly unknown[],
+  error: unknown,
+): Observable<unknown> | undefined {
   const host = new ExecutionContextHost([...args]);
   host.setType('rpc');
-  return filters.invokeCustomFilters(error, host) ?? throwError(() => byDefault(error));
+  return filters.invokeCustomFilters(error, host) ?? undefined;
 }
 
 /**

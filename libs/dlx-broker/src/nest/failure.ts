@@ -35,8 +35,8 @@ export function readable(error: unknown): unknown {
 export function failureHeaders(
   error: unknown,
   limits: { readonly stack: number; readonly message: number },
+  { name, message }: NamedError = namedError(error),
 ): Map<string, Field> {
-  const { name, message } = namedError(error);
   const stack = limits.stack > 0 ? stackTextOf(error) : undefined;
   const headers = new Map<string, Field>();
   headers.set(dlxHeaders.errorClass, longstr(name));
@@ -52,6 +52,8 @@ export interface DescribedError {
   readonly stack?: string | undefined;
 }
 
+export type NamedError = Omit<DescribedError, 'stack'>;
+
 /** Describes any thrown value. It never throws, and the length of its texts is limited. */
 export function describeError(thrown: unknown): DescribedError {
   const stack = stackTextOf(thrown);
@@ -60,7 +62,7 @@ export function describeError(thrown: unknown): DescribedError {
 }
 
 /** {@link describeError} without the stack. Node makes the text of a stack when it is read first, which takes several microseconds. */
-export function namedError(thrown: unknown): Omit<DescribedError, 'stack'> {
+export function namedError(thrown: unknown): NamedError {
   const error = readable(thrown);
   return { name: nameOf(error), message: withReasons(error, messageOf(error)) };
 }
@@ -114,9 +116,13 @@ function shown(value: object): string {
   return attempt(() => inspect(value, { depth: 2, maxArrayLength: 20, maxStringLength: 1_000 }), '');
 }
 
+const noReasons: readonly string[] = [];
+
 function withReasons(error: unknown, message: string): string {
   if (typeof error !== 'object' || error === null) return message;
-  const reasons = attempt(() => reasonsOf(error), []).filter((reason) => reason !== message);
+  const found = attempt(() => reasonsOf(error), noReasons);
+  if (found.length === 0) return message;
+  const reasons = found.filter((reason) => reason !== message);
   if (reasons.length === 0) return message;
   const all = cut(reasons.join('; '));
   return message === '' ? all : cut(`${message}: ${all}`);
@@ -124,9 +130,10 @@ function withReasons(error: unknown, message: string): string {
 
 /** The stacks of the causes of an error, which its own stack does not have. */
 function causesOf(error: Error): string {
-  const seen = new Set<unknown>([error]);
   let text = '';
   let cause = attempt(() => readable(error.cause), undefined);
+  if (cause === undefined) return text;
+  const seen = new Set<unknown>([error]);
   while (cause instanceof Error && !seen.has(cause) && seen.size <= mostCauses) {
     seen.add(cause);
     text += `\ncaused by ${nameOf(cause)}: ${messageOf(cause).slice(0, 1_024)}`;

@@ -1,4 +1,6 @@
-import { catchError, isObservable, type Observable } from 'rxjs';
+import { catchError, isObservable } from 'rxjs';
+import { refusedOr } from './capture.js';
+import type { DlxContext } from './context.js';
 import type { Handler } from './handler.js';
 import type { FoundEnhancers, RpcExceptionsHandler, RpcProxy } from './nest-versions.js';
 
@@ -29,11 +31,13 @@ export function plainInvoke(
   proxy: RpcProxy,
   filters: RpcExceptionsHandler,
 ): Handler['invoke'] {
-  const failed = (error: unknown, data: unknown, context: unknown): Observable<unknown> =>
-    proxy.handleError(filters, [data, context], error);
+  const failed = (error: unknown, data: unknown, context: DlxContext): unknown =>
+    refusedOr(filters, data, context, error);
   /** Nest filters the errors of a stream, too. */
-  const filtered = (result: unknown, data: unknown, context: unknown): unknown =>
-    isObservable(result) ? result.pipe(catchError((error) => failed(error, data, context))) : result;
+  const filtered = (result: unknown, data: unknown, context: DlxContext): unknown =>
+    isObservable(result)
+      ? result.pipe(catchError((error) => proxy.handleError(filters, [data, context], error)))
+      : result;
   return (data, context) =>
     // The broker is done with its command before a method runs.
     begun.then(() => {

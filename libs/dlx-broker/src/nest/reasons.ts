@@ -11,8 +11,10 @@ type Fields = Readonly<Record<string, unknown>>;
  * @throws what a getter throws
  */
 export function reasonsOf(error: unknown): readonly string[] {
+  const source = sourceOf(error);
+  if (source === undefined) return [];
   const found: string[] = [];
-  collect(sourceOf(error), '', found, 0);
+  collect(source, '', found, 0);
   return found;
 }
 

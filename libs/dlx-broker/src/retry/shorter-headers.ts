@@ -55,10 +55,9 @@ export function replaceShortened(
   leftOut?: LeftOut,
 ): void {
   delivery.replaceBy(successor, (failure) => {
+    if (failure === undefined) return done?.(undefined, leftOut);
     const [next, ...rest] = steps;
-    if (next === undefined || !isUnsendable(failure) || delivery.settled) {
-      return done?.(failure, failure === undefined ? leftOut : undefined);
-    }
+    if (next === undefined || !isUnsendable(failure) || delivery.settled) return done?.(failure);
     replaceShortened(delivery, without(successor, next.names), rest, done, next.leftOut);
   });
 }

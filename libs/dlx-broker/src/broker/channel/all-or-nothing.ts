@@ -73,8 +73,10 @@ export function commitAll(
   const { scheduler, vhost, counters } = host.channel;
   const steps: Step[] = [];
   const unroutable: number[] = [];
-  const ahead = new Map<Queue, Ahead>();
-  for (const [index, publication] of publications.entries()) {
+  // The room that earlier messages need.
+  const ahead = publications.length > 1 ? new Map<Queue, Ahead>() : undefined;
+  for (let index = 0; index < publications.length; index++) {
+    const publication = publications[index]!;
     let found: CheckedPublication;
     try {
       found = host.checked(publication);
@@ -92,11 +94,11 @@ export function commitAll(
       unroutable.push(index);
     }
     for (const queue of queues) {
-      const before = ahead.get(queue) ?? noneAhead;
+      const before = ahead?.get(queue) ?? noneAhead;
       if (queue.wouldRefuse(message, undefined, before) || vhost.journal?.refuses(queue, message) === true) {
         return { outcome: 'refused', index };
       }
-      ahead.set(queue, { count: before.count + 1, bytes: before.bytes + message.size });
+      ahead?.set(queue, { count: before.count + 1, bytes: before.bytes + message.size });
     }
     for (const delayed of delays) {
       if (vhost.journal?.refuses(delayed, message) === true) return { outcome: 'refused', index };

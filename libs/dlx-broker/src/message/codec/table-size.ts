@@ -12,7 +12,16 @@ const upperBound: Measure = (text) => text.length * 3;
 export function tableSize(table: FieldTable, lengthOf: Measure = textLength): number {
   if (table instanceof PackedTable) return 4 + table.length;
   let size = 4;
-  for (const [name, field] of table) size += 1 + lengthOf(name) + fieldSize(field, lengthOf);
+  // `for..of` would make an array for each entry.
+  table.forEach((field, name) => {
+    size += 1 + lengthOf(name) + fieldSize(field, lengthOf);
+  });
+  return size;
+}
+
+function arraySize(items: readonly Field[], lengthOf: Measure): number {
+  let size = 5;
+  for (const item of items) size += fieldSize(item, lengthOf);
   return size;
 }
 
@@ -30,7 +39,7 @@ export function fieldSize(field: Field, lengthOf: Measure = textLength): number 
     case 'F':
       return 1 + tableSize(field.value, lengthOf);
     case 'A':
-      return field.value.reduce((size, item) => size + fieldSize(item, lengthOf), 5);
+      return arraySize(field.value, lengthOf);
     case 't':
     case 'b':
     case 'B':

@@ -14,7 +14,7 @@ import { emptyTable, type Field, type FieldTable, longstr } from '../../message/
 import { shown } from '../../options/index.js';
 import { DlxContext } from '../context.js';
 import type { EventLog } from '../event-log.js';
-import { failureHeaders, namedError } from '../failure.js';
+import { failureHeaders, namedError, type NamedError } from '../failure.js';
 import { errorFacts, textOf } from '../failure-log.js';
 import type { PlannedHandler } from '../handler.js';
 import type { ResolvedOptions } from '../options.js';
@@ -63,10 +63,11 @@ export class FailureNotes {
   /** `dlx-error-*` and `dlx-errors` of a failure. */
   headers(failed: NotedAttempt): FieldTable {
     const { errorHistory, errorHeaders: limits } = this.options;
-    const headers = limits === undefined ? new Map<string, Field>() : this.#described(failed.error, limits);
+    const named = namedError(failed.error);
+    const headers = limits === undefined ? new Map<string, Field>() : this.#described(failed.error, limits, named);
     if (errorHistory === 0) return headers;
     const { own } = failed.delivery.message;
-    writeHistory(headers, addEntry(readHistory(own.headers), this.#entry(failed), errorHistory));
+    writeHistory(headers, addEntry(readHistory(own.headers), this.#entry(failed, named), errorHistory));
     return headers;
   }
 
@@ -108,9 +109,8 @@ export class FailureNotes {
     return fingerprintOf(handlerOf(failed) ?? failed.planned?.queue ?? failed.delivery.queue, name, told);
   }
 
-  #entry(failed: NotedAttempt): ErrorEntry {
-    const { delivery, error, planned, begunAt } = failed;
-    const { name, message } = namedError(error);
+  #entry(failed: NotedAttempt, { name, message }: NamedError): ErrorEntry {
+    const { delivery, planned, begunAt } = failed;
     const most = Math.min(this.options.errorHeaders?.message ?? mostErrorMessage, mostErrorMessage);
     const now = this.clock.now();
     const handler = handlerOf(failed);
@@ -125,8 +125,8 @@ export class FailureNotes {
     };
   }
 
-  #described(error: unknown, limits: Parameters<typeof failureHeaders>[1]): Map<string, Field> {
-    const headers = failureHeaders(error, limits);
+  #described(error: unknown, limits: Parameters<typeof failureHeaders>[1], named?: NamedError): Map<string, Field> {
+    const headers = failureHeaders(error, limits, named);
     const stack = headers.get(errorHeaders.stack);
     if (stack === undefined) return headers;
     if (stack.value === this.#stack?.value) headers.set(errorHeaders.stack, this.#stack as Field);
