@@ -1,7 +1,7 @@
-// The name in the global scope is an accessor, which costs as much as a tenth of a small message.
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { AmqpError, tooLarge } from '../broker/index.js';
 import { basicClass, noBytes } from '../message/index.js';
+import { BodyPages } from './body-pages.js';
 import {
   bodySizeIn,
   frameError,
@@ -158,11 +158,13 @@ const uncountedHeader = 4_096;
 
 const unexpected = (text: string): AmqpError => new AmqpError('UNEXPECTED_FRAME', text);
 
+const pages = new BodyPages();
+
 /** A slice if the bytes are most of their buffer; else a copy, because a slice keeps the whole buffer in memory. */
 function ownedBytes(bytes: Buffer, start: number, end: number): Buffer {
   const length = end - start;
   if (isMostOfBuffer(bytes, length)) return bytes.subarray(start, end);
-  const copy = Buffer.allocUnsafe(length);
+  const copy = pages.take(length);
   if (length > 64) bytes.copy(copy, 0, start, end);
   else for (let index = 0; index < length; index++) copy[index] = bytes[start + index] as number;
   return copy;
