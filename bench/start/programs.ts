@@ -25,6 +25,24 @@ const withModule = 'imports: [DlxBrokerModule.forRoot()]';
 const withHandler = `${withModule}, providers: [Worker]`;
 const oneMessage = `app.get(DlxClient).emit('e', 'first'); await first;`;
 
+/** The least that an application with a transport of its own pays: Nest's base class of servers, and two handlers. */
+const customTransport = `
+  import 'reflect-metadata';
+  import { Controller, Module } from '@nestjs/common';
+  import { NestFactory } from '@nestjs/core';
+  import { MessagePattern, Server } from '@nestjs/microservices';
+  class Nothing extends Server { listen(ready) { ready(); } close() {} on() {} unwrap() {} }
+  class Worker { first() {} second() {} }
+  for (const name of ['first', 'second']) {
+    MessagePattern(name)(Worker.prototype, name, Object.getOwnPropertyDescriptor(Worker.prototype, name));
+  }
+  Controller()(Worker);
+  class AppModule {}
+  Module({ controllers: [Worker] })(AppModule);
+  const app = await NestFactory.createMicroservice(AppModule, { logger: false, strategy: new Nothing() });
+  await app.listen();
+  await app.close();`;
+
 /** A program, and the program without what is measured. */
 export interface Started {
   readonly name: string;
@@ -43,6 +61,7 @@ export const programs: readonly Started[] = [
     program: nest(ours, withHandler, handlers, oneMessage),
     beside: 'bare Nest',
   },
+  { name: 'Nest with a custom transport', program: customTransport, beside: 'bare Nest' },
   { name: 'bare Nest with @nestjs/microservices', program: nest(microservices, '') },
   {
     name: 'the same, the module, a handler and a message',

@@ -1,11 +1,7 @@
 import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
 import { Broker, type Journal, type ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
-import {
-  type Api,
-  type ApiOptions,
-  createApi,
-  type ManagementHost,
-} from '../../libs/dlx-broker/src/management/index.js';
+import { type Api, type ApiOptions, type ManagementHost } from '../../libs/dlx-broker/src/management/index.js';
+import { createApi } from '../../libs/dlx-broker/src/management/http/app.js';
 import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';

@@ -1,4 +1,4 @@
-export { type Api, type ApiOptions, createApi } from './http/app.js';
+export type { Api, ApiOptions } from './http/app.js';
 export type { Fault, ManagementHost, OpenPort } from './host.js';
 export type { ManagedHandler, ManagedHandlers } from './managed-handlers.js';
 export { type HttpLimits, HttpListener, type HttpOptions, listenHttp } from './http/http-listener.js';

@@ -1,8 +1,8 @@
-import { type ApiOptions, createApi } from './app.js';
+import type { ApiOptions } from './app.js';
 import { opened } from '../../host/index.js';
 import { type ConsoleFiles, consoleFiles } from '../console/console-files.js';
 import { Dlx } from '../dlx/dlx.js';
-import { HttpPort, type HttpPortOptions } from './http-port.js';
+import { type Answering, HttpPort, type HttpPortOptions } from './http-port.js';
 import type { ManagementHost, OpenPort } from '../host.js';
 import { interval, Statistics } from '../statistics/statistics.js';
 
@@ -45,8 +45,12 @@ export class HttpListener {
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
     const files = options.console === false ? undefined : filesOf(host);
     this.#hasConsole = files !== undefined && files.size > 0;
-    const api = createApi({ ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) }, options, files);
-    this.#port = new HttpPort(api, options, host.log);
+    const complete = { ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) };
+    const load = async (): Promise<Answering> => {
+      const { answeredBy, createApi } = await import('./requests.js');
+      return answeredBy(createApi(complete, options, files));
+    };
+    this.#port = new HttpPort(load, options, host.log);
     // Last, because an invalid certificate is refused above.
     if (host.statistics === undefined) this.#timer = setInterval(sample, interval).unref();
   }

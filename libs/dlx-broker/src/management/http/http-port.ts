@@ -1,11 +1,12 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { bind, bracketed } from '../../host/index.js';
-import type { Api } from './app.js';
 import { type ConnectionLimits, HttpConnections, defaultConnectionLimits, type Visit } from './http-connections.js';
 import { eventLoop } from './turns.js';
+
+/** Answers a request. */
+export type Answering = (request: IncomingMessage, response: ServerResponse, visit: Visit) => void;
 
 /** Address and limits of a port for HTTP. */
 export interface HttpPortOptions {
@@ -48,17 +49,15 @@ export class HttpPort {
   readonly #connections: HttpConnections;
   readonly #checks: NodeJS.Timeout;
   readonly #log: ((error: unknown) => void) | undefined;
+  #answer: Answering;
 
-  /** @param api answers the requests @param log gets the errors of the socket */
-  constructor(api: Pick<Api, 'fetch'>, options: HttpPortOptions, log: ((error: unknown) => void) | undefined) {
+  /**
+   * @param load gives what answers the requests; called with the first one
+   * @param log gets the errors of the socket, and an error of `load`
+   */
+  constructor(load: () => Promise<Answering>, options: HttpPortOptions, log: ((error: unknown) => void) | undefined) {
     this.#log = log;
-    const visits = new WeakMap<object, Visit>();
-    const answer = getRequestListener(
-      (request, env) => api.fetch(request, { ...env, visit: visits.get(env.outgoing) }),
-      {
-        overrideGlobalObjects: false,
-      },
-    );
+    this.#answer = this.#loading(load);
     const limits = { ...defaultHttpLimits, ...options.limits };
     const connectionsCheckingInterval = Math.min(1_000, limits.headersTimeout);
     const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits;
@@ -67,8 +66,7 @@ export class HttpPort {
     const listener: RequestListener = (request, response) => {
       const visit = connections.visit(request, response);
       if (visit === undefined) return void request.socket.destroy();
-      visits.set(response, visit);
-      void answer(request, response);
+      this.#answer(request, response, visit);
     };
     const { tls } = options;
     this.protocol = tls === undefined ? 'http' : 'https';
@@ -83,6 +81,21 @@ export class HttpPort {
     this.#server.on('secureConnection', (socket: Socket) => connections.secured(socket));
     // Last, because an invalid certificate is refused above.
     this.#checks = setInterval(() => connections.check(), checkInterval).unref();
+  }
+
+  /** Lets requests wait until what answers them is loaded. */
+  #loading(load: () => Promise<Answering>): Answering {
+    let loaded: Promise<Answering> | undefined;
+    return (request, response, visit) => {
+      loaded ??= load().then((answer) => (this.#answer = answer));
+      loaded.then(
+        (answer) => answer(request, response, visit),
+        (error: unknown) => {
+          this.#log?.(error);
+          response.destroy();
+        },
+      );
+    };
   }
 
   /** The number of open connections. */

@@ -1,11 +1,10 @@
 import { opened } from '../../host/index.js';
 import { filesOf, type HttpOptions, type HttpUrls } from '../http/http-listener.js';
-import { HttpPort } from '../http/http-port.js';
+import { type Answering, HttpPort } from '../http/http-port.js';
 import { Problem } from '../http/reply.js';
 import { ask } from './get-json.js';
 import type { RemoteHost } from './host.js';
 import { Remote } from './remote.js';
-import { createRemoteApi } from './remote-api.js';
 
 /** Address and limits of the port. */
 export type RemoteOptions = Omit<HttpOptions, 'resources'>;
@@ -30,7 +29,11 @@ export class RemoteListener {
     this.#remote = new Remote(host);
     const files = options.console === false ? undefined : filesOf(host);
     this.#hasConsole = files !== undefined && files.size > 0;
-    this.#port = new HttpPort(createRemoteApi(this.#remote, options, files), options, host.log);
+    const load = async (): Promise<Answering> => {
+      const { answeredBy, createRemoteApi } = await import('../http/requests.js');
+      return answeredBy(createRemoteApi(this.#remote, options, files));
+    };
+    this.#port = new HttpPort(load, options, host.log);
   }
 
   get host(): string {

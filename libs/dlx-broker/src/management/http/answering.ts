@@ -1,0 +1,15 @@
+import { getRequestListener } from '@hono/node-server';
+import type { Api } from './app.js';
+import type { Answering } from './http-port.js';
+
+/** Answers the requests of a port by an API. */
+export function answeredBy(api: Pick<Api, 'fetch'>): Answering {
+  const visits = new WeakMap<object, unknown>();
+  const answer = getRequestListener((request, env) => api.fetch(request, { ...env, visit: visits.get(env.outgoing) }), {
+    overrideGlobalObjects: false,
+  });
+  return (request, response, visit) => {
+    visits.set(response, visit);
+    void answer(request, response);
+  };
+}

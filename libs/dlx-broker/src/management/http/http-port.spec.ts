@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it } from 'vitest';
+import { HttpPort } from './http-port.js';
+
+/** Sends requests to a port, one after the other on one connection. @returns all that came back */
+async function talk({ port }: HttpPort, ...paths: string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (bytes: Buffer) => (text += bytes.toString()));
+  for (const [index, path] of paths.entries()) {
+    const connection = index === paths.length - 1 ? 'close' : 'keep-alive';
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: ${connection}\r\n\r\n`);
+  }
+  await once(socket, 'close');
+  return text;
+}
+
+it('loads what answers requests with the first one, once, and answers in order', async () => {
+  let loads = 0;
+  const port = new HttpPort(
+    async () => {
+      loads++;
+      return ({ url }, response) => void response.end(`answer ${url}.`);
+    },
+    {},
+    undefined,
+  );
+  await port.open('127.0.0.1', 0);
+  expect(loads).toBe(0);
+  const text = await talk(port, '/one', '/two');
+  expect(text.match(/answer [^.]+/g)).toEqual(['answer /one', 'answer /two']);
+  await talk(port, '/three');
+  expect(loads).toBe(1);
+  await port.close();
+});
+
+it('reports that what answers requests cannot be loaded, and ends the connection', async () => {
+  const errors: unknown[] = [];
+  const fault = new Error('a file of the package is missing');
+  const port = new HttpPort(
+    () => Promise.reject(fault),
+    {},
+    (error) => void errors.push(error),
+  );
+  await port.open('127.0.0.1', 0);
+  expect(await talk(port, '/')).toBe('');
+  expect(errors).toEqual([fault]);
+  await port.close();
+});
