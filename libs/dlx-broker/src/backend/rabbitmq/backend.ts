@@ -32,7 +32,7 @@ import type { ResolvedRabbitMq } from './options.js';
 import { Pauses } from './pauses.js';
 import { Publisher, type PublisherHost } from './publisher/publisher.js';
 import { RabbitMqReplies } from './replies.js';
-import { Calls, inTime, mayPass, textOf, triedAgain } from './declarations/calls.js';
+import { Calls, mayPass, textOf, triedAgain } from './declarations/calls.js';
 import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 import { existingIn } from './declarations/existing.js';
@@ -178,8 +178,7 @@ export class RabbitMqBackend implements Backend {
   }
 
   async declare(topology: Topology): Promise<ReadonlySet<string>> {
-    const limit = this.clock.now() + this.options.declareTimeout;
-    const { different, ...declared } = await this.#insist(limit, async (calls, link) => {
+    const { different, ...declared } = await this.#insist(this.options.declareTimeout, async (calls, link) => {
       const place = this.#http.managed(link);
       if (place !== undefined) await this.#policies.put(place);
       const management = place && existingIn(place, this.host.warn);
@@ -239,9 +238,8 @@ export class RabbitMqBackend implements Backend {
    * (rule S2).
    */
   async status(queue: string): Promise<QueueStatus | undefined> {
-    const limit = this.clock.now() + this.options.publishTimeout;
     try {
-      const found = await this.#insist(limit, (calls) =>
+      const found = await this.#insist(this.options.publishTimeout, (calls) =>
         calls.call<QueueDeclared>((channel, answer) => channel.checkQueue(queue, answer)),
       );
       return { messages: found.messageCount, unacknowledged: undefined, consumers: found.consumerCount };
@@ -284,16 +282,17 @@ export class RabbitMqBackend implements Backend {
 
   /**
    * Runs commands when there is a connection, and again after failures that may pass and after a lost connection.
-   * @param limit milliseconds since 1970
+   * @param milliseconds for which this is tried, and which one answer may take: many commands may take longer together
    * @throws TopologyError, ServerError; ConnectionLostError or OverloadedError when the time is over
    */
-  async #insist<T>(limit: number, work: (calls: Calls, link: OpenLink) => Promise<T>): Promise<T> {
+  async #insist<T>(milliseconds: number, work: (calls: Calls, link: OpenLink) => Promise<T>): Promise<T> {
+    const limit = this.clock.now() + milliseconds;
     const pauses = this.#pauses();
     for (let round = 1; ; round++) {
       const link = await this.#connected(limit);
-      const calls = new Calls(link.connection);
+      const calls = new Calls(link.connection, { clock: this.clock, milliseconds });
       try {
-        return await inTime(this.clock, work(calls, link), limit);
+        return await work(calls, link);
       } catch (error) {
         if (error instanceof TopologyError || error instanceof ServerError) throw error;
         const mayRetry = !this.#isClosed && (!link.connection.isOpen || mayPass(error));

@@ -44,7 +44,7 @@ export interface RabbitMqOptions {
   readonly unconfirmed?: number;
   /** Limits of the unconfirmed messages in this process. Default 100,000 messages and 64 MiB. */
   readonly publishBuffer?: PublishBuffer;
-  /** How long a declaration is tried while the server cannot do it yet (no leader, 541). Default `'30s'`. */
+  /** How long a declaration is tried while the server cannot do it yet (no leader, 541), and how long one answer may take. Default `'30s'`. */
   readonly declareTimeout?: number | string;
   /** How long `close` waits for confirms. Default `'5s'`. */
   readonly closeTimeout?: number | string;

@@ -22,13 +22,10 @@ export function mayPass(error: unknown): boolean {
   return code === 404 && /home node|is down|no leader|unavailable|timeout/i.test(textOf(error));
 }
 
-/** @param limit milliseconds since 1970 @throws Error when the work has not ended by then; the work goes on */
-export function inTime<T>(clock: Clock, work: Promise<T>, limit: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = (): void => reject(new Error('the server gave no answer in time'));
-    const cancel = after(clock, Math.max(0, limit - clock.now()), late);
-    void work.then(resolve, reject).finally(cancel);
-  });
+/** How long the server may take for one answer. */
+export interface Patience {
+  readonly clock: Clock;
+  readonly milliseconds: number;
 }
 
 /** Runs commands as promises. An error closes the channel, and the next command opens another. For declarations, not for messages. */
@@ -37,25 +34,29 @@ export class Calls {
   subject: string | undefined;
   #channel: AmqpChannel | undefined;
 
-  constructor(private readonly connection: AmqpConnection) {}
+  /** @param patience undefined: a command waits until the connection ends */
+  constructor(
+    private readonly connection: AmqpConnection,
+    private readonly patience?: Patience,
+  ) {}
 
-  /** @throws ClientError */
+  /** @throws ClientError, or Error when the answer takes too long */
   call<T>(command: (channel: AmqpChannel, answer: Answer<T>) => void): Promise<T> {
     const channel = this.#open();
-    return new Promise<T>((resolve, reject) =>
+    return this.#answer<T>((resolve, reject) =>
       command(channel, (...[failure, value]) => (failure === undefined ? resolve(value) : reject(failure))),
     );
   }
 
-  /** @throws ClientError */
+  /** @throws ClientError, or Error when the answer takes too long */
   run(command: (channel: AmqpChannel, done: Done) => void): Promise<void> {
     const channel = this.#open();
-    return new Promise<void>((resolve, reject) =>
+    return this.#answer<void>((resolve, reject) =>
       command(channel, (failure) => (failure === undefined ? resolve() : reject(failure))),
     );
   }
 
-  /** @returns false when the server says 404 @throws ClientError */
+  /** @returns false when the server says 404 @throws ClientError, or Error when the answer takes too long */
   async finds(command: (channel: AmqpChannel, done: Done) => void): Promise<boolean> {
     try {
       await this.run(command);
@@ -68,6 +69,17 @@ export class Calls {
 
   end(): void {
     if (this.#channel?.isOpen === true) this.#channel.close();
+  }
+
+  #answer<T>(ask: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
+    const answer = new Promise<T>(ask);
+    const { patience } = this;
+    if (patience === undefined) return answer;
+    return new Promise((resolve, reject) => {
+      const late = (): void => reject(new Error('the server gave no answer in time'));
+      const cancel = after(patience.clock, patience.milliseconds, late);
+      void answer.then(resolve, reject).finally(cancel);
+    });
   }
 
   #open(): AmqpChannel {

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../testing/manual-clock.js';
 import { RabbitMqBackend, type RabbitMqHost } from '../backend.js';
-import type { AmqpChannel, AmqpConnection } from '../client/api.js';
+import { after as onClock } from '../../../host/index.js';
+import type { AmqpChannel, AmqpConnection, Done } from '../client/api.js';
+import { ChannelClosedError } from '../client/errors.js';
 import type { Transport } from '../client/transport.js';
 import { resolveRabbitMq } from '../resolve-options.js';
 
@@ -9,8 +11,8 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 };
 
-/** A backend on a server that keeps the connection alive, and answers no command. */
-async function arrange() {
+/** A backend on a server that keeps the connection alive, and answers no command unless it is given an answer. */
+async function arrange(declareQueue?: (clock: ManualClock, answer: (failure?: Error) => void) => void) {
   const clock = new ManualClock();
   const closed: number[] = [];
   let channels = 0;
@@ -19,7 +21,10 @@ async function arrange() {
     const never = (): void => undefined;
     const close = (): void => void closed.push(number);
     const calls = { checkQueue: never, declareQueue: never, checkExchange: never, declareExchange: never };
-    return { isOpen: true, close, ...calls } as unknown as AmqpChannel;
+    const missing = (_name: string, answer: Done): void => answer(new ChannelClosedError(404, 'NOT_FOUND', ''));
+    const declare = (_name: string, _options: unknown, answer: Done): void => declareQueue?.(clock, answer);
+    const answers = declareQueue && { checkQueue: missing, declareQueue: declare };
+    return { isOpen: true, close, ...calls, ...answers } as unknown as AmqpChannel;
   };
   const host = {
     clock,
@@ -52,15 +57,36 @@ async function arrange() {
   return { backend, after, note, closed };
 }
 
+const place = { durable: true, exclusive: false, autoDelete: false, arguments: new Map(), origin: 'Orders.take' };
+
 it('a declaration that the server does not answer fails at its time, and closes its channel', async () => {
   const { backend, after, note, closed } = await arrange();
-  const place = { durable: true, exclusive: false, autoDelete: false, arguments: new Map(), origin: 'Orders.take' };
   backend.declare({ exchanges: [], queues: [{ name: 'q', ...place }], bindings: [] }).catch(note);
   expect(await after(19_999)).toEqual([]);
   expect(await after(1)).toEqual([
     "ConnectionLostError: queue 'q' (Orders.take) cannot be declared now: the server gave no answer in time",
   ]);
   expect(closed).toEqual([1]);
+});
+
+it('many declarations may take longer together than one answer may take', async () => {
+  const { backend, after, note } = await arrange((clock, answer) => void onClock(clock, 15_000, () => answer()));
+  const queues = ['a', 'b', 'c'].map((name) => ({ name, ...place }));
+  let isDeclared = false;
+  backend.declare({ exchanges: [], queues, bindings: [] }).then(() => (isDeclared = true), note);
+  for (let n = 0; n < 3; n++) expect(await after(15_000)).toEqual([]);
+  expect(isDeclared).toBe(true);
+});
+
+it('a declaration that is refused for the moment fails with the reason of the server, also if the time ends in a pause', async () => {
+  const text = "INTERNAL_ERROR - queue 'q' has no leader";
+  const { backend, after, note } = await arrange(
+    (clock, answer) => void onClock(clock, 10, () => answer(new ChannelClosedError(541, text, ''))),
+  );
+  backend.declare({ exchanges: [], queues: [{ name: 'q', ...place }], bindings: [] }).catch(note);
+  let outcome: readonly string[] = [];
+  for (let n = 0; n < 3_000 && outcome.length === 0; n++) outcome = await after(10);
+  expect(outcome).toEqual([`ServerError: queue 'q' (Orders.take) cannot be declared now: ${text}`]);
 });
 
 it('a question about a queue that the server does not answer fails at its time', async () => {
