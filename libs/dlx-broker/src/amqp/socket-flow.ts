@@ -19,7 +19,7 @@ export interface Backpressure {
  * Bytes that a connection may send before its reading rests for a turn of the event loop. Without rests, node reads up to 2 MB of one
  * connection in a row: tens of thousands of small messages, for which all other connections wait.
  */
-const untilRest = 65_536;
+const untilRest = 262_144;
 
 /** Reading stops at this many times the bytes at which deliveries stop. */
 const floodFactor = 16;
