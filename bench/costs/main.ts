@@ -77,7 +77,9 @@ async function rowOf(scene: Scene, runs: number, progress: Progress): Promise<st
 }
 
 /** Two digits that count: 0.25, 11,000. */
-const two = (value: number): string => Number(value.toPrecision(2)).toLocaleString('en');
+function two(value: number): string {
+  return Number(value.toPrecision(2)).toLocaleString('en');
+}
 
 async function measure({ thing }: Scene, count: number): Promise<Cost> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child, thing, String(count)]);
