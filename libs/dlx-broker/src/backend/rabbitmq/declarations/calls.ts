@@ -1,7 +1,7 @@
 import type { Clock } from '../../../broker/index.js';
 import { after } from '../../../host/index.js';
 import type { AmqpChannel, AmqpConnection, Answer, Done } from '../client/api.js';
-import { ChannelClosedError } from '../client/errors.js';
+import { ChannelClosedError, UnsendableError } from '../client/errors.js';
 
 /** The reply code of a channel that the server closed; undefined for any other failure. */
 export const codeOf = (error: unknown): number | undefined =>
@@ -33,6 +33,7 @@ export class Calls {
   /** What the next command is about, with the place of its declaration: for the error when it never succeeds. */
   subject: string | undefined;
   #channel: AmqpChannel | undefined;
+  #isOver = false;
 
   /** @param patience undefined: a command waits until the connection ends */
   constructor(
@@ -41,7 +42,7 @@ export class Calls {
   ) {}
 
   /** @throws ClientError, or Error when the answer takes too long */
-  call<T>(command: (channel: AmqpChannel, answer: Answer<T>) => void): Promise<T> {
+  async call<T>(command: (channel: AmqpChannel, answer: Answer<T>) => void): Promise<T> {
     const channel = this.#open();
     return this.#answer<T>((resolve, reject) =>
       command(channel, (...[failure, value]) => (failure === undefined ? resolve(value) : reject(failure))),
@@ -49,7 +50,7 @@ export class Calls {
   }
 
   /** @throws ClientError, or Error when the answer takes too long */
-  run(command: (channel: AmqpChannel, done: Done) => void): Promise<void> {
+  async run(command: (channel: AmqpChannel, done: Done) => void): Promise<void> {
     const channel = this.#open();
     return this.#answer<void>((resolve, reject) =>
       command(channel, (failure) => (failure === undefined ? resolve() : reject(failure))),
@@ -67,7 +68,9 @@ export class Calls {
     }
   }
 
+  /** Closes the channel. Further commands fail: they may belong to work that was given up at its time limit. */
   end(): void {
+    this.#isOver = true;
     if (this.#channel?.isOpen === true) this.#channel.close();
   }
 
@@ -82,7 +85,9 @@ export class Calls {
     });
   }
 
+  /** @throws UnsendableError after the end */
   #open(): AmqpChannel {
+    if (this.#isOver) throw new UnsendableError('the work of this command has ended');
     if (this.#channel?.isOpen !== true) this.#channel = this.connection.openChannel({ closed: () => undefined });
     return this.#channel;
   }

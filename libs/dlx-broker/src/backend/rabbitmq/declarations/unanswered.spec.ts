@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { Calls } from './calls.js';
 import { ManualClock } from '../../../testing/manual-clock.js';
 import { RabbitMqBackend, type RabbitMqHost } from '../backend.js';
 import { after as onClock } from '../../../host/index.js';
@@ -94,4 +95,21 @@ it('a question about a queue that the server does not answer fails at its time',
   backend.status('q').catch(note);
   expect(await after(2_999)).toEqual([]);
   expect(await after(1)).toEqual(['ConnectionLostError: the server gave no answer in time']);
+});
+
+it('work that was given up opens no further channel when its command fails after all', async () => {
+  let opened = 0;
+  let fail = (_failure: Error): void => undefined;
+  const openChannel = (): AmqpChannel => {
+    opened++;
+    return { isOpen: true, close: () => undefined } as unknown as AmqpChannel;
+  };
+  const calls = new Calls({ openChannel } as unknown as AmqpConnection);
+  const work = calls
+    .run((_channel, done) => (fail = done as never))
+    .catch(() => calls.run((_channel, done) => done()))
+    .catch((error: Error) => error.name);
+  calls.end();
+  fail(new Error('closed'));
+  expect([await work, opened]).toEqual(['UnsendableError', 1]);
 });
