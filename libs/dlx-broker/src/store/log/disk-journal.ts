@@ -125,8 +125,8 @@ export class DiskJournal implements Journal {
     const { memory = 64 * megabyte, hints = 'use', signal } = options;
     const recovered = await recover(disk, { memory, maxDigestBytes: maxDigestBytes(options), hints, signal }, runtime);
     try {
-      for (const repair of recovered.repairs) await repair();
       const losses = await inTurns(checkingRecovered(recovered), runtime, signal);
+      for (const repair of recovered.repairs) await repair();
       const journal = new DiskJournal(disk, options, recovered, losses, runtime);
       await journal.#space.check();
       return journal;

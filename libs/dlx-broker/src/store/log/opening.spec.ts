@@ -55,16 +55,21 @@ const textOf = (disk: FakeDisk): string =>
   [...disk.files().values()].map((bytes) => Buffer.from(bytes).toString('latin1')).join('');
 
 /** A log with a queue of many messages, of which every tenth lives for a second. */
-async function filled(args: Readonly<Record<string, ReturnType<typeof longstr>>> = {}): Promise<FakeDisk> {
-  const { broker, journal, disk } = await arrange(new FakeDisk());
+async function filled(
+  args: Readonly<Record<string, ReturnType<typeof longstr>>> = {},
+  count = many,
+  segment?: number,
+): Promise<FakeDisk> {
+  const { broker, journal, disk } = await arrange(new FakeDisk(), segment === undefined ? {} : { segment });
   journal.restore(broker);
   const { channel } = listen(broker);
   channel.declareQueue('dead', { durable: true });
   const toDead = { 'x-dead-letter-exchange': longstr(''), 'x-dead-letter-routing-key': longstr('dead') };
   channel.declareQueue('q', { durable: true, arguments: new Map(Object.entries({ ...toDead, ...args })) });
-  for (let n = 0; n < many; n++) {
+  for (let n = 0; n < count; n++) {
     const limit = n % 10 === 0 ? { expiration: '1000' } : {};
     channel.publish('', 'q', { deliveryMode: 2, ...limit }, Buffer.from(`message ${n}`));
+    if (segment !== undefined && n % 100 === 0) await journal.flush();
   }
   await journal.close();
   return disk;
@@ -165,6 +170,44 @@ describe('an opening that is given up', () => {
     scene.broker.close();
     await scene.journal.close();
     expect(textOf(scene.disk) === before).toBe(true);
+  });
+
+  it('repairs nothing', async () => {
+    const disk = await filled({}, 17_000);
+    const [name, bytes] = [...disk.files()].at(-1) as [string, Buffer];
+    disk.put(name, Buffer.concat([bytes, Buffer.from('a batch that is not complete')]));
+    const before = textOf(disk);
+    const stop = new AbortController();
+    let turns = 0;
+    const later = (act: () => void): void => {
+      if (++turns === 2) stop.abort(reason); // the log is read, and its entries are being checked
+      globalThis.setImmediate(act);
+    };
+    const runtime = { now: () => 0, salt: () => 7, later };
+    await expect(DiskJournal.open(disk, { signal: stop.signal }, runtime)).rejects.toBe(reason);
+    expect(textOf(disk) === before).toBe(true);
+    await DiskJournal.open(disk, {}, runtime);
+    expect(textOf(disk) === before).toBe(false);
+  });
+
+  it('closes the file of a segment that was just being opened', async () => {
+    const disk = await filled({}, 500, 8_192);
+    let open = 0;
+    const openOf = disk.open.bind(disk);
+    disk.open = async (name, how) => {
+      for (let turn = 0; turn < 3; turn++) await setImmediate();
+      const file = await openOf(name, how);
+      open++;
+      const close = file.close.bind(file);
+      file.close = async () => {
+        await close();
+        open--;
+      };
+      return file;
+    };
+    await expect(arrange(disk, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
+    expect(open).toBe(0);
   });
 
   it('reads no further segment', async () => {

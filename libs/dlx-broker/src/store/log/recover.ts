@@ -89,7 +89,8 @@ class Recovery implements Recovered {
   checkpoint = 0;
   /** Segments that were replayed from their hints. */
   hinted = 0;
-  readonly #files: DiskFile[] = [];
+  /** Files that are open, or being opened. */
+  readonly #files: Promise<DiskFile>[] = [];
   readonly #hints = new Set<number>();
   #buffers: readonly [Buffer, Buffer] = [noBytes, noBytes];
   #hasRecords = false;
@@ -137,7 +138,7 @@ class Recovery implements Recovered {
   }
 
   async closeFiles(): Promise<void> {
-    await Promise.allSettled(this.#files.map((file) => file.close()));
+    await Promise.allSettled(this.#files.map(async (file) => (await file).close()));
   }
 
   /** The last segment grows, so a hint of it is not used. Neither is one whose segment is gone. */
@@ -156,8 +157,9 @@ class Recovery implements Recovered {
   }
 
   async #read(number: number, isLast: boolean): Promise<Found> {
-    const file = await this.disk.open(segmentName(number), 'write');
-    this.#files.push(file);
+    const opening = this.disk.open(segmentName(number), 'write');
+    this.#files.push(opening);
+    const file = await opening;
     const size = await file.size();
     const hint = this.#hints.has(number) ? await readHint(this.disk, number) : undefined;
     const content = hint?.content;
