@@ -32,7 +32,6 @@ export async function closedStore(seed: number, segment: number): Promise<Closed
   disk.isManual = false;
   const journal = await DiskJournal.open(disk, {
     segment,
-    rows: true,
     memory: 0,
     longestHint: 10,
     now: () => clock.now(),
@@ -99,7 +98,7 @@ export async function look(disk: FakeDisk, { state, now }: Closed, hints: 'use' 
   const nothing: Damage = { places: [], queues: [], misplaced: 0 };
   let journal: DiskJournal;
   try {
-    journal = await DiskJournal.open(disk, { rows: true, memory: 0, hints, now: () => clock.now() });
+    journal = await DiskJournal.open(disk, { memory: 0, hints, now: () => clock.now() });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return { refused: error.message, missing: new Map(), found: 0, damage: nothing, wrong: [], revived: 0 };

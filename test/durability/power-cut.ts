@@ -215,7 +215,6 @@ class Run {
     const clock = new ManualClock(this.#clock.now());
     const journal = await DiskJournal.open(mutant.disk?.(disk) ?? disk, {
       segment: this.#segment,
-      rows: true,
       // Compaction starts as soon as it frees anything.
       slack: 0,
       factor: 1.2,

@@ -23,7 +23,6 @@ async function openOn(disk: FakeDisk, now: () => number): Promise<DiskJournal> {
     memory: 500,
     diskFree: 0,
     recordsInTurn: 2,
-    rows: true,
   });
 }
 

@@ -75,7 +75,7 @@ export class DiskJournal implements Journal {
     this.#hinted = recovered.hinted;
     this.#signal = options.signal;
     this.#inventory = inventory;
-    this.rows = options.rows === true ? new Rows(inventory) : undefined;
+    this.rows = options.rows === false ? undefined : new Rows(inventory);
     this.#declared = declared;
     this.#segments = segments;
     this.#afterCrash = options.afterCrash === true;

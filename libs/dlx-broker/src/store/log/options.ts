@@ -39,8 +39,7 @@ export interface DiskJournalOptions {
   /** A longer hint, as a part of its segment, saves too little and is not written. Default 0.5. */
   readonly longestHint?: number;
   /**
-   * True lets queues keep the middle of a long line as rows. Default false: the power cuts of a release have not been run over rows
-   * yet (decision 236).
+   * False makes each waiting message an object, also in the middle of a long line (decision 236). Default true. Tests compare both.
    */
   readonly rows?: boolean;
   /** Milliseconds between two checks of a disk with too little room. Default one second. */

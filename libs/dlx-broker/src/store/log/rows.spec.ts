@@ -22,7 +22,7 @@ const toDead = new Map([
 /** A broker whose queues keep nearly all messages as rows. */
 async function open(disk = new FakeDisk(), options: DiskJournalOptions = {}, clock = new ManualClock()) {
   disk.isManual = false;
-  const usual = { rows: true, segment: 10_000, memory: 0, diskFree: 0, now: () => clock.now() };
+  const usual = { segment: 10_000, memory: 0, diskFree: 0, now: () => clock.now() };
   const journal = await DiskJournal.open(disk, { ...usual, ...options });
   const forgotten: number[] = [];
   const rows = journal.rows!;
