@@ -17,7 +17,7 @@ import {
 } from 'dlx-broker';
 import { EmbeddedBackend } from 'dlx-broker/engine';
 import { createBroker } from 'dlx-broker/engine';
-import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
+import { finalize, firstValueFrom, lastValueFrom, mergeMap, type Observable, throwError, timer } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { contextApp, handlerOf, microservice, Morgue } from './apps.js';
 import { idle, isOfStart, until } from './places.js';
@@ -71,6 +71,35 @@ describe('what a handler returns that cannot be looked at', () => {
       await until(async () => expect(await backend.status('Worker.work')).toMatchObject(idle));
       await pause();
       expect(ends).toEqual([]);
+    });
+  });
+});
+
+describe('the end of a stream that throws behind an error', () => {
+  const throws = finalize(() => fails('at the end'));
+  const mine = throwError(() => new Error('mine'));
+  const streams: readonly (readonly [string, () => Observable<unknown>])[] = [
+    ['at once', () => mine.pipe(throws)],
+    [
+      'later',
+      () =>
+        timer(1).pipe(
+          mergeMap(() => mine),
+          throws,
+        ),
+    ],
+  ];
+
+  describe.each(['EventPattern', 'Consume'] as const)('@%s', (kind) => {
+    it.each(streams)('does not hide the error: %s', async (_, stream) => {
+      const worker = handlerOf(kind, stream, [DeadLetter('dlx')]);
+      const app = await (kind === 'Consume'
+        ? contextApp({ providers: [worker, Morgue] })
+        : microservice({ controllers: [worker], providers: [Morgue] }));
+      await firstValueFrom(app.get(DlxClient).emit('work', 1));
+      const { bodies } = app.get(Morgue);
+      await until(() => expect(bodies).toHaveLength(1));
+      expect(bodies[0]?.headers).toMatchObject({ 'dlx-error-class': 'Error', 'dlx-error-message': 'mine' });
     });
   });
 });

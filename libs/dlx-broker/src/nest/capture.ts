@@ -96,8 +96,8 @@ class Capturing extends Subscriber<unknown> {
     const { subscriber } = this;
     const { context, isRefused, execution } = this.captured;
     try {
-      this.unsubscribe(); // what the handler does at the end of its stream comes first, and may fail
       context.capture(error);
+      this.unsubscribe(); // what the handler does at the end of its stream comes before the outcome, and may fail
       if (!isRefused(execution, error)) return subscriber.error(error);
     } catch (failure) {
       return subscriber.error(failure);

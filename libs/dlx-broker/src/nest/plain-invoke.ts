@@ -1,4 +1,5 @@
 import { catchError, isObservable } from 'rxjs';
+import { isThenable } from '../host/index.js';
 import { refusedOr } from './capture.js';
 import type { DlxContext } from './context.js';
 import type { Handler } from './handler.js';
@@ -55,6 +56,3 @@ export function plainInvoke(
 }
 
 const begun = Promise.resolve();
-
-const isThenable = (result: unknown): result is PromiseLike<unknown> =>
-  typeof result === 'object' && result !== null && typeof (result as { readonly then?: unknown }).then === 'function';

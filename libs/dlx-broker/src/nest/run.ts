@@ -7,7 +7,7 @@ import type { AnswerStream, Replies } from './replies.js';
 
 /**
  * Runs a handler to the end of its result: a value, a promise or a stream. An empty stream is a success. A request is answered
- * meanwhile, and ends when its last reply was published. It is one object and no closures, because each message has one.
+ * meanwhile, and ends when its last reply was published. It is one object with two closures, because each message has one.
  */
 export abstract class HandlerRun implements AnswerStream {
   #isOver = false;
