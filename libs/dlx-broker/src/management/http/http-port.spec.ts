@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { HttpPort } from './http-port.js';
+import { type Answering, HttpPort } from './http-port.js';
 
 /** Sends requests to a port, one after the other on one connection. @returns all that came back */
 async function talk({ port }: HttpPort, ...paths: string[]): Promise<string> {
@@ -32,6 +32,32 @@ it('loads what answers requests with the first one, once, and answers in order',
   expect(text.match(/answer [^.]+/g)).toEqual(['answer /one', 'answer /two']);
   await talk(port, '/three');
   expect(loads).toBe(1);
+  await port.close();
+});
+
+it('answers no request whose client has gone during the load: the rest of its body never comes', async () => {
+  let isLoaded = (_answer: Answering): void => undefined;
+  const loading = new Promise<Answering>((resolve) => (isLoaded = resolve));
+  let begun = (): void => undefined;
+  const begins = new Promise<void>((resolve) => (begun = resolve));
+  const load = (): Promise<Answering> => {
+    begun();
+    return loading;
+  };
+  const port = new HttpPort(load, {}, undefined);
+  await port.open('127.0.0.1', 0);
+  const client = connect(port.port, '127.0.0.1');
+  client.write('PUT /cut HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{');
+  await begins;
+  client.destroy();
+  while (port.connections > 0) await new Promise((resolve) => setImmediate(resolve));
+  const answered: unknown[] = [];
+  isLoaded(({ url }, response) => {
+    answered.push(url);
+    response.end();
+  });
+  await talk(port, '/whole');
+  expect(answered).toEqual(['/whole']);
   await port.close();
 });
 

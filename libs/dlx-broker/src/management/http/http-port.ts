@@ -83,13 +83,15 @@ export class HttpPort {
     this.#checks = setInterval(() => connections.check(), checkInterval).unref();
   }
 
-  /** Lets requests wait until what answers them is loaded. */
+  /** Lets requests wait until what answers them is loaded. A request whose client has gone by then has lost its body, and is dropped. */
   #loading(load: () => Promise<Answering>): Answering {
     let loaded: Promise<Answering> | undefined;
     return (request, response, visit) => {
       loaded ??= load().then((answer) => (this.#answer = answer));
       loaded.then(
-        (answer) => answer(request, response, visit),
+        (answer) => {
+          if (!request.destroyed) answer(request, response, visit);
+        },
         (error: unknown) => {
           this.#log?.(error);
           response.destroy();
