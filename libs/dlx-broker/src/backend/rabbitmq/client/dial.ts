@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { readBuffer } from '../../../wire/index.js';
 import { DialError, type Transport, type TransportEvents } from './transport.js';
 
 /** Options of TLS that a client needs, as Node's `tls.connect` has them. */
@@ -78,6 +79,7 @@ function tlsHint(failure: (Error & { readonly code?: unknown }) | undefined): st
 class SocketTransport implements Transport {
   readonly #socket: Socket;
   readonly #address: Address;
+  #events: TransportEvents | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isConnected = false;
   #isTcp = false;
@@ -90,7 +92,9 @@ class SocketTransport implements Transport {
     const tcp = { host, port, noDelay: true, keepAlive: true };
     const servername = isIP(host) === 0 ? { servername: host } : {};
     this.#socket =
-      tls === undefined ? connectTcp(tcp) : connectTls({ ...tcp, minVersion: 'TLSv1.2', ...servername, ...tls });
+      tls === undefined
+        ? connectTcp({ ...tcp, onread: { buffer: readBuffer, callback: (length) => this.#read(length) } })
+        : connectTls({ ...tcp, minVersion: 'TLSv1.2', ...servername, ...tls });
     this.#socket.once('connect', () => (this.#isTcp = true));
     this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => this.#connected());
     this.#timer = setTimeout(() => this.#late(timeout), timeout);
@@ -101,7 +105,8 @@ class SocketTransport implements Transport {
   }
 
   attach(events: TransportEvents): void {
-    this.#socket.on('data', (bytes) => events.received(bytes as Buffer));
+    this.#events = events;
+    if (this.#address.tls !== undefined) this.#socket.on('data', (bytes) => events.received(bytes as Buffer));
     this.#socket.on('drain', () => events.drained());
     this.#socket.on('error', (error) => (this.#failure ??= error));
     this.#socket.on('close', () => {
@@ -130,6 +135,12 @@ class SocketTransport implements Transport {
 
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  /** @returns true: reading goes on */
+  #read(length: number): boolean {
+    this.#events?.received(readBuffer.subarray(0, length));
+    return true;
   }
 
   #connected(): void {

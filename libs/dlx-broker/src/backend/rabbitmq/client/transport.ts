@@ -24,7 +24,7 @@ export interface Transport {
 
 /** The events of a transport. */
 export interface TransportEvents {
-  /** Bytes came. The connection may keep them. */
+  /** Bytes came. They are valid until the call returns, because the next read may overwrite them. */
   received(bytes: Buffer): void;
   /** All written bytes were sent. Called only after {@link Transport.waiting} was above 0. */
   drained(): void;
