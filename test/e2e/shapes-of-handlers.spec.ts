@@ -90,6 +90,13 @@ describe('a method whose name is a symbol', () => {
     await expect(start({ providers: [Orders] })).rejects.toThrow(
       /@DeadLetter on Orders.Symbol\(created\) needs @Consume/,
     );
+    @Injectable()
+    class Parcels {
+      @DeadLetter('', 'dead')
+      @Retry({ attempts: 2 })
+      created(): void {}
+    }
+    await expect(start({ providers: [Parcels] })).rejects.toThrow(/@\w+, @\w+ on Parcels.created need @Consume/);
   });
 
   it('is warned of beside @EventPattern, for Nest does not see it', async () => {

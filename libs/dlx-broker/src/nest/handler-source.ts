@@ -190,7 +190,7 @@ function refuseUnbound({ origin, contributions, patternExtras, inController }: D
   const all = contributions.map(({ decorator }) => `@${decorator}`).join(', ');
   const reason =
     patternExtras === undefined
-      ? 'needs @Consume, @On, @Answer, @EventPattern or @MessagePattern beside it'
-      : 'is in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume';
+      ? `${contributions.length === 1 ? 'needs' : 'need'} @Consume, @On, @Answer, @EventPattern or @MessagePattern beside it`
+      : `${contributions.length === 1 ? 'is' : 'are'} in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume`;
   throw new DlxConfigurationError(`${all} on ${origin} ${reason}`);
 }

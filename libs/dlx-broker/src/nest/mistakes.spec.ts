@@ -70,7 +70,7 @@ describe('decorators refuse', () => {
     [
       '@MaxLength, a misspelt option',
       () => above(MaxLength(5, bad({ overfow: 'drop-head' }))),
-      /did you mean 'overflow'\? there are overflow$/,
+      /did you mean 'overflow'\? there is overflow$/,
     ],
     [
       '@MaxLength, an overflow there is not',
@@ -198,7 +198,7 @@ describe('decorators refuse', () => {
       () => above(Circuit(bad({ atleast: 2 }))),
       /did you mean 'atLeast'\? there are on, share,/,
     ],
-    ['@Quorum, a misspelt option', () => above(Quorum(bad({ deliverylimit: 2 }))), /there are deliveryLimit$/],
+    ['@Quorum, a misspelt option', () => above(Quorum(bad({ deliverylimit: 2 }))), /there is deliveryLimit$/],
     ['@Exchange, a misspelt option', () => above(Exchange('x', bad({ typ: 2 }))), /there are type, durable,/],
     [
       '@Idempotent, a key that is a string: what to write',
@@ -329,6 +329,16 @@ describe('forRoot refuses', () => {
       'retry of a number',
       root({ retry: 3 }),
       about('retry', '3 is not an object of options; write \\{ attempts: 5 \\}'),
+    ],
+    [
+      'retry, a misspelt option, before any handler uses it',
+      root({ retry: { attemps: 3 } }),
+      about('retry', "'attemps' is no option; did you mean 'attempts'\\?"),
+    ],
+    [
+      'queueRetry, a value that is none',
+      root({ queueRetry: { orders: { attempts: 'three' } } }),
+      /queue 'orders': attempts is 'three'; write a whole number from 1 up/,
     ],
     ['queueRetry of a list', root({ queueRetry: [] }), about('queueRetry', '\\[\\] is not an object')],
     ['queueRetry of a queue', root({ queueRetry: { orders: 3 } }), /queue 'orders': 3 is not an object of options/],

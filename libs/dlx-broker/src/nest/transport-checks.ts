@@ -8,6 +8,7 @@ import { anEnvelope } from './packets/envelope.js';
 import { areHealthOptions } from './health/options.js';
 import { areLoggingOptions } from './logging.js';
 import { checkExchange, checkStore } from './handler-settings.js';
+import { planRetry, type RetryPolicy } from '../retry/index.js';
 import type { TransportOptions } from './transport-options.js';
 
 const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
@@ -21,7 +22,11 @@ const isExchange: Check = (value, origin) => {
   checkExchange({ name: 'as it is', ...given }, origin);
 };
 
-const isPolicy: Check = (value, origin) => optionsOf(value, origin, 'write { attempts: 5 }, or leave it out for none');
+/** A policy is planned once for its errors, because none may arise later: perhaps each handler has a policy of its own. */
+const isPolicy: Check = (value, origin) => {
+  const policy = optionsOf(value, origin, 'write { attempts: 5 }, or leave it out for none');
+  planRetry(policy as unknown as RetryPolicy, { queue: '', origin });
+};
 
 const arePolicies: Check = (value, origin) => {
   const policies = optionsOf(value, origin, "write { 'the queue': { attempts: 5 } }");

@@ -33,9 +33,19 @@ export function checkMethods(value: unknown, origin: string, what: string, metho
 export function refuseUnknown(given: object, known: readonly string[], origin: string): void {
   const unknown = Object.keys(given).find((option) => !known.includes(option));
   if (unknown === undefined) return;
-  const meant = nearestWord(unknown, known);
+  const meant = nearestWord(unknown, known) ?? beginningOf(unknown, known);
   const hint = meant === undefined ? '' : `did you mean '${meant}'? `;
-  throw new DlxConfigurationError(`${origin}: '${unknown}' is no option; ${hint}there are ${known.join(', ')}`);
+  const all = `${known.length === 1 ? 'there is' : 'there are'} ${known.join(', ')}`;
+  throw new DlxConfigurationError(`${origin}: '${unknown}' is no option; ${hint}${all}`);
+}
+
+/** The known word with which a longer one begins, such as `dataDir` of `dataDirectory`, or which begins with a shorter one. */
+function beginningOf(word: string, words: readonly string[]): string | undefined {
+  const lower = word.toLowerCase();
+  return words.find((candidate) => {
+    const other = candidate.toLowerCase();
+    return Math.min(lower.length, other.length) >= 3 && (lower.startsWith(other) || other.startsWith(lower));
+  });
 }
 
 /** The known word that a misspelt one means: it differs in upper and lower case only, or in at most a third of its letters. */

@@ -96,6 +96,12 @@ describe('embedded() refuses', () => {
       /^embedded\(\): 'dataDri' is no option; did you mean 'dataDir'\? there are rabbitmq, dataDir, durability, .*listen$/,
     ],
     [
+      'an option with more letters',
+      own({ dataDirectory: './data' }),
+      /'dataDirectory' is no option; did you mean 'dataDir'\?/,
+    ],
+    ['an option with fewer letters', own({ message: 5 }), /'message' is no option; did you mean 'messageMemory'\?/],
+    [
       'an option of the transport',
       own({ prefetch: 5 }),
       /^embedded\(\): 'prefetch' is an option of forRoot\(\): forRoot\(\{ broker: embedded\(\.\.\.\), prefetch \}\)$/,
