@@ -251,7 +251,7 @@ describe('dead-letters', () => {
       'a message that is not there',
       ['show', 'dead', '99999'],
       65,
-      "Error: there is no message 99999 in queue 'dead' in vhost '/'; 'dlx-broker dead-letters list' shows the ids",
+      "Error: there is no message 99999 in queue 'dead' in vhost '/'; 'dlx-broker dead-letters list dead' shows the ids",
     ],
     [
       'a time that is none',

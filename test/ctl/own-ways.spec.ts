@@ -20,6 +20,13 @@ afterAll(async () => {
 const run = (words: string, stdin?: string) => one.run(words.split(' '), stdin);
 
 describe('ctl', () => {
+  it('says what to do when the address is that of AMQP', async () => {
+    const url = `http://127.0.0.1:${brokers[0]!.amqp.port}`;
+    const { code, errors } = await run(`list_queues --url ${url}`);
+    expect(code).toBe(69);
+    expect(errors).toContain(`'${url}': its answer is not HTTP; name the port of the management API, not that of AMQP`);
+  });
+
   it('carries definitions from one broker to another, passwords included', async () => {
     const file = join(folder, 'definitions.json');
     await run('add_user ada geheim -q');

@@ -141,4 +141,8 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNRESET: 'it ended the connection',
 };
 
-const reasonFor = ({ code, message }: NodeJS.ErrnoException): string => reasons[code ?? ''] ?? message;
+const reasonFor = ({ code = '', message }: NodeJS.ErrnoException): string =>
+  reasons[code] ?? (code.startsWith('HPE_') ? notHttp : message);
+
+/** Node's parser found no answer of HTTP. */
+const notHttp = 'its answer is not HTTP; name the port of the management API, not that of AMQP';

@@ -53,7 +53,7 @@ export async function show(
 
 export function askMessage(queue: string, id: string, flags: CommonFlags, api: Api): Promise<Reply> {
   const vhost = vhostOf(flags);
-  const missing = `message ${id} in ${shownQueue(queue, vhost)}; 'dlx-broker dead-letters list' shows the ids`;
+  const missing = `message ${id} in ${shownQueue(queue, vhost)}; 'dlx-broker dead-letters list ${queue}' shows the ids`;
   return ask(api, 'GET', ['dlx', 'queues', vhost, queue, 'messages', id], missing);
 }
 

@@ -107,7 +107,12 @@ function versionOf(require: NodeJS.Require, name: string, folder: string): strin
 function compilerOf(require: NodeJS.Require, folder: string): typeof typescript {
   const ts = tried(() => require('typescript') as typeof typescript);
   if (typeof ts?.createSourceFile !== 'function') {
-    throw new Refusal(`TypeScript 5 or 6 is not installed in ${folder}: run 'npm install' first.`);
+    const found = tried(() => versionOf(require, 'typescript', folder));
+    const remedy =
+      found === undefined
+        ? "is not installed: run 'npm install' first."
+        : `is needed to read the sources, but ${found} is installed: run 'npm install --save-dev typescript@6' first.`;
+    throw new Refusal(`In ${folder} TypeScript 5 or 6 ${remedy}`);
   }
   return ts;
 }

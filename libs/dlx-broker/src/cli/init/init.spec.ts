@@ -248,6 +248,18 @@ export class AppModule {}
     expect(read('src/app.module.ts')).toContain("'./orders/orders.handler'");
   });
 
+  it.each([
+    ['none', undefined, "TypeScript 5 or 6 is not installed: run 'npm install' first."],
+    ['7, which has no API', '7.0.2', "but 7.0.2 is installed: run 'npm install --save-dev typescript@6' first."],
+  ])('says which TypeScript it needs where there is %s', (_, version, text) => {
+    rmSync(join(folder, 'node_modules'));
+    for (const name of ['@nestjs/core', ...(version === undefined ? [] : ['typescript'])]) {
+      put(`node_modules/${name}/package.json`, JSON.stringify({ name, version: version ?? '12.0.0' }));
+    }
+    expect(() => run()).toThrow(text);
+    expect(read('src/app.module.ts')).toBe(moduleText);
+  });
+
   it('says which file is a folder, and which folder is a file', () => {
     expect(() => run({ module: 'src' })).toThrow('there is no file src in');
     mkdirSync(join(folder, 'src/orders/orders.handler.ts'), { recursive: true });
