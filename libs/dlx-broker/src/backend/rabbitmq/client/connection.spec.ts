@@ -48,12 +48,12 @@ describe('a connection', () => {
   it('names place, virtual host, user and reason when its password is wrong, and not the password', async () => {
     const { events } = await connected({ credentials: { user: 'guest', password: 'secret' } });
     expect(events).toEqual([
-      "ConnectionFailedError (credentials): cannot connect to server:5672 (virtual host '/'): ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile. as user 'guest'",
+      "ConnectionFailedError (credentials): cannot connect to server:5672 (virtual host '/'): login as user 'guest': ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile.",
     ]);
   });
 
   it.each([
-    ['that does not exist', 'none', "NOT_ALLOWED - vhost none not found as user 'guest'"],
+    ['that does not exist', 'none', "login as user 'guest': NOT_ALLOWED - vhost none not found"],
     ['with a name that is too long', 'x'.repeat(256), 'its name is longer than 255 bytes'],
   ])('names a virtual host %s', async (_, virtualHost, text) => {
     const { events } = await connected({ virtualHost });

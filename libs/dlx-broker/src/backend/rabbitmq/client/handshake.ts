@@ -114,8 +114,9 @@ export class ClientHandshake {
 
   #refusedBy({ replyCode, replyText }: methods.ConnectionClose): ConnectionFailedError {
     const isLogin = this.#due === methodIds.connectionTune;
-    if (replyCode === 403) return this.failure('credentials', `${replyText}${this.#as()}`, replyCode);
-    if (replyCode === 530 && !isLogin) return this.failure('virtual host', `${replyText}${this.#as()}`, replyCode);
+    const text = `login${this.#as()}: ${replyText}`; // texts of servers may end with a full stop
+    if (replyCode === 403) return this.failure('credentials', text, replyCode);
+    if (replyCode === 530 && !isLogin) return this.failure('virtual host', text, replyCode);
     return this.failure('refused', replyText, replyCode);
   }
 
