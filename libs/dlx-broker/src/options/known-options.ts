@@ -39,12 +39,13 @@ export function refuseUnknown(given: object, known: readonly string[], origin: s
   throw new DlxConfigurationError(`${origin}: '${unknown}' is no option; ${hint}${all}`);
 }
 
-/** The known word with which a longer one begins, such as `dataDir` of `dataDirectory`, or which begins with a shorter one. */
+/** The known word with which a longer one begins, such as `dataDir` of `dataDirectory`, or which begins with a shorter one of half its length. */
 function beginningOf(word: string, words: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   return words.find((candidate) => {
     const other = candidate.toLowerCase();
-    return Math.min(lower.length, other.length) >= 3 && (lower.startsWith(other) || other.startsWith(lower));
+    const [shorter, longer] = lower.length < other.length ? [lower, other] : [other, lower];
+    return shorter.length >= 3 && shorter.length * 2 >= longer.length && longer.startsWith(shorter);
   });
 }
 
