@@ -63,7 +63,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker data', 
       'everything is as it was written',
       '',
     ]);
-    expect(output).toContain('1 segments');
+    expect(output).toContain('1 segment,');
     expect(code).toBe(0);
     expect(filesIn(directory)).toEqual(filesIn(fixture));
   });
