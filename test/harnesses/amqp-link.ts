@@ -18,7 +18,7 @@ import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js
 import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import { loginsOf, type PendingLogin } from '../../libs/dlx-broker/src/logins/index.js';
 import { BufferPool } from '../../libs/dlx-broker/src/wire/index.js';
-import { passRead } from './common-read.js';
+import { passReads } from './common-read.js';
 
 const later = (act: () => void): void => void setImmediate(act);
 
@@ -128,7 +128,7 @@ export class Link implements Transport {
 
   /** From the server. */
   arrive(bytes: Buffer): void {
-    this.#cross(bytes, (part) => passRead(this.#events, part));
+    this.#cross(bytes, (part) => passReads(part, (read) => this.#events?.received(read)));
   }
 
   /** The socket is closed, for both. @param failure what the system says */

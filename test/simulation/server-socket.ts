@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { readBuffer } from '../../libs/dlx-broker/src/wire/index.js';
+import { passRead } from '../harnesses/common-read.js';
 import type { Wire } from './wire.js';
 
 /** The server's end of a simulated connection, as its listener sees a socket. */
@@ -24,17 +25,12 @@ export class ServerSocket extends Duplex {
     return this.push(bytes);
   }
 
-  /** Passes a read in the common buffer, as a socket of `withCommonReads` does, and overwrites it, as the next read would. */
+  /** Passes a read in the common buffer, as a socket of `withCommonReads` does. */
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     const [bytes] = values;
     if (event !== 'data' || !(bytes instanceof Buffer) || bytes.length > readBuffer.length)
       return super.emit(event, ...values);
-    bytes.copy(readBuffer);
-    try {
-      return super.emit(event, readBuffer.subarray(0, bytes.length));
-    } finally {
-      readBuffer.fill(0xaa, 0, bytes.length);
-    }
+    return passRead(bytes, (read) => super.emit(event, read));
   }
 
   override _read(): void {

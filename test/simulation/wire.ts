@@ -1,6 +1,6 @@
 import type { Transport, TransportEvents } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
 import type { Random } from '../fuzz/random.js';
-import { passRead } from '../harnesses/common-read.js';
+import { passReads } from '../harnesses/common-read.js';
 import { type Conditions, Direction } from './direction.js';
 import { ServerSocket } from './server-socket.js';
 import type { World } from './world.js';
@@ -135,7 +135,7 @@ class ClientEnd implements Transport {
   }
 
   received(bytes: Buffer): boolean {
-    if (!this.#isClosed && !this.isDead) passRead(this.#events, bytes);
+    if (!this.#isClosed && !this.isDead) passReads(bytes, (read) => this.#events?.received(read));
     return true;
   }
 

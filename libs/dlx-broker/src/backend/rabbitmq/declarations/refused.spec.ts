@@ -1,21 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { connectedBackend, settle } from '../../../../../../test/harnesses/connected-backend.js';
 import { longstr } from '../../../message/index.js';
-import { ManualClock } from '../../../testing/manual-clock.js';
-import { RabbitMqBackend, type RabbitMqHost } from '../backend.js';
-import type { AmqpChannel, AmqpConnection } from '../client/api.js';
+import type { AmqpChannel } from '../client/api.js';
 import { ChannelClosedError } from '../client/errors.js';
-import type { Transport } from '../client/transport.js';
-import { resolveRabbitMq } from '../resolve-options.js';
-
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-};
 
 type Failure = readonly [code: number, text: string];
 
 /** A backend on a server without queues, which refuses each declaration of a queue. */
 async function arrange(refusal: Failure) {
-  const clock = new ManualClock();
   const warnings: string[] = [];
   const openChannel = (): AmqpChannel => {
     let isOpen = true;
@@ -32,23 +24,11 @@ async function arrange(refusal: Failure) {
       close: () => void (isOpen = false),
     } as unknown as AmqpChannel;
   };
-  const host = {
-    clock,
-    random: () => 0.5,
-    later: (act: () => void) => act(),
-    fault: (error: unknown) => warnings.push(String(error)),
-    warn: (text: string) => warnings.push(text),
-    keepAlive: () => () => undefined,
-    dial: () => ({}) as Transport,
-    openPublisher: () => ({}),
-    openConnection: (...[, , , events]: Parameters<RabbitMqHost['openConnection']>) => {
-      const description = { properties: new Map(), product: 'RabbitMQ', version: '3.10.8', can: () => true };
-      queueMicrotask(() => events.opened(description));
-      return { isOpen: true, isBlocked: false, openChannel } as unknown as AmqpConnection;
-    },
-  } as unknown as RabbitMqHost;
-  const backend = new RabbitMqBackend(resolveRabbitMq({ urls: 'amqp://h', declareTimeout: '1s' }), host);
-  await backend.connect();
+  const log = {
+    fault: (error: unknown) => void warnings.push(String(error)),
+    warn: (text: string) => void warnings.push(text),
+  };
+  const { backend, clock } = await connectedBackend(openChannel, { declareTimeout: '1s' }, log);
   const args = new Map([['x-queue-type', longstr('quorum')]]);
   const queue = {
     name: 'q',

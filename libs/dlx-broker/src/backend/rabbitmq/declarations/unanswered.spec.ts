@@ -1,20 +1,13 @@
 import { expect, it } from 'vitest';
+import { connectedBackend, settle } from '../../../../../../test/harnesses/connected-backend.js';
 import { Calls } from './calls.js';
-import { ManualClock } from '../../../testing/manual-clock.js';
-import { RabbitMqBackend, type RabbitMqHost } from '../backend.js';
+import type { ManualClock } from '../../../testing/manual-clock.js';
 import { after as onClock } from '../../../host/index.js';
 import type { AmqpChannel, AmqpConnection, Done } from '../client/api.js';
 import { ChannelClosedError } from '../client/errors.js';
-import type { Transport } from '../client/transport.js';
-import { resolveRabbitMq } from '../resolve-options.js';
-
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-};
 
 /** A backend on a server that keeps the connection alive, and answers no command unless it is given an answer. */
 async function arrange(declareQueue?: (clock: ManualClock, answer: (failure?: Error) => void) => void) {
-  const clock = new ManualClock();
   const closed: number[] = [];
   let channels = 0;
   const openChannel = (): AmqpChannel => {
@@ -27,26 +20,13 @@ async function arrange(declareQueue?: (clock: ManualClock, answer: (failure?: Er
     const answers = declareQueue && { checkQueue: missing, declareQueue: declare };
     return { isOpen: true, close, ...calls, ...answers } as unknown as AmqpChannel;
   };
-  const host = {
-    clock,
-    random: () => 0.5,
-    later: (act: () => void) => act(),
+  const log = {
     fault: (error: unknown) => {
       throw error;
     },
     warn: () => undefined,
-    keepAlive: () => () => undefined,
-    dial: () => ({}) as Transport,
-    openPublisher: () => ({}),
-    openConnection: (...[, , , events]: Parameters<RabbitMqHost['openConnection']>) => {
-      const description = { properties: new Map(), product: 'RabbitMQ', version: '3.10.8', can: () => true };
-      queueMicrotask(() => events.opened(description));
-      return { isOpen: true, isBlocked: false, openChannel } as unknown as AmqpConnection;
-    },
-  } as unknown as RabbitMqHost;
-  const limits = { declareTimeout: '20s', publishTimeout: '3s' } as const;
-  const backend = new RabbitMqBackend(resolveRabbitMq({ urls: 'amqp://h', ...limits }), host);
-  await backend.connect();
+  };
+  const { backend, clock } = await connectedBackend(openChannel, { declareTimeout: '20s', publishTimeout: '3s' }, log);
   const outcome: string[] = [];
   const after = async (milliseconds: number): Promise<readonly string[]> => {
     await settle();

@@ -201,9 +201,9 @@ export class Publisher {
       this.#refused(outgoing, channel);
     } else if (failure instanceof ReturnedError) {
       channel.refusingSince = undefined;
-      if (!mandatory) this.#guarded(dropped, outgoing.publication);
-      if (!mandatory) this.#finish(outgoing, undefined);
-      else this.#failing.add(outgoing, unroutable(outgoing.publication));
+      if (mandatory) return this.#failing.add(outgoing, unroutable(outgoing.publication));
+      this.#guarded(dropped, outgoing.publication);
+      this.#finish(outgoing, undefined);
     } else this.#finish(outgoing, unsendable(outgoing.publication, failure));
   }
 
