@@ -75,12 +75,13 @@ it('docs/guide/transport.md: a failed attempt is one line of the log', async () 
       void lines.push(`${level.padEnd(5)} ${String(text)}`);
   const logger: LoggerService = { log: () => undefined, warn: keep('WARN'), error: keep('ERROR') };
   const dlx = await DlxTesting.create({ controllers: [OrdersController] }, { logger });
-  lines.splice(0); // what the start warns of is another matter
   await dlx.publish('orders', {});
   await dlx.advance('2s');
   await dlx.close();
   const shown = blockWith('docs/guide/transport.md', 'attempt 1 of 3').replace('   (and its stack)', '').split('\n');
-  expect(lines.filter((line) => !line.includes('attempt 2 of 3'))).toEqual(shown.slice(0, -1));
+  // Warnings of the start, also of other applications, whose log is Nest's only one, do not count.
+  const attempts = lines.filter((line) => line.includes(' OrdersController.created: attempt '));
+  expect(attempts.filter((line) => !line.includes('attempt 2 of 3'))).toEqual(shown.slice(0, -1));
 });
 
 it('docs/guide/changing-queues.md: a renamed queue takes its bindings along', async () => {
