@@ -3,6 +3,7 @@ export { callEach } from './call-each.js';
 export { SystemClock } from './clock.js';
 export { HomeContext } from './home-context.js';
 export { callHttp, EndedCall, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer } from './http-call.js';
+export { inTime, type Patience } from './in-time.js';
 export { keepAlive } from './keep-alive.js';
 export { loopDelayOf, measureLoop } from './loop-delay.js';
 export { randomNames } from './names.js';

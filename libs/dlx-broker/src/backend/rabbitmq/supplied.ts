@@ -1,5 +1,5 @@
 import type { Clock } from '../../broker/index.js';
-import { after, isThenable, shownText } from '../../host/index.js';
+import { inTime, isThenable, shownText } from '../../host/index.js';
 import { nearestWord } from '../../options/index.js';
 import type { RabbitMqCredentials, Supplied } from './options.js';
 
@@ -22,7 +22,10 @@ export interface SupplyHost {
 export async function supplied<T>(value: Supplied<T>, option: SuppliedOption, host: SupplyHost): Promise<T> {
   try {
     const given = typeof value === 'function' ? (value as () => T | Promise<T>)() : value;
-    return await (isThenable(given) ? inTime(given, host) : given);
+    if (!isThenable(given)) return given;
+    const { clock, limit, waits } = host;
+    const late = `it gave no value within ${limit} ms (option 'connectTimeout')`;
+    return await inTime(given, { clock, milliseconds: limit }, late, waits);
   } catch (error) {
     throw supplyFailure(option, error);
   }
@@ -61,12 +64,3 @@ export function misnamedIn(given: object, name: 'user' | 'password'): string {
 /** True for the login by certificate. */
 export const isExternal = (given: unknown): given is { readonly mechanism: 'EXTERNAL' } =>
   typeof given === 'object' && given !== null && (given as { readonly mechanism?: unknown }).mechanism === 'EXTERNAL';
-
-function inTime<T>(given: PromiseLike<T>, { clock, limit, waits }: SupplyHost): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = (): void => reject(new Error(`it gave no value within ${limit} ms (option 'connectTimeout')`));
-    const cancel = after(clock, limit, late);
-    waits(cancel);
-    void Promise.resolve(given).then(resolve, reject).finally(cancel);
-  });
-}

@@ -1,5 +1,4 @@
-import type { Clock } from '../../../broker/index.js';
-import { after } from '../../../host/index.js';
+import { inTime, type Patience } from '../../../host/index.js';
 import type { AmqpChannel, AmqpConnection, Answer, Done } from '../client/api.js';
 import { ChannelClosedError, UnsendableError } from '../client/errors.js';
 
@@ -22,12 +21,6 @@ export function mayPass(error: unknown): boolean {
   return code === 404 && /home node|is down|no leader|unavailable|timeout/i.test(textOf(error));
 }
 
-/** How long the server may take for one answer. */
-export interface Patience {
-  readonly clock: Clock;
-  readonly milliseconds: number;
-}
-
 /** Runs commands as promises. An error closes the channel, and the next command opens another. For declarations, not for messages. */
 export class Calls {
   /** What the next command is about, with the place of its declaration: for the error when it never succeeds. */
@@ -35,7 +28,7 @@ export class Calls {
   #channel: AmqpChannel | undefined;
   #isOver = false;
 
-  /** @param patience undefined: a command waits until the connection ends */
+  /** @param patience for each answer; undefined: a command waits until the connection ends */
   constructor(
     private readonly connection: AmqpConnection,
     private readonly patience?: Patience,
@@ -78,11 +71,7 @@ export class Calls {
     const answer = new Promise<T>(ask);
     const { patience } = this;
     if (patience === undefined) return answer;
-    return new Promise((resolve, reject) => {
-      const late = (): void => reject(new Error('the server gave no answer in time'));
-      const cancel = after(patience.clock, patience.milliseconds, late);
-      void answer.then(resolve, reject).finally(cancel);
-    });
+    return inTime(answer, patience, 'the server gave no answer in time');
   }
 
   /** @throws UnsendableError after the end */
