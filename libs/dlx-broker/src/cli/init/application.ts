@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join, normalize } from 'node:path';
 import type typescript from 'typescript';
 import { Refusal } from '../refusal.js';
+import { compilerOf } from './compiler.js';
 import { kindOf } from './inside.js';
 
 export interface Manifest {
@@ -34,7 +35,7 @@ export interface Application {
   readonly nest: number;
   readonly runner: 'vitest' | 'jest' | undefined;
   readonly packageManager: 'npm' | 'pnpm' | 'yarn';
-  /** The compiler of the application: it reads the application's own syntax. */
+  /** Reads the sources. */
   readonly ts: typeof typescript;
 }
 
@@ -60,6 +61,8 @@ export function applicationIn(folder: string, module: string | undefined): Appli
     throw new Refusal(`there is no file ${file} in ${folder}: name the file of the root module with --module FILE.`);
   }
   const main = `${sourceRoot}/main.ts`;
+  const nest = Number.parseInt(versionOf(require, '@nestjs/core', folder), 10);
+  const packageManager = managerOf(folder);
   return {
     folder,
     manifest,
@@ -67,10 +70,10 @@ export function applicationIn(folder: string, module: string | undefined): Appli
     module: file,
     main: textOf(folder, main) === undefined ? undefined : main,
     extension: manifest.type === 'module' || /from ['"]\.[^'"]*\.js['"]/.test(text) ? '.js' : '',
-    nest: Number.parseInt(versionOf(require, '@nestjs/core', folder), 10),
+    nest,
     runner: (['vitest', 'jest'] as const).find((name) => all[name] !== undefined),
-    packageManager: managerOf(folder),
-    ts: compilerOf(require, folder),
+    packageManager,
+    ts: compilerOf(require, addsForDevelopment(packageManager).join(' '), nest),
   };
 }
 
@@ -104,28 +107,19 @@ function versionOf(require: NodeJS.Require, name: string, folder: string): strin
   }
 }
 
-function compilerOf(require: NodeJS.Require, folder: string): typeof typescript {
-  const ts = tried(() => require('typescript') as typeof typescript);
-  if (typeof ts?.createSourceFile !== 'function') {
-    const found = tried(() => versionOf(require, 'typescript', folder));
-    const remedy =
-      found === undefined
-        ? "is not installed: run 'npm install' first."
-        : `is needed to read the sources, but ${found} is installed: run 'npm install --save-dev typescript@6' first.`;
-    throw new Refusal(`In ${folder} TypeScript 5 or 6 ${remedy}`);
-  }
-  return ts;
-}
-
-function tried<Result>(work: () => Result): Result | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
-
 function managerOf(folder: string): Application['packageManager'] {
   if (existsSync(join(folder, 'pnpm-lock.yaml'))) return 'pnpm';
   return existsSync(join(folder, 'yarn.lock')) ? 'yarn' : 'npm';
 }
+
+/** The words of the command that adds packages to an application. */
+export const adds = (manager: Application['packageManager']): readonly string[] => [
+  manager,
+  manager === 'npm' ? 'install' : 'add',
+];
+
+/** The same for packages of its development. */
+export const addsForDevelopment = (manager: Application['packageManager']): readonly string[] => [
+  ...adds(manager),
+  manager === 'yarn' ? '--dev' : '--save-dev',
+];

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { shownText } from '../../host/index.js';
 import { Refusal } from '../refusal.js';
-import { type Application, applicationIn, textOf } from './application.js';
+import { adds, addsForDevelopment, type Application, applicationIn, textOf } from './application.js';
 import { addShutdownHooks } from './edit-main.js';
 import { addToModule } from './edit-module.js';
 import { checkInside, checkPlace } from './inside.js';
@@ -152,11 +152,9 @@ function missingPackages({ manifest, nest, runner }: Application, version: strin
 
 /** The commands of the package manager, word by word. */
 function installsOf({ packageManager }: Application, { running, developing }: Packages): readonly string[][] {
-  const add = [packageManager, packageManager === 'npm' ? 'install' : 'add'];
-  const forDevelopment = packageManager === 'yarn' ? '--dev' : '--save-dev';
   return [
-    ...(running.length === 0 ? [] : [[...add, ...running]]),
-    ...(developing.length === 0 ? [] : [[...add, forDevelopment, ...developing]]),
+    ...(running.length === 0 ? [] : [[...adds(packageManager), ...running]]),
+    ...(developing.length === 0 ? [] : [[...addsForDevelopment(packageManager), ...developing]]),
   ];
 }
 

@@ -248,16 +248,53 @@ export class AppModule {}
     expect(read('src/app.module.ts')).toContain("'./orders/orders.handler'");
   });
 
-  it.each([
-    ['none', undefined, "TypeScript 5 or 6 is not installed: run 'npm install' first."],
-    ['7, which has no API', '7.0.2', "but 7.0.2 is installed: run 'npm install --save-dev typescript@6' first."],
-  ])('says which TypeScript it needs where there is %s', (_, version, text) => {
-    rmSync(join(folder, 'node_modules'));
-    for (const name of ['@nestjs/core', ...(version === undefined ? [] : ['typescript'])]) {
-      put(`node_modules/${name}/package.json`, JSON.stringify({ name, version: version ?? '12.0.0' }));
-    }
-    expect(() => run()).toThrow(text);
-    expect(read('src/app.module.ts')).toBe(moduleText);
+  describe('where the application has TypeScript 7, which has no API', () => {
+    const found = resolve('node_modules/typescript');
+    const install = (name: string, version: string, at = 'node_modules'): void =>
+      put(`${at}/${name}/package.json`, JSON.stringify({ name, version, main: 'index.js' }));
+    beforeEach(() => {
+      rmSync(join(folder, 'node_modules'));
+      install('@nestjs/core', '12.0.0');
+      install('typescript', '7.0.2');
+      put('node_modules/typescript/index.js', `exports.version = '7.0.2';`);
+    });
+
+    it.each(['npm', 'pnpm'])('reads the sources with the one of @nestjs/cli, installed by %s', (manager) => {
+      const at = manager === 'npm' ? 'node_modules' : 'node_modules/.pnpm/@nestjs+cli@12.0.0/node_modules';
+      const beside = manager === 'npm' ? `${at}/@nestjs/cli/node_modules` : at;
+      install('@nestjs/cli', '12.0.0', at);
+      mkdirSync(join(folder, beside), { recursive: true });
+      symlinkSync(found, join(folder, beside, 'typescript'));
+      if (manager === 'pnpm') {
+        mkdirSync(join(folder, 'node_modules/@nestjs'), { recursive: true });
+        symlinkSync(join(folder, at, '@nestjs/cli'), join(folder, 'node_modules/@nestjs/cli'));
+      }
+      expect(run()).toBe(0);
+      expect(read('src/app.module.ts')).toContain('imports: [DlxBrokerModule.forRoot()]');
+    });
+
+    it.each([
+      [
+        'no @nestjs/cli',
+        undefined,
+        "@nestjs/cli, which has one, is not installed: run 'pnpm add --save-dev @nestjs/cli@12' first.",
+      ],
+      ['one with the same', '13.0.0', "@nestjs/cli has no other: run 'pnpm add --save-dev typescript@6' first."],
+    ])('says what to install where there is %s', (_, cli, remedy) => {
+      if (cli !== undefined) install('@nestjs/cli', cli);
+      put('pnpm-lock.yaml', '');
+      expect(() => run()).toThrow(
+        `needed to read the sources. TypeScript 7.0.2 of the application cannot do this, and ${remedy}`,
+      );
+      expect(read('src/app.module.ts')).toBe(moduleText);
+    });
+
+    it('says that none is installed', () => {
+      rmSync(join(folder, 'node_modules/typescript'), { recursive: true });
+      expect(() => run()).toThrow(
+        "TypeScript 5 or 6 is needed to read the sources, and not installed: run 'npm install' first.",
+      );
+    });
   });
 
   it('says which file is a folder, and which folder is a file', () => {
