@@ -315,7 +315,9 @@ export interface DelayedPublishing {
 
 /** Publishes requests whose replies come back without a queue of their own (rule S1). */
 export interface ReplyChannel {
-  /** The publication's reply-to is set by the channel. */
+  /** The address at which it gets replies; undefined while it is unknown, or may change. */
+  readonly address?: string;
+  /** Sets the reply-to of the publication. One that has the {@link address} already costs no copy. */
   request(publication: Publication, done?: Done): void;
   /** The client waits for the answer to this request no longer. The handler that would answer may be informed. */
   giveUp?(correlationId: string): void;

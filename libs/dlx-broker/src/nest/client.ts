@@ -268,7 +268,8 @@ export class DlxClient extends Client {
 
   #request(packet: ReadPacket, callback: (packet: WritePacket) => void, timeout: number | undefined): () => void {
     const publicationOf = (correlationId: string): Publication => {
-      const publication = this.#publication(packet, this.#requests, { correlationId });
+      const ids = { correlationId, replyTo: this.#asked.replies.address };
+      const publication = this.#publication(packet, this.#requests, ids);
       return timeout === undefined ? publication : expiringIn(publication, timeout);
     };
     return this.#asked.ask(packet, publicationOf, callback);
@@ -350,6 +351,6 @@ export class DlxClient extends Client {
     const given = ids.messageId ?? messageIdOf(packet) ?? collector?.nextId();
     const messageId = given ?? `${this.#prefix}${++this.#messageCount}`;
     const key = typeof packet.pattern === 'string' ? packet.pattern : this.normalizePattern(packet.pattern as string);
-    return publicationOf(packet, key, messageId, ids.correlationId, place);
+    return publicationOf(packet, key, messageId, ids, place);
   }
 }

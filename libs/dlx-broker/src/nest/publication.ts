@@ -18,8 +18,8 @@ export interface PublishPlace {
   readonly dropped: (publication: Publication) => void;
 }
 
-/** The ids of a message that the client does not make itself. */
-export type OwnIds = Pick<Properties, 'messageId' | 'correlationId'>;
+/** The ids of a message that the client does not make itself, and where its answer goes. */
+export type OwnIds = Pick<Properties, 'messageId' | 'correlationId' | 'replyTo'>;
 
 /** The message id that the data bring. */
 export const messageIdOf = ({ data }: OutgoingPacket): string | undefined =>
@@ -34,17 +34,18 @@ export function publicationOf(
   packet: OutgoingPacket,
   key: string,
   messageId: string,
-  correlationId: string | undefined,
+  { correlationId, replyTo }: OwnIds,
   { exchange, queue, mandatory, isPacket, dropped }: PublishPlace,
 ): Publication {
   const data: unknown = packet.data;
   const record = data instanceof DlxRecord ? data : undefined;
   const content = record === undefined ? data : record.data;
   const { contentType, body } = encodeContent(packet, content, correlationId, isPacket);
-  const properties =
-    record === undefined
-      ? { deliveryMode: 2, contentType, messageId, correlationId }
-      : recordProperties(record, contentType, messageId, correlationId);
+  let properties: Properties;
+  if (record !== undefined) properties = recordProperties(record, contentType, messageId, correlationId);
+  else if (replyTo === undefined) properties = { deliveryMode: 2, contentType, messageId, correlationId };
+  // A literal: a copy with another property takes V8 longer than the rest of the publish.
+  else properties = { deliveryMode: 2, contentType, messageId, correlationId, replyTo };
   return {
     exchange: record?.exchange ?? exchange,
     routingKey: queue === undefined || record?.exchange !== undefined ? key : queue,

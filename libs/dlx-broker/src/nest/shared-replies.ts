@@ -23,6 +23,11 @@ export class SharedReplies {
 
   constructor(private readonly backend: Backend) {}
 
+  /** The reply-to of requests, if it is known before they are sent. */
+  get address(): string | undefined {
+    return this.#channel?.address;
+  }
+
   /** @throws Error when a request of another client with this id waits for its answer */
   request(client: ReplyClient, publication: Publication, done: Done): void {
     const { correlationId = '' } = publication.properties;

@@ -51,6 +51,12 @@ export interface EmbeddedOptions {
 const notStored = (cause: Error): TopologyError =>
   new TopologyError(`what was declared is not kept: ${cause.message}`, [], { cause });
 
+/** The publication with its reply-to. Nearly all have it already. */
+function repliedAt(replyTo: string, publication: Publication): Publication {
+  const { properties } = publication;
+  return properties.replyTo === replyTo ? publication : { ...publication, properties: { ...properties, replyTo } };
+}
+
 /** The version of RabbitMQ that a broker behaves like, as option `rabbitmq` names it. */
 const profileName = ({ profile }: Broker): string =>
   Object.entries(profiles).find(([, each]) => each === profile)?.[0] ?? 'of unknown version';
@@ -197,11 +203,9 @@ export class EmbeddedBackend implements Backend {
     channel.consume(replyQueue, { noAck: true });
     const address = channel.replyAddress as string;
     return {
+      address,
       // By another channel: a publish that fails must not end the reply-to address at which other requests wait.
-      request: (publication, done) => {
-        const properties = { ...publication.properties, replyTo: address };
-        this.publish({ ...publication, properties }, done);
-      },
+      request: (publication, done) => this.publish(repliedAt(address, publication), done),
       giveUp: (correlationId) => {
         const { scheduler, replies } = channel.vhost;
         scheduler.batch(() => replies.givenUp(address, correlationId));
