@@ -193,7 +193,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
 
   it('refuses a port that is taken', async () => {
     const [, address] = (await serve('--amqp', '127.0.0.1:0').ready).trim().split('=');
-    const taken = `dlx-broker: the port ${address} is taken\n`;
+    const taken = `dlx-broker: the port ${address} of --amqp is taken: name another one, or 0 for any that is free\n`;
     expect(await serve('--amqp', address as string).ended).toEqual({ code: 2, errors: taken });
   });
 });

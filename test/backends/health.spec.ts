@@ -93,7 +93,7 @@ describe('the health of an application on a server', () => {
 
   it('says nothing of dead letters where the server cannot show them, and goes on', async () => {
     const { url } = await served();
-    const { broker } = await application(url, { deadLetters: { maxAge: 1, queues: ['orders'] } });
+    const { broker } = await application(url, { deadLetters: { maxAge: '1s', queues: ['orders'] } });
     expect(await broker.health()).toMatchObject({ isReady: true, oldestDeadLetter: undefined });
   });
 

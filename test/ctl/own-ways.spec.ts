@@ -68,6 +68,10 @@ describe('ctl', () => {
     ['list_queues --url http://broker.example', 64, 'who asks http://broker.example?'],
     ['close_connection nobody why', 69, "no connection is called 'nobody'"],
     ['check_running', 64, "Command 'check_running' not found."],
+    ['queues list', 64, "Command 'queues' not found. \nDid you mean 'list_queues'? \n"],
+    ['list queues', 64, "Command 'list' not found. \nDid you mean 'list_queues'? \n"],
+    ['policy set p . {}', 64, "Did you mean 'set_policy'?"],
+    ['user ada', 64, 'Available commands:'],
   ])('refuses %s with %i', async (words, code, text) => {
     const refused = await run(words);
     expect(refused.code).toBe(code);

@@ -32,6 +32,14 @@ async function runAt(url: string, ...words: string[]) {
 const run = (...words: string[]) => runAt(`http://127.0.0.1:${served.http?.port}`, ...words);
 
 describe('dlx-broker queues', () => {
+  it('names the command that lists queues', async () => {
+    let errors = '';
+    const program = new Command().exitOverride().configureOutput({ writeErr: (text) => void (errors += text) });
+    addQueues(program, { env: {}, out: () => undefined, error: () => undefined }, () => undefined);
+    await expect(program.parseAsync(['list'], { from: 'user' })).rejects.toThrow("unknown command 'list'");
+    expect(errors).toContain("'dlx-broker ctl list_queues' lists queues");
+  });
+
   it('rule X1: pause stops the deliveries to an AMQP client, and resume lets them go on', async () => {
     const channel = await connection.createConfirmChannel();
     await channel.assertQueue('orders');

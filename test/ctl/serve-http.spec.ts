@@ -129,7 +129,10 @@ describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
     const { url } = await serve();
     const { host } = new URL(url);
     const { code, errors } = await start(['serve', '--amqp', '127.0.0.1:0', '--http', host]).ended;
-    expect({ code, errors }).toEqual({ code: 2, errors: `dlx-broker: the port ${host} is taken\n` });
+    expect({ code, errors }).toEqual({
+      code: 2,
+      errors: `dlx-broker: the port ${host} of --http is taken: name another one, or 0 for any that is free\n`,
+    });
   });
 
   it('is not read from disk by a start without it', () => {

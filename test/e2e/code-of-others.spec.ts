@@ -206,15 +206,24 @@ describe('a client', () => {
 });
 
 describe('a schedule of redrives', () => {
+  const aSecondLater = async (check: () => void): Promise<void> => {
+    await vi.advanceTimersByTimeAsync(1_000);
+    check();
+  };
+  const inVirtualTime = (): void =>
+    void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], now: Date.now() });
+  afterEach(() => void vi.useRealTimers());
+
   it('goes on when the function that looks at its tasks throws, and says so', async () => {
     const app = await contextApp({});
     const lines = listen();
     let looks = 0;
-    const schedule = app.get(Redrives).every(1, { from: 'nowhere' }, () => {
+    inVirtualTime();
+    const schedule = app.get(Redrives).every(1_000, { from: 'nowhere' }, () => {
       looks++;
       fails('look');
     });
-    await until(() => expect(looks).toBeGreaterThan(2));
+    await until(() => aSecondLater(() => expect(looks).toBeGreaterThan(2)));
     schedule.unsubscribe();
     expect(lines[0]).toBe('the function that looks at the tasks of a schedule failed: Error: look');
     expect(ends).toEqual([]);
@@ -225,12 +234,13 @@ describe('a schedule of redrives', () => {
     await app.get(DlxBroker).backend.declare({ exchanges: [], bindings: [], queues: [{ ...lying, name: 'dead' }] });
     const redrives = app.get(Redrives);
     let looks = 0;
-    const schedule = redrives.every(1, { from: 'dead' }, () => void looks++);
-    await until(() => expect(looks).toBeGreaterThan(1));
+    inVirtualTime();
+    const schedule = redrives.every(1_000, { from: 'dead' }, () => void looks++);
+    await until(() => aSecondLater(() => expect(looks).toBeGreaterThan(1)));
     await app.close();
     const before = looks;
-    await pause();
-    expect([looks, schedule.closed, redrives.every(1, { from: 'dead' }).closed]).toEqual([before, true, true]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([looks, schedule.closed, redrives.every(1_000, { from: 'dead' }).closed]).toEqual([before, true, true]);
     expect((await redrives.start({ from: 'dead' }).ended).state).toBe('stopped');
   });
 });

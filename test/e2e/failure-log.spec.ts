@@ -138,6 +138,23 @@ it('what a client wrote is one line of bounded length', async () => {
   expect(text.length).toBeLessThan(1_300);
 });
 
+it.each([undefined, null])('says that %s was thrown', async (nothing) => {
+  @Controller()
+  class Throws {
+    @EventPattern<string>('nothing')
+    @DeadLetter('', 'dead')
+    handle(): never {
+      throw nothing;
+    }
+  }
+  const { lines, broker, client } = await start(Throws);
+  await firstValueFrom(client.emit('nothing', 1));
+  await until(() => expect(broker.counts.rejected).toBe(1));
+  expect(lines.map(({ text }) => text)).toEqual([
+    `Throws.handle: attempt 1 failed, queue 'Throws.handle', rejected: ${nothing} was thrown instead of an error`,
+  ]);
+});
+
 it('a filter of the application still gets the error, once, and says what the caller learns', async () => {
   const caught: unknown[] = [];
   @Catch(OutOfStock)

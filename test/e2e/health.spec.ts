@@ -290,9 +290,11 @@ it('the event loop makes it not ready when it was blocked for longer than the li
 });
 
 it.each<[object, string]>([
-  [{ loopDelay: 'soon' }, "loopDelay of option 'health'"],
+  [{ loopDelay: 'soon' }, "option 'health.loopDelay' of "],
   [{ loopDelay: 0 }, 'is 0, which nothing can meet'],
   [{ deadLetters: { maxAge: '5' } }, 'has no unit'],
+  [{ deadLetters: { maxAge: 1 } }, "option 'health.deadLetters.maxAge' of "],
+  [{ deadLetters: { maxAge: 30 } }, "30 is less than 1000 ms; a number is milliseconds, write '30s' for seconds"],
   [{ deadLetters: { queues: [] } }, 'is no list of names'],
   [{ deadLetters: { maxage: '1d' } }, 'maxAge'],
   [{ eventLoop: '1s' }, 'loopDelay'],

@@ -171,9 +171,9 @@ it('a logger that throws at any level loses no message', async () => {
 
 it.each<[object, string]>([
   [{ field: true }, "did you mean 'fields'"],
-  [{ fields: 'yes' }, "fields of option 'logging'"],
+  [{ fields: 'yes' }, "option 'logging.fields'"],
   [{ levels: { retry: 'debug' } }, "'retry' is no option; there are retried, failed"],
-  [{ levels: { retried: 'info' } }, "level 'retried' of option 'logging'"],
+  [{ levels: { retried: 'info' } }, "option 'logging.levels.retried'"],
 ])('bad options are refused: %j', (logging, text) => {
   const refused = () => DlxBrokerModule.forRoot({ logging } as DlxBrokerOptions);
   expect(refused).toThrow(DlxConfigurationError);

@@ -114,7 +114,11 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker data', 
   });
 
   it.each<[string, () => string, RegExp]>([
-    ['a directory that is not there', () => join(folder, 'nowhere'), /no such file or directory.*Nothing was/],
+    [
+      'a directory that is not there',
+      () => join(folder, 'nowhere'),
+      /nowhere is not there\. Nothing was read or written; check the path/,
+    ],
     ['an empty one', () => mkdtempSync(join(folder, 'empty-')), /is empty: no dlx-broker has kept anything there/],
   ])('refuses %s with exit code 2', async (_, directory, text) => {
     for (const what of ['check', 'export']) {
@@ -176,6 +180,13 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve -
     expect(errors.trim().split('\n')).toHaveLength(1);
     expect(code).toBe(2);
     if (before !== undefined) expect(filesIn(directory)).toEqual(before);
+  });
+
+  it.each(['nowhere/below', 'a file/below'])('data check says that %s is not there', async (name) => {
+    writeFileSync(join(folder, 'a file'), '');
+    const directory = join(folder, name);
+    const text = `dlx-broker: ${directory} is not there. Nothing was read or written; check the path\n`;
+    expect(await start('data', 'check', directory).ended).toMatchObject({ code: 2, errors: text });
   });
 
   it('refuses a directory that another process has, and has it when that one is dead', async () => {

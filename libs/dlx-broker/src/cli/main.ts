@@ -213,12 +213,14 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
   let stop = (signal: string): void => start.abort(signal);
   // Before the data directory is opened: the first process of a container gets only the signals that it handles.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
-  const [{ serve }, { readConfig }, { settingsOf }, { bracketed, shownLines, shownText }] = await Promise.all([
-    import('../serve.js'),
-    import('./config-file.js'),
-    import('./settings.js'),
-    import('../host/index.js'),
-  ]);
+  const [{ serve }, { readConfig }, { settingsOf }, { portRefusal }, { bracketed, shownLines, shownText }] =
+    await Promise.all([
+      import('../serve.js'),
+      import('./config-file.js'),
+      import('./settings.js'),
+      import('./port-refusal.js'),
+      import('../host/index.js'),
+    ]);
   const config = flags.config === undefined ? {} : await readConfig(flags.config);
   const { serve: options, logLevel } = settingsOf(flags, config);
   const log = (level: (typeof logLevels)[number], text: string): void => {
@@ -230,7 +232,7 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
     notice: (text) => log('info', shownText(text)),
     signal: start.signal,
   }).catch((error: unknown) => {
-    if (!start.signal.aborted || error !== start.signal.reason) throw error;
+    if (!start.signal.aborted || error !== start.signal.reason) throw portRefusal(error, options) ?? error;
     log('info', `${error}: the start is given up`);
     process.exit(0);
   });
@@ -261,11 +263,9 @@ const output = (error: unknown): string => (isOfStore(error) ? error.message : S
 
 /** The error of a failed start in one line. */
 function explain(error: unknown): string {
-  const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof Refusal) return message;
   if ((error as Error).name === 'Problem') return `the definitions cannot be used: ${message}`;
-  if (code === 'EADDRINUSE') return `the port ${address}:${port} is taken`;
-  if (code === 'EACCES' && port !== undefined) return `the port ${address}:${port} is not allowed`;
   if (code?.startsWith('ERR_OSSL')) return `the certificate and key of TLS cannot be used: ${message}`;
   return message.split('\n')[0] as string;
 }

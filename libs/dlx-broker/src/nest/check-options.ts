@@ -18,8 +18,19 @@ export function checkAll(given: Readonly<Record<string, unknown>>, checks: Check
   const rows = new Map<string, Check>(Object.entries(checks));
   refuseUnknown(given, [...rows.keys()], origin);
   for (const [option, value] of Object.entries(given)) {
-    if (value !== undefined) rows.get(option)?.(value, `option '${option}' of ${origin}`);
+    if (value !== undefined) rows.get(option)?.(value, optionIn(origin, option));
   }
+}
+
+/**
+ * Where a member of an option is written: `option 'listen.amqp.port' of embedded()`.
+ * @param origin where the options around it are written
+ * @param member a name, or an index such as `[0]`
+ */
+export function optionIn(origin: string, member: string): string {
+  const [outer, path = ''] = /^option '([^']*)'/.exec(origin) ?? [];
+  if (outer === undefined) return `option '${member}' of ${origin}`;
+  return `option '${path}${member.startsWith('[') ? '' : '.'}${member}'${origin.slice(outer.length)}`;
 }
 
 /** The check of an option that is checked where it is used. */

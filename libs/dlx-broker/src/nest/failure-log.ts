@@ -109,6 +109,7 @@ function failed({ delivery, planned: { handler, retry } }: Taken, attempt: numbe
 
 /** The text of an error, on one line. */
 export function textOf(error: unknown): string {
+  if (error === undefined || error === null) return `${error} was thrown instead of an error`;
   const { name, message } = namedError(error);
   const text = shownText(withoutPasswords(message), mostCharacters);
   return text === '' ? shownText(name) : `${shownText(name)}: ${text}`;

@@ -1,5 +1,5 @@
 import { flag, oneOf, optionsOf, refuseUnknown } from '../options/index.js';
-import type { Check } from './check-options.js';
+import { type Check, optionIn } from './check-options.js';
 import { type LineEvent, type LineFields, type LineLevel, logEvents } from './log-events.js';
 
 /** How lines are logged. */
@@ -17,12 +17,13 @@ export const areLoggingOptions: Check = (value, origin) => {
   const options = optionsOf(value, origin, "write { fields: true, levels: { retried: 'debug' } }");
   refuseUnknown(options, ['fields', 'levels'], origin);
   const { fields, levels: given } = options as { readonly fields?: unknown; readonly levels?: unknown };
-  if (fields !== undefined) flag.read(fields, `fields of ${origin}`);
+  if (fields !== undefined) flag.read(fields, optionIn(origin, 'fields'));
   if (given === undefined) return;
-  const chosen = optionsOf(given, `levels of ${origin}`, "write { retried: 'debug' }");
-  refuseUnknown(chosen, Object.keys(logEvents), `levels of ${origin}`);
+  const place = optionIn(origin, 'levels');
+  const chosen = optionsOf(given, place, "write { retried: 'debug' }");
+  refuseUnknown(chosen, Object.keys(logEvents), place);
   for (const [event, level] of Object.entries(chosen)) {
-    if (level !== undefined) oneOf(...levels).read(level, `level '${event}' of ${origin}`);
+    if (level !== undefined) oneOf(...levels).read(level, optionIn(place, event));
   }
 };
 

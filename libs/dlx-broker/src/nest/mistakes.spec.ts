@@ -280,7 +280,14 @@ describe('forRoot refuses', () => {
     ['name of a number', root({ name: 5 }), about('name', '5 is not a string')],
     ['isGlobal in words', root({ isGlobal: 'yes' }), about('isGlobal', "'yes' is neither true nor false")],
     ['broker that is a port', root({ broker: 5672 }), about('broker', 'number is no broker; write embedded\\(\\), ')],
-    ['broker that is an address', root({ broker: 'amqp://' }), about('broker', 'string is no broker')],
+    [
+      'broker that is an address',
+      root({ broker: 'amqp://' }),
+      about(
+        'broker',
+        "a string is no broker; write rabbitmq\\(\\{ urls: '...' \\}\\) for a server, or embedded\\(\\) ",
+      ),
+    ],
     ['broker that is nothing', root({ broker: null }), about('broker', 'object is no broker')],
     ['broker, embedded that is not called', root({ broker: embedded }), about('broker', 'function is no broker')],
     ['broker, options alone', root({ broker: { dataDir: './data' } }), about('broker', 'object is no broker')],

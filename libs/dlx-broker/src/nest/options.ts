@@ -11,7 +11,7 @@ import { isChoice } from './brokers/choice.js';
 import { embeddedChecks } from './brokers/embedded.js';
 import { rabbitmqChecks } from './brokers/rabbitmq.js';
 import type { BrokerChoice } from './brokers/made.js';
-import { checkAll, type Checks, isFlag, isText } from './check-options.js';
+import { checkAll, type Checks, isFlag, isText, optionIn } from './check-options.js';
 import { errorsKept, type FingerprintFunction } from './error-history/options.js';
 import type { LogFailures } from './failure-log.js';
 import { resolveHealth, type ResolvedHealth } from './health/options.js';
@@ -241,7 +241,7 @@ function exchange(option: string | NamedExchange | undefined, preset: NamedExcha
 function errorHeaders(option: boolean | ErrorHeaderOptions, origin: string): Required<ErrorHeaderOptions> | undefined {
   if (option === false) return undefined;
   const { stack = 2048, message = 1024 } = option === true ? {} : option;
-  whole(0, 65_536).read(stack, `stack of ${origin}`);
-  whole(0, 65_536).read(message, `message of ${origin}`);
+  whole(0, 65_536).read(stack, optionIn(origin, 'stack'));
+  whole(0, 65_536).read(message, optionIn(origin, 'message'));
   return { stack, message };
 }

@@ -146,7 +146,14 @@ function namesIn(directory: string, makesIt: boolean): readonly string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR' && isFile(directory)) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const isFileItself = code === 'ENOTDIR' && isFile(directory);
+    if (!makesIt && !isFileItself && ['ENOENT', 'ENOTDIR'].includes(code)) {
+      throw new StoreError('vanished', `${directory} is not there. Nothing was read or written; check the path`, {
+        cause: error,
+      });
+    }
+    if (isFileItself) {
       const text = `${directory} is a file. Nothing was changed; name a directory, which is made if it is not there`;
       throw new StoreError('foreign-file', text, { cause: error });
     }
@@ -154,7 +161,13 @@ function namesIn(directory: string, makesIt: boolean): readonly string[] {
   }
 }
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
 
 /** Whether a file is the broker's own. Such a file may be left from a process that ended during its start. */
 const isOurs = (name: string): boolean =>

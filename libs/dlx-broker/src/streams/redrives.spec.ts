@@ -376,6 +376,11 @@ describe('the end of a schedule', () => {
 });
 
 describe('an impossible redrive is refused', () => {
+  it.each([0, 1, 15, '999ms'])('every %j', async (every) => {
+    const { redrives } = await arrange();
+    expect(() => redrives.every(every, { from: deadQueue })).toThrow(/^Redrives\.every: .* is less than 1000 ms/);
+  });
+
   it.each<[string, RedriveRequest, RegExp]>([
     ['from nowhere', { from: [] }, /from names no queue/],
     ['at no rate', { from: 'q', perSecond: 0 }, /perSecond is 0/],

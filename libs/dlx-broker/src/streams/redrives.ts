@@ -1,10 +1,13 @@
 import { concatMap, lastValueFrom, repeat, Observable, Subscription } from 'rxjs';
 import type { Backend } from '../backend/index.js';
-import { parseDuration } from '../options/index.js';
+import { duration } from '../options/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetters } from './dead-letters.js';
 import { resolveRedrive, type RedriveRequest } from './redrive-request.js';
 import { RedriveTask, type RedriveProgress } from './redrive-task.js';
+
+/** The shortest pause of a schedule, in milliseconds. */
+const leastPause = 1_000;
 
 /** Redrives dead or parked letters to their origin, in the order of their queue. */
 export class Redrives {
@@ -65,7 +68,7 @@ export class Redrives {
 
   /**
    * Redrives repeatedly: first after `every`, and then each time `every` after the end of the redrive before.
-   * @param every milliseconds, or a string such as `'15m'`
+   * @param every milliseconds, at least 1,000, or a string such as `'15m'`
    * @param observe called with every task when it begins; an error that it throws is logged, and the schedule continues
    * @returns unsubscribe it to end the schedule and the redrive under way; both end with the application as well
    */
@@ -74,7 +77,7 @@ export class Redrives {
     request: RedriveRequest<T>,
     observe: (task: RedriveTask) => void = () => undefined,
   ): Subscription {
-    const pause = parseDuration(every, 'Redrives.every');
+    const pause = duration(leastPause).read(every, 'Redrives.every').value as number;
     resolveRedrive(request); // an invalid request is refused now, and not at the first redrive
     const { clock } = this.#backend;
     const once = new Observable<RedriveProgress>((subscriber) => {

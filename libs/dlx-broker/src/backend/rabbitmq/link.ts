@@ -171,7 +171,9 @@ export class Link {
       const seconds = ((this.host.clock.now() - begun) / 1_000).toFixed(1);
       const reasons = [...new Set(failures.map(({ message }) => message))].join('; ');
       const given = `the broker of rabbitmq() was not reached in ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'} (${seconds} s)`;
-      const fatal = new ConnectError(`${given}: ${reasons}`, isPermanent ? 'never' : 'later', { cause: failure });
+      const fatal = new ConnectError(`${given}: ${reasons}${remedyFor(failures)}`, isPermanent ? 'never' : 'later', {
+        cause: failure,
+      });
       this.#enter({ kind: 'closed', failure: fatal });
       this.#settle?.reject(fatal);
       this.#settle = undefined;
@@ -299,3 +301,9 @@ export class Link {
     }
   }
 }
+
+/** What to do about a start at which no server was reached; nothing where another error says more. */
+const remedyFor = (failures: readonly Error[]): string =>
+  failures.every((each) => each instanceof ConnectionFailedError && each.reason === 'unreachable')
+    ? "; start the server there, or correct option 'urls'"
+    : '';

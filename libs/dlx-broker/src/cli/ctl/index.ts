@@ -40,7 +40,7 @@ async function run(words: readonly string[], context: CommandContext): Promise<n
   if (name === 'help') return help(named, words, context);
   if (name === 'version') return (out(context.version), exit.ok);
   const command = commandCalled(name);
-  if (command === undefined) throw unknown(name);
+  if (command === undefined) throw unknown(name, named[0]);
   if (wantsHelp) return (out(helpFor(command)), exit.ok);
   const line = parseCommandLine(words, command);
   try {
@@ -126,13 +126,16 @@ function formatterOf(asked: unknown = 'table'): FormatterName {
 
 const commandCalled = (name: string): Command | undefined => commands.find((command) => command.name === name);
 
-function unknown(name: string): CtlFailure {
+/** @param next the word behind it: `ctl queues list` means `list_queues` */
+function unknown(name: string, next = ''): CtlFailure {
   if (elsewhere.includes(name))
     return new CtlFailure(
       exit.usage,
       `Error: command '${name}' of rabbitmqctl is about Erlang nodes and their cluster, or has no HTTP API`,
     );
-  const suggestion = suggestionFor(name, [...commands, ...withoutBroker].map((command) => command.name).toSorted());
+  const known = [...commands, ...withoutBroker].map((command) => command.name).toSorted();
+  const joined = [`${name}_${next}`, `${next}_${name}`].find((words) => known.includes(words));
+  const suggestion = joined ?? suggestionFor(name, known);
   const found = `\nCommand '${name}' not found. \n`;
   return new CtlFailure(exit.usage, found, suggestion === undefined ? overview() : `Did you mean '${suggestion}'? \n`);
 }

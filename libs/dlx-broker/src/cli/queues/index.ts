@@ -5,6 +5,7 @@ import type { PauseFlags } from './pause.js';
 
 /** Adds the commands of `queues` to a program. @param ended gets the exit code */
 export function addQueues(parent: Command, output: CommandOutput, ended: (code: number) => void): void {
+  parent.showHelpAfterError("('dlx-broker ctl list_queues' lists queues)");
   const command = (name: string, description: string): Command =>
     withVhost(parent.command(name).description(description)).argument('<QUEUE>');
 

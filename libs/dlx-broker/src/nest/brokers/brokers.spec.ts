@@ -136,12 +136,12 @@ describe('embedded() refuses', () => {
     [
       'listen.amqp of a port',
       own({ listen: { amqp: 5672 } }),
-      /option 'amqp' of option 'listen' .* write \{ port: 5672 \}/,
+      /^option 'listen\.amqp' of embedded\(\): .* write \{ port: 5672 \}/,
     ],
     [
       'listen.amqp, a port in words',
       own({ listen: { amqp: { port: '5672' } } }),
-      /option 'port' of option 'amqp' .* '5672' is not a whole number/,
+      /^option 'listen\.amqp\.port' of embedded\(\): '5672' is not a whole number/,
     ],
     ['listen.amqp, a port too high', own({ listen: { amqp: { port: 70_000 } } }), /70000 is not between 0 and 65535/],
     ['listen.http, a misspelt option', own({ listen: { http: { prot: 1 } } }), /did you mean 'port'\?/],
@@ -167,7 +167,7 @@ describe('embedded() refuses', () => {
     [
       'listen.users, a password that is none',
       own({ listen: { users: [{ name: 'a', password: 1234 }] } }),
-      /password of .*: 'number' is not a string/,
+      /^option 'listen\.users\[0\]\.password' of .*: 'number' is not a string/,
     ],
   ]);
 

@@ -20,10 +20,9 @@ export const isChoice: Check = (value, origin) => {
   const given = (value ?? {}) as Readonly<Record<string | symbol, unknown>>;
   if (given[made] === true) return;
   const [, remedy] = meanings.find(([method]) => typeof given[method] === 'function') ?? [];
-  throw new DlxConfigurationError(
-    `${origin}: ${
-      remedy ??
-      `${typeof value} is no broker; write embedded(), sharedBroker(broker), rabbitmq({ urls }) or customBackend(backend)`
-    }`,
-  );
+  const kinds =
+    typeof value === 'string'
+      ? "a string is no broker; write rabbitmq({ urls: '...' }) for a server, or embedded() for a broker in this process"
+      : `${typeof value} is no broker; write embedded(), sharedBroker(broker), rabbitmq({ urls }) or customBackend(backend)`;
+  throw new DlxConfigurationError(`${origin}: ${remedy ?? kinds}`);
 };

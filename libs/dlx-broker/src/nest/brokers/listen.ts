@@ -3,7 +3,16 @@ import type { MetricsOptions } from '../../metrics/index.js';
 import type { HttpOptions } from '../../management/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown, whole } from '../../options/index.js';
 import type { ServedUser } from '../../logins/index.js';
-import { type Check, checkAll, type Checks, isFlag, isFunction, isText, readLater } from '../check-options.js';
+import {
+  type Check,
+  checkAll,
+  type Checks,
+  isFlag,
+  isFunction,
+  isText,
+  optionIn,
+  readLater,
+} from '../check-options.js';
 
 /** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
 export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'http' | 'throttle'>;
@@ -100,12 +109,13 @@ const areUsers: Check = (value, origin) => {
   const remedy = "write [{ name: 'shop', password: '...', permissions: { '/': { configure, write, read } } }]";
   if (!Array.isArray(value)) throw refused(typeof value, origin, `is not a list of users; ${remedy}`);
   for (const [index, given] of (value as readonly unknown[]).entries()) {
-    if (typeof given === 'string') throw refused('string', `${origin}[${index}]`, `is no user; ${remedy}`); // never the value
-    const user = optionsOf(given, `${origin}[${index}]`, remedy);
-    refuseUnknown(user, Object.keys(userNames), `${origin}[${index}]`);
-    isText(user['name'], `name of ${origin}[${index}]`);
+    const place = optionIn(origin, `[${index}]`);
+    if (typeof given === 'string') throw refused('string', place, `is no user; ${remedy}`); // never the value
+    const user = optionsOf(given, place, remedy);
+    refuseUnknown(user, Object.keys(userNames), place);
+    isText(user['name'], optionIn(place, 'name'));
     if (typeof user['password'] !== 'string') {
-      throw refused(typeof user['password'], `password of ${origin}[${index}]`, 'is not a string'); // never the value
+      throw refused(typeof user['password'], optionIn(place, 'password'), 'is not a string'); // never the value
     }
   }
 };
@@ -138,7 +148,7 @@ export const isRemoteListen: Check = (value, origin) => {
     );
   }
   checkAll(listen, remoteListenChecks, origin);
-  if (listen['http'] === undefined) throw refused(undefined, `http of ${origin}`, `is missing; ${remedy}`);
+  if (listen['http'] === undefined) throw refused(undefined, optionIn(origin, 'http'), `is missing; ${remedy}`);
   if ((listen['http'] as HttpPortOptions).edits === true) {
     throw new DlxConfigurationError(
       `${origin}: 'edits' is for a broker in this process; RabbitMQ gives no message to edit to a console; ` +

@@ -10,7 +10,7 @@ import {
   text,
   whole,
 } from '../../options/index.js';
-import { areBytes, type Check, checkAll, type Checks, isFlag, isOneOf, isText } from '../check-options.js';
+import { areBytes, type Check, checkAll, type Checks, isFlag, isOneOf, isText, optionIn } from '../check-options.js';
 import { isRemoteListen, type RemoteListenOptions } from './listen.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
 
@@ -48,12 +48,12 @@ const areCredentials: Check = (value, origin) => {
   if (typeof value !== 'object' || value === null) throw refused(typeof value, origin, `is no user; ${remedy}`);
   const given = value as Readonly<Record<string, unknown>>;
   if (given['mechanism'] !== undefined) {
-    isOneOf('EXTERNAL')(given['mechanism'], `mechanism of ${origin}`);
+    isOneOf('EXTERNAL')(given['mechanism'], optionIn(origin, 'mechanism'));
     return;
   }
   for (const name of ['user', 'password'] as const) {
     if (typeof given[name] !== 'string')
-      throw refused(typeof given[name], `${name} of ${origin}`, `is not a string${misnamedIn(given, name)}; ${remedy}`);
+      throw refused(typeof given[name], optionIn(origin, name), `is not a string${misnamedIn(given, name)}; ${remedy}`);
   }
 };
 

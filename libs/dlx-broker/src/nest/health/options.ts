@@ -1,5 +1,5 @@
-import { optionsOf, parseDuration, refused, refuseUnknown } from '../../options/index.js';
-import type { Check } from '../check-options.js';
+import { duration, optionsOf, parseDuration, refused, refuseUnknown } from '../../options/index.js';
+import { type Check, optionIn } from '../check-options.js';
 
 /** What {@link DlxBroker.health} looks at besides what it always does. Each member is off by default. */
 export interface HealthOptions {
@@ -11,7 +11,7 @@ export interface HealthOptions {
 
 /** Which dead letters count, and how old they may become. */
 export interface DeadLetterHealthOptions {
-  /** Not ready while a dead letter is older than this: milliseconds, or `'1d'`. Default: no limit, the age is only a fact. */
+  /** Not ready while a dead letter is older than this: milliseconds, at least 1,000, or `'1d'`. Default: no limit, the age is only a fact. */
   readonly maxAge?: number | string;
   /** Default: the parking lots of retry policies, and the queues of this application that get dead letters. */
   readonly queues?: readonly string[];
@@ -26,6 +26,9 @@ export interface ResolvedHealth {
 
 const remedy = "write { loopDelay: '1s', deadLetters: { maxAge: '1d' } }, or leave it out";
 
+/** Ages are shown in seconds: below one, almost every dead letter is too old. */
+const leastAge = 1_000;
+
 /** @throws DlxConfigurationError naming the option and the value */
 export const areHealthOptions: Check = (value, origin) => resolveHealth(value as HealthOptions, origin);
 
@@ -36,8 +39,8 @@ export function resolveHealth(given: HealthOptions | undefined, origin: string):
   refuseUnknown(options, ['deadLetters', 'loopDelay'], origin);
   const { deadLetters, loopDelay } = options;
   return {
-    loopDelay: limit(loopDelay, `loopDelay of ${origin}`),
-    deadLetters: deadLetters === undefined ? undefined : resolveLetters(deadLetters, `deadLetters of ${origin}`),
+    loopDelay: limit(loopDelay, optionIn(origin, 'loopDelay')),
+    deadLetters: deadLetters === undefined ? undefined : resolveLetters(deadLetters, optionIn(origin, 'deadLetters')),
   };
 }
 
@@ -47,9 +50,10 @@ function resolveLetters(given: DeadLetterHealthOptions, origin: string): Resolve
   const { maxAge, queues } = options;
   const areNames = Array.isArray(queues) && queues.length > 0 && queues.every((name) => typeof name === 'string');
   if (queues !== undefined && !areNames) {
-    throw refused(queues, `queues of ${origin}`, "is no list of names; write ['orders.dead'], or leave it out");
+    throw refused(queues, optionIn(origin, 'queues'), "is no list of names; write ['orders.dead'], or leave it out");
   }
-  return { maxAge: limit(maxAge, `maxAge of ${origin}`), queues };
+  if (maxAge === undefined) return { maxAge, queues };
+  return { maxAge: duration(leastAge).read(maxAge, optionIn(origin, 'maxAge')).value as number, queues };
 }
 
 function limit(value: number | string | undefined, origin: string): number | undefined {

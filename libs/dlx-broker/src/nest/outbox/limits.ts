@@ -1,4 +1,5 @@
 import { bytesIn, optionsOf, refused, refuseUnknown, whole } from '../../options/index.js';
+import { optionIn } from '../check-options.js';
 
 /** How much the outbox of one attempt holds. */
 export interface OutboxOptions {
@@ -30,10 +31,10 @@ export function readOutbox(given: unknown, origin: string): OutboxLimits | false
     "write true, false or { messages: 1000, bytes: '16mb' }",
   ) as OutboxOptions;
   refuseUnknown(options as object, names, origin);
-  whole(1, Number.MAX_SAFE_INTEGER).read(messages, `messages of ${origin}`);
+  whole(1, Number.MAX_SAFE_INTEGER).read(messages, optionIn(origin, 'messages'));
   const size = typeof bytes === 'string' || typeof bytes === 'number' ? bytesIn(String(bytes)) : NaN;
   if (!(size > 0)) {
-    throw refused(bytes, `bytes of ${origin}`, "is no number of bytes above 0; write 16_000_000 or '16mb'");
+    throw refused(bytes, optionIn(origin, 'bytes'), "is no number of bytes above 0; write 16_000_000 or '16mb'");
   }
   return { messages, bytes: size };
 }
