@@ -15,6 +15,11 @@ import amqplib from 'amqplib';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { crc32 } from '../../../libs/dlx-broker/src/store/log/crc32.js';
 import { formatVersion } from '../../../libs/dlx-broker/src/store/log/segment-header.js';
+import { Broker } from '../../../libs/dlx-broker/src/broker/index.js';
+import { openData } from '../../../libs/dlx-broker/src/store/index.js';
+import { ManualClock } from '../../../libs/dlx-broker/src/testing/manual-clock.js';
+import { listen } from '../../harnesses/listener.js';
+import { lent } from '../harness.js';
 import { addressIn, type Child, isBuilt, kill, start } from '../served.js';
 
 const fixture = join(import.meta.dirname, '../fixtures/format-1');
@@ -78,6 +83,26 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker data', 
     expect(output).toContain("queue 'work' in vhost '/': 2 messages");
     expect(code).toBe(1);
     expect(filesIn(directory)).toEqual(spoilt);
+  });
+
+  it('check names segments that a copy lacks, with exit code 1', async () => {
+    const directory = join(folder, 'copied-while-running');
+    const data = await openData(directory, { segment: 2_000, diskFree: 0 });
+    const broker = new Broker({ ...lent(new ManualClock()), journal: data.journal });
+    await data.restore(broker);
+    const { channel } = listen(broker);
+    channel.declareQueue('q', { durable: true });
+    for (let left = 8; left > 0; left--) {
+      channel.publish('', 'q', { deliveryMode: 2 }, Buffer.alloc(1_000));
+      await data.journal.flush();
+    }
+    await data.close();
+    expect((await start('data', 'check', directory).ended).code).toBe(0);
+    rmSync(segment(directory));
+    const { code, output } = await start('data', 'check', directory).ended;
+    expect(output).toMatch(/^0000000001\.log is missing, .*restore the directory from a backup/m);
+    expect(output).toContain('some of it is not as it was written');
+    expect(code).toBe(1);
   });
 
   it('export writes every message with its deaths, types and bytes', async () => {

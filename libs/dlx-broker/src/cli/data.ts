@@ -107,7 +107,7 @@ class Bodies {
 
 /** The damage without the names of copied files, because a reader copies no file. */
 export const damageIn = ({ journal: { damage } }: Data): readonly string[] =>
-  damageLines({ ...damage, places: damage.places.map(({ file, from, to }) => ({ file, from, to })) });
+  damageLines({ ...damage, places: damage.places.map((place) => ({ ...place, copy: undefined })) });
 
 const isDamaged = ({ journal: { damage } }: Data): boolean =>
   damage.places.length + damage.queues.length + damage.misplaced > 0;

@@ -47,6 +47,8 @@ export class Batch {
   #start = 0;
   #salt = 0;
   #digest: Digest | undefined;
+  /** It has a checkpoint. */
+  hasCheckpoint = false;
 
   /** Begins a batch at the end of a segment. */
   begin(segment: Segment): void {
@@ -56,6 +58,7 @@ export class Batch {
     this.#bodies = [];
     this.#outside = 0;
     this.#before = [];
+    this.hasCheckpoint = false;
     if (this.#sink.bytes.length > usualLength) this.#sink = new ByteSink(65_536);
     this.#sink.at = 0;
   }
@@ -204,7 +207,16 @@ export class Batch {
   }
 
   checkpoint(): void {
+    this.hasCheckpoint = true;
     this.#close(this.#open(recordTypes.checkpoint));
+  }
+
+  /** Names the oldest segment that is needed once this batch is durable. Programs that do not know it read that nothing is settled. */
+  oldest(segment: number): void {
+    const start = this.#open(recordTypes.settled);
+    this.#sink.varint(0);
+    this.#sink.varint(segment);
+    this.#close(start);
   }
 
   /** The record of a message from another segment. @param rest the bytes behind its queue */

@@ -259,6 +259,7 @@ export class Commits {
     this.#isFreeing = false;
     if (!isWanted) return 'nothing';
     const dead = this.#deadSegments(segment);
+    if (dead.length > 0 || this.#batch.hasCheckpoint) this.#batch.oldest(this.#oldestWithout(dead));
     this.#batch.commit(this.#parts.now());
     return { written, dead };
   }
@@ -284,6 +285,12 @@ export class Commits {
       dead.push(segment);
     }
     return dead;
+  }
+
+  /** The number of the oldest segment but for these, which are the oldest ones. */
+  #oldestWithout(dead: readonly Segment[]): number {
+    const segments = [...this.#parts.segments];
+    return (segments[dead.length] as Segment).number;
   }
 
   /** @returns false when the batch was abandoned because the disk stayed full */

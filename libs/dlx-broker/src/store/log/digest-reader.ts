@@ -97,7 +97,7 @@ export class DigestReader {
   #readRest(source: ByteSource, type: number): void {
     const end = source.varint() + source.at;
     if (type === recordTypes.checkpoint) this.hasCheckpoint = true;
-    this.replay.rest(type, source);
+    this.replay.rest(type, source, end);
     source.at = end;
   }
 }

@@ -97,5 +97,7 @@ export interface DamagedPlace {
   readonly from: number;
   readonly to: number;
   /** The copy of the file as it was found, if one was made. */
-  readonly copy?: string;
+  readonly copy?: string | undefined;
+  /** There is no such file, and the log needs it. */
+  readonly isMissing?: boolean;
 }

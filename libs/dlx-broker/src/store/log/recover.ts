@@ -120,9 +120,7 @@ class Recovery implements Recovered {
       // The next segment is read while this one is replayed.
       ahead = read(index + 1);
       ahead?.catch(() => undefined);
-      for (let missing = number - 1; index > 0 && missing > (numbers[index - 1] as number); missing--) {
-        this.places.push({ file: segmentName(missing), from: 0, to: 0 });
-      }
+      if (index > 0) this.#missing((numbers[index - 1] as number) + 1, number);
       if (found.digest === undefined) this.#segment(found);
       else await this.#replayDigest(found, found.digest);
       // Other work of the event loop gets its turn.
@@ -131,9 +129,18 @@ class Recovery implements Recovered {
     this.#buffers = [noBytes, noBytes];
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
     const first = numbers[0];
+    if (first !== undefined && this.replay.oldest > 0) this.#missing(this.replay.oldest, first);
     // Every log begins with a checkpoint.
     if (this.checkpoint === 0 && this.#hasRecords && first !== undefined) {
       this.places.push({ file: segmentName(first), from: 0, to: 0 });
+    }
+  }
+
+  /** Reports the segments from a number to the one before another number, if there are any. */
+  #missing(from: number, to: number): void {
+    for (let number = from; number < to; number++) {
+      this.places.push({ file: segmentName(number), from: 0, to: 0, isMissing: true });
+      this.replay.oldest = 0; // a missing batch may have named another one
     }
   }
 
@@ -210,7 +217,10 @@ class Recovery implements Recovered {
     const rest = { from: end, to: bytes.length };
     if (!isBlank(bytes, end)) {
       if (isLast) this.repairs.push(() => this.#cut(segment));
-      else gaps.push(rest);
+      else {
+        gaps.push(rest);
+        this.replay.oldest = 0;
+      }
     }
     for (const gap of gaps) this.places.push({ file: name, ...gap });
     for (const { from, to } of scanned.gaps) segment.damaged += Math.max(0, Math.min(to, end) - from);
@@ -238,7 +248,7 @@ class Recovery implements Recovered {
       if (at >= end) return;
       while (gap < gaps.length && (gaps[gap] as Gap).from < at) {
         gap++;
-        this.replay.isDamaged = true;
+        this.replay.damaged();
       }
       if (bytes[at + typeAt] === recordTypes.checkpoint) this.checkpoint = number;
       this.#hasRecords = true;
@@ -250,6 +260,7 @@ class Recovery implements Recovered {
   /** Without the salt in its header no record of a segment can be recognised. */
   #headless(name: string, file: DiskFile, bytes: Buffer): void {
     this.places.push({ file: name, from: 0, to: bytes.length });
+    this.replay.oldest = 0;
     this.repairs.push(() => this.#keepCopy(name, file));
     this.repairs.push(async () => {
       await file.close();

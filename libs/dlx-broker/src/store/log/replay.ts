@@ -70,6 +70,8 @@ export class Replay {
   readonly losses: number[] = [];
   /** A part of the batch being replayed is damaged. */
   isDamaged = false;
+  /** The oldest segment that the log needs, as the last batch that says so names it; 0 when unknown. */
+  oldest = 0;
   readonly #source = new ByteSource(noBytes);
   readonly #envelopes = new EnvelopeReader();
   /** Entries of the batch being replayed that have a deadline: the time of the batch comes with its commit. */
@@ -106,20 +108,29 @@ export class Replay {
           source,
         );
       default:
-        return this.rest(bytes[at + typeAt] as number, source);
+        return this.rest(bytes[at + typeAt] as number, source, end);
     }
   }
 
-  /** A record that is neither a message nor an entry. @param source at its content */
-  rest(type: number, source: ByteSource): void {
+  /** Records are missing or damaged before the next one. */
+  damaged(): void {
+    this.isDamaged = true;
+    this.oldest = 0;
+  }
+
+  /** A record that is neither a message nor an entry. @param source at its content @param end where the content ends */
+  rest(type: number, source: ByteSource, end: number): void {
     switch (type) {
       case recordTypes.delivered:
         return this.#numbers(source, Flag.Unacked, 0);
       case recordTypes.settled:
-        return this.#numbers(source, 0, Flag.Live);
+        this.#numbers(source, 0, Flag.Live);
+        if (source.at < end) this.oldest = source.varint();
+        return;
       case recordTypes.topology:
         return this.#topology(source);
       case recordTypes.checkpoint:
+        this.oldest = 0; // a program that does not name it may have written the checkpoint
         return this.declared.begin();
       case recordTypes.commit:
         return this.#commit(source);
