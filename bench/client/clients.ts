@@ -7,6 +7,7 @@ import type {
 import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
 import { dial } from '../../libs/dlx-broker/src/backend/rabbitmq/client/dial.js';
 import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
+import type { Transport } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
 import { SystemClock } from '../../libs/dlx-broker/src/host/index.js';
 import { longstr } from '../../libs/dlx-broker/src/message/index.js';
 
@@ -34,14 +35,17 @@ export interface OwnClient {
   readonly queue: string;
 }
 
-/** @param queue a durable queue; default an exclusive queue with a name by the server */
-export function connectOwn(url: URL, queue = ''): Promise<OwnClient> {
+/**
+ * @param queue a durable queue; default an exclusive queue with a name by the server
+ * @param transport default a socket to the server of the URL
+ */
+export function connectOwn(url: URL, queue = '', transport?: Transport): Promise<OwnClient> {
   const credentials = { user: url.username, password: url.password };
   const address = { host: url.hostname, port: Number(url.port) || 5672 };
   const runtime = { clock: new SystemClock(), later: (act: () => void) => void setImmediate(act) };
   const login = { place: url.host, virtualHost: decodeURIComponent(url.pathname.slice(1)) || '/', credentials };
   return new Promise((resolve) => {
-    const connection = openConnection(login, dial(address), runtime, {
+    const connection = openConnection(login, transport ?? dial(address), runtime, {
       opened: () => {
         const publisher = openPublisher(connection, { closed: failed });
         const channel = connection.openChannel({ closed: failed });

@@ -3,8 +3,18 @@ import { Controller, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ClientProxyFactory, Ctx, EventPattern, Payload, RmqContext, Transport } from '@nestjs/microservices';
 import type { Channel, ConsumeMessage } from 'amqplib';
-import { Consume, DlxBrokerModule, DlxClient, Prefetch, rabbitmq } from '../../libs/dlx-broker/src/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
+import {
+  type BrokerChoice,
+  Consume,
+  customBackend,
+  DlxBrokerModule,
+  DlxClient,
+  Prefetch,
+  rabbitmq,
+} from '../../libs/dlx-broker/src/index.js';
 import { connectOwn } from './clients.js';
+import { InstantServer } from './instant-server.js';
 
 /** One way to publish and to handle events with the same guarantees: persistent, confirmed, and acked after the handler. */
 export interface Contender {
@@ -30,9 +40,23 @@ const failed = (error: unknown): never => {
 };
 const quiet = { logger: ['error', 'fatal'] as ('error' | 'fatal')[] };
 
+/** A URL of this scheme stands for an {@link InstantServer}: `instant://localhost/?{"number":1}` gives the body of its deliveries. */
+const instantScheme = 'instant:';
+
+const instantServer = (url: URL): InstantServer =>
+  new InstantServer(Buffer.from(decodeURIComponent(url.search.slice(1))));
+
+async function brokerAt(url: URL): Promise<BrokerChoice> {
+  if (url.protocol !== instantScheme) return rabbitmq({ urls: url.href });
+  const log = { warn: () => undefined, fault: failed };
+  const backend = openRabbitMq({ urls: 'amqp://guest:guest@localhost' }, log, () => instantServer(url));
+  await backend.connect();
+  return customBackend(backend);
+}
+
 /** `emit` and `@Consume` of this library. */
 export async function ours(url: URL, queue: string): Promise<Contender> {
-  const broker = rabbitmq({ urls: url.href });
+  const broker = await brokerAt(url);
   @Module({ imports: [DlxBrokerModule.forRoot({ broker })] })
   class Publishing {}
   // The queue exists before the first event.
@@ -54,7 +78,7 @@ export async function ours(url: URL, queue: string): Promise<Contender> {
   };
 }
 
-function serving(
+async function serving(
   url: URL,
   queue: string,
   handled: (event: Event | string) => void,
@@ -67,7 +91,7 @@ function serving(
       handled(event);
     }
   }
-  const imports = [DlxBrokerModule.forRoot({ broker: rabbitmq({ urls: url.href }) })];
+  const imports = [DlxBrokerModule.forRoot({ broker: await brokerAt(url) })];
   @Module({ imports, providers: [Handlers] })
   class Handling {}
   return NestFactory.createApplicationContext(Handling, quiet);
@@ -113,7 +137,8 @@ export async function nest(url: URL, queue: string): Promise<Contender> {
  * @param exchange empty for the default exchange, which costs the server less
  */
 export async function byHand(url: URL, queue: string, exchange = eventsExchange): Promise<Contender> {
-  const { connection, publisher, channel } = await connectOwn(url, queue);
+  const transport = url.protocol === instantScheme ? instantServer(url) : undefined;
+  const { connection, publisher, channel } = await connectOwn(url, queue, transport);
   if (exchange !== '') {
     await new Promise<void>((resolve) => {
       channel.declareExchange(exchange, 'topic', { durable: true }, (error) => error && failed(error));

@@ -19,11 +19,12 @@ export interface RabbitMqLog {
 /**
  * The backend on a server, in real time and over sockets. Nothing is opened before `connect`.
  * @param options checked by name and type already
+ * @param dialTo opens a transport in place of a socket, for measurements
  * @throws DlxConfigurationError for an invalid duration
  */
-export function openRabbitMq(options: RabbitMqOptions, log: RabbitMqLog): RabbitMqBackend {
+export function openRabbitMq(options: RabbitMqOptions, log: RabbitMqLog, dialTo = dial): RabbitMqBackend {
   const later = (act: () => void): void => void setImmediate(act);
-  const sockets = { dial, openConnection, openPublisher };
+  const sockets = { dial: dialTo, openConnection, openPublisher };
   const lent = { clock: new SystemClock(), random: Math.random, later, keepAlive };
   const resolved = resolveRabbitMq(options);
   const backend = new RabbitMqBackend(resolved, { ...lent, ...sockets, ...log });
