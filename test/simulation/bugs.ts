@@ -20,6 +20,7 @@ export interface Bug {
 /** Bugs that such clients have had. The simulation has to find each of them. */
 export const bugs: Readonly<Record<string, Bug>> = {
   'an ack lost': { openConnection: losingAcks },
+  'an ack of too much': { openConnection: ackingAll },
   'a confirm taken for another': { openPublisher: exchangingConfirms },
   'a consumer not restored': { openConnection: forgettingConsumers },
   'a retry resent with a new id': { openPublisher: renaming },
@@ -39,6 +40,21 @@ function losingAcks(open: OpenConnection): OpenConnection {
       channel.ack = (tag, multiple) => {
         if (++acks % 8 !== 0) ack(tag, multiple);
       };
+      return channel;
+    };
+    return connection;
+  };
+}
+
+/** Each ack settles all deliveries before it as well. */
+function ackingAll(open: OpenConnection): OpenConnection {
+  return (...given) => {
+    const connection = open(...given);
+    const openChannel = connection.openChannel.bind(connection);
+    connection.openChannel = (events, done) => {
+      const channel = openChannel(events, done);
+      const ack = channel.ack.bind(channel);
+      channel.ack = (tag) => ack(tag, true);
       return channel;
     };
     return connection;

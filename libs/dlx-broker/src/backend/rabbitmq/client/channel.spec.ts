@@ -202,6 +202,26 @@ describe('a consumer', () => {
     expect(seen.at(-1)).toBe('left: {"queue":"q","messageCount":9,"consumerCount":0}');
   });
 
+  it('settles at the end of a turn what its user asks for then, also if the connection closes in that turn', async () => {
+    const { channel, connection, settle, server, link } = await opened();
+    const { events, deliveries } = keeping();
+    const queue = () => server.broker.virtualHosts.get('/')!.queues.get('q')!;
+    channel.declareQueue('q', {}, () => undefined);
+    channel.consume('q', {}, events, () => undefined);
+    for (let index = 0; index < 3; index++) channel.publish('', 'q', {}, Buffer.from('x'));
+    await settle();
+    link.writes.length = 0;
+    connection.atEndOfTurn(() => channel.ack(1));
+    connection.atEndOfTurn(() => channel.ack(2));
+    expect(link.writes).toEqual([]);
+    await settle();
+    expect([link.writes.length, deliveries.length, queue().bytesUnacked]).toEqual([1, 3, 1]);
+    connection.atEndOfTurn(() => channel.ack(3));
+    connection.close();
+    await settle();
+    expect([queue().length, queue().bytesUnacked]).toEqual([0, 0]);
+  });
+
   it('gets a body of many frames, and an empty one', async () => {
     const { channel, settle } = await opened();
     const { events, deliveries } = keeping();

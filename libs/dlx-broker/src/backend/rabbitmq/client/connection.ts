@@ -80,6 +80,10 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
     return this.output.isCongested;
   }
 
+  atEndOfTurn(act: () => void): void {
+    this.output.atEndOfTurn(act);
+  }
+
   openChannel(events: ChannelEvents, done: Done = () => undefined): AmqpChannel {
     const number = this.isOpen ? this.#channels.free() : 0;
     const channel = new ServerChannel(this, number, events);
@@ -97,6 +101,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   close(): void {
     if (this.#state === 'handshake') return this.#end(this.#handshake.failure('closed', 'the client closed it'));
     if (this.#state !== 'open') return;
+    this.output.endTurn(); // while channels are open
     this.#state = 'closing';
     this.#failAll(this.#lost('client', 'the client closed it'));
     methods.writeConnectionClose(this.to, 0, 200, 'closed by the client', 0, 0);
@@ -121,7 +126,10 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   /** The server broke the protocol. */
   violated(detail: string, code: number): void {
     if (this.#state === 'handshake') return this.#end(this.#handshake.failure('not AMQP', detail));
-    if (this.#state === 'open') methods.writeConnectionClose(this.to, 0, code, detail, 0, 0);
+    if (this.#state === 'open') {
+      this.output.endTurn();
+      methods.writeConnectionClose(this.to, 0, code, detail, 0, 0);
+    }
     this.#over('protocol', `the server broke the protocol: ${detail}`);
   }
 
@@ -188,6 +196,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   }
 
   #closedByServer({ replyCode, replyText }: methods.ConnectionClose): void {
+    this.output.endTurn();
     methods.writeConnectionCloseOk(this.to, 0);
     this.#over('server', replyText, replyCode);
   }

@@ -20,6 +20,9 @@ export class Output {
   #isCongested = false;
   #isOver = false;
   #isGone = false;
+  #isFlushDue = false;
+  /** Called at the end of this turn. */
+  #last: (() => void)[] = [];
   #cancel: (() => void) | undefined;
 
   /** @param most the high-water mark: bytes that may wait before the connection is congested */
@@ -39,8 +42,26 @@ export class Output {
     return (this.#isCongested ||= this.waiting > this.#most);
   }
 
-  /** The first bytes of a turn were written. */
-  readonly want = (): void => this.#runtime.later(this.#flush);
+  /** The first bytes of a turn were written, or something asks for the end of the turn. */
+  readonly want = (): void => {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#runtime.later(this.#flush);
+  };
+
+  /** See {@link AmqpConnection.atEndOfTurn}. */
+  atEndOfTurn(act: () => void): void {
+    this.#last.push(act);
+    this.want();
+  }
+
+  /** Calls those that wait for the end of this turn. */
+  endTurn(): void {
+    if (this.#last.length === 0) return;
+    const last = this.#last;
+    this.#last = [];
+    for (const act of last) act();
+  }
 
   /** Ends the congestion if few bytes wait. */
   relieve(): void {
@@ -65,6 +86,8 @@ export class Output {
   }
 
   readonly #flush = (): void => {
+    this.#isFlushDue = false;
+    this.endTurn();
     if (this.#isOver || this.writer.pending === 0) return;
     this.writer.flush();
     this.#transport.flush();

@@ -30,8 +30,8 @@ class FakeChannel {
     this.cancelOk = done;
   }
   cancelOk = (): void => undefined;
-  ack(tag: number): void {
-    this.calls.push(`ack ${tag}`);
+  ack(tag: number, multiple = false): void {
+    this.calls.push(`ack ${multiple ? 'all to ' : ''}${tag}`);
   }
   nack(tag: number): void {
     this.calls.push(`nack ${tag}`);
@@ -69,6 +69,7 @@ function arrange({ exclusive = false, late = false, fails = false, noChannel = f
   const taken: BackendDelivery[] = [];
   const server = { noChannel };
   const connection = {
+    atEndOfTurn: () => undefined,
     openChannel: (events: ChannelEvents) => {
       const session = new FakeChannel(events);
       sessions.push(session);
@@ -235,7 +236,7 @@ describe('a consumer', () => {
     expect(taken).toHaveLength(2);
     session().cancelOk();
     for (const delivery of taken) delivery.ack();
-    expect(session().calls.slice(2)).toEqual(['cancel tag', 'ack 1', 'ack 2', 'close']);
+    expect(session().calls.slice(2)).toEqual(['cancel tag', 'ack all to 2', 'close']);
   });
 
   it('that was cancelled before it began has ended its start', async () => {

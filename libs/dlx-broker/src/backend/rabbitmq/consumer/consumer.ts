@@ -11,7 +11,7 @@ import type { Pauses } from '../pauses.js';
 import { mayPass } from '../declarations/calls.js';
 import type { Publish } from './all-published.js';
 import { RabbitMqDelivery } from './delivery.js';
-import type { ConsumerSession } from './session.js';
+import { ConsumerSession } from './session.js';
 
 /** What a consumer gets from its backend. */
 export interface ConsumerHost {
@@ -72,7 +72,7 @@ export class RabbitMqConsumer implements Consumption {
     const over = { closed: (failure?: ClientError): void => this.#ended(session, failure) };
     const replacing = this.host.openReplacing?.()?.(connection, over);
     const channel = replacing?.channel ?? connection.openChannel(over);
-    const session: ConsumerSession = { channel, replacing, unsettled: 0, isCancelled: false, isOver: false };
+    const session = new ConsumerSession(connection, channel, replacing);
     this.#session = session;
     this.#tag = undefined;
     channel.qos(prefetch, () => undefined); // a failure ends the channel
@@ -91,8 +91,8 @@ export class RabbitMqConsumer implements Consumption {
     const session = this.#session;
     if (session === undefined || session.isOver) this.#leave();
     else if (this.#tag === undefined)
-      session.channel.close(); // it has not started, so there are no deliveries
-    else this.#stop(session, this.#tag);
+      session.close(); // it has not started, so there are no deliveries
+    else session.cancel(this.#tag); // deliveries that arrive until the server answers are requeued
   }
 
   /**
@@ -102,7 +102,7 @@ export class RabbitMqConsumer implements Consumption {
   close(): void {
     this.#end();
     const session = this.#session;
-    if (session?.isOver === false) session.channel.close();
+    if (session?.isOver === false) session.close();
     this.#leave();
   }
 
@@ -124,30 +124,21 @@ export class RabbitMqConsumer implements Consumption {
     this.#settle = undefined;
   }
 
-  /** Cancels the consumer. Deliveries that arrive until the server answers are requeued. */
-  #stop(session: ConsumerSession, tag: string): void {
-    session.channel.cancel(tag, () => {
-      session.isCancelled = true;
-      if (session.unsettled === 0 && !session.isOver) session.channel.close();
-    });
-  }
-
   #delivered(session: ConsumerSession, delivery: Delivery): void {
     const isTaken = this.#stage === 'running' || (this.#stage === 'cancelled' && this.options.takesLate === true);
-    if (!isTaken) return session.channel.nack(delivery.deliveryTag, { requeue: true });
+    if (!isTaken) return session.refuse(delivery.deliveryTag);
     try {
       this.onDelivery(new RabbitMqDelivery(delivery, this.queue, session, this.host));
     } catch (error) {
       this.host.fault(error);
-      session.channel.close(); // a listener that throws cannot consume: the server requeues all deliveries
+      session.close(); // a listener that throws cannot consume: the server requeues all deliveries
       this.#fail('closed', error as Error);
     }
   }
 
   /** The server cancelled the consumer: its queue was deleted. Unsettled deliveries can still be settled; then the channel is closed. */
   #cancelled(session: ConsumerSession): void {
-    session.isCancelled = true;
-    if (session.unsettled === 0) session.channel.close();
+    session.cancelled();
     if (session === this.#session) this.#fail('deleted', undefined);
   }
 

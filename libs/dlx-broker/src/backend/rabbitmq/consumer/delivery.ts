@@ -14,7 +14,7 @@ import {
 import { refused, refusedBy, unroutable, unsendable } from '../publisher/failures.js';
 import type { PublisherHost } from '../publisher/publisher.js';
 import { allPublished, type Publish } from './all-published.js';
-import { type ConsumerSession, oneSettled } from './session.js';
+import type { ConsumerSession, Unsettled } from './session.js';
 
 /** A header of the successor of a message whose headers cannot be decoded: the properties of the message, as bytes. */
 const rawHeader = 'dlx-raw-properties';
@@ -30,8 +30,10 @@ export interface DeliveryHost {
 }
 
 /** A delivery of a server. */
-export class RabbitMqDelivery implements BackendDelivery {
+export class RabbitMqDelivery implements BackendDelivery, Unsettled {
   readonly message: Message;
+  previous: Unsettled | undefined;
+  next: Unsettled | undefined;
   #isSettled = false;
   /** True while the server has not confirmed all messages of a commit. */
   #isCommitting = false;
@@ -44,7 +46,11 @@ export class RabbitMqDelivery implements BackendDelivery {
   ) {
     const { exchange, routingKey, properties, body } = delivery;
     this.message = new Message(exchange, routingKey, properties, body);
-    session.unsettled++;
+    session.add(this);
+  }
+
+  get deliveryTag(): number {
+    return this.delivery.deliveryTag;
   }
 
   get redelivered(): boolean {
@@ -61,23 +67,16 @@ export class RabbitMqDelivery implements BackendDelivery {
   }
 
   ack(): void {
-    if (!this.#begin()) return;
-    this.session.channel.ack(this.delivery.deliveryTag);
-    oneSettled(this.session);
+    if (this.#begin()) this.session.ack(this);
   }
 
   /** AMQP's reject takes no headers. */
   reject(_headers?: FieldTable): void {
-    if (!this.#begin()) return;
-    this.session.channel.reject(this.delivery.deliveryTag, false);
-    oneSettled(this.session);
+    if (this.#begin()) this.session.reject(this);
   }
 
-  /** Uses basic.nack: since RabbitMQ 4.3 a nack with requeue does not count as a failed delivery. */
   requeue(): void {
-    if (!this.#begin()) return;
-    this.session.channel.nack(this.delivery.deliveryTag, { requeue: true });
-    oneSettled(this.session);
+    if (this.#begin()) this.session.requeue(this);
   }
 
   replaceBy(publication: Publication, done?: Done): void {
@@ -133,7 +132,7 @@ export class RabbitMqDelivery implements BackendDelivery {
       if (isOver) this.#isSettled = true;
       // Code 541: the disk failed after the server had done both, in its memory.
       const isDone = failure === undefined || (failure instanceof ReturnedError && failure.code === 541);
-      if (isDone && this.#begin()) oneSettled(this.session);
+      if (isDone && this.#begin()) this.session.settled(this);
       done?.(failure && failureOf(failure, successor));
     };
     replacing.publish(exchange, routingKey, properties, body, true, answered, this.delivery.deliveryTag);

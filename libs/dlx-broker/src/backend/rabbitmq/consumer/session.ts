@@ -1,20 +1,119 @@
-import type { AmqpChannel, ConfirmPublisher } from '../client/api.js';
+import type { AmqpChannel, AmqpConnection, ConfirmPublisher } from '../client/api.js';
 
-/** A consumer on one channel. A consumer that begins again after a reconnect has a new session. */
-export interface ConsumerSession {
-  readonly channel: AmqpChannel;
-  /** Publishes on this channel. Present where the server can ack a delivery in the same step (rule K14). */
-  readonly replacing: ConfirmPublisher | undefined;
-  /** The number of unsettled deliveries. */
-  unsettled: number;
-  /** True after a cancel: there are no further deliveries, and the channel is closed after the last settlement. */
-  isCancelled: boolean;
-  /** True after the end of the channel: the server has requeued all unsettled deliveries. */
-  isOver: boolean;
+/** A delivery, with its neighbours among the unsettled deliveries of its session. */
+export interface Unsettled {
+  /** Ascends in its session. */
+  readonly deliveryTag: number;
+  previous: Unsettled | undefined;
+  next: Unsettled | undefined;
 }
 
-/** Notes that a delivery was settled, and closes the channel of a cancelled consumer after the last one. */
-export function oneSettled(session: ConsumerSession): void {
-  session.unsettled--;
-  if (session.isCancelled && session.unsettled === 0 && !session.isOver) session.channel.close();
+/**
+ * A consumer on one channel. A consumer that begins again after a reconnect has a new session. The acks of a turn are sent at its end:
+ * one ack settles all deliveries up to the oldest that is unsettled (`multiple`).
+ */
+export class ConsumerSession {
+  /** True after a cancel: there are no further deliveries, and the channel is closed after the last settlement. */
+  isCancelled = false;
+  /** True after the end of the channel: the server has requeued all unsettled deliveries. */
+  isOver = false;
+  #oldest: Unsettled | undefined;
+  #newest: Unsettled | undefined;
+  /** The tags of the deliveries that were acked in this turn. */
+  #acked: number[] = [];
+
+  constructor(
+    private readonly connection: Pick<AmqpConnection, 'atEndOfTurn'>,
+    private readonly channel: AmqpChannel,
+    /** Publishes on this channel. Present where the server can ack a delivery in the same step (rule K14). */
+    readonly replacing: ConfirmPublisher | undefined,
+  ) {}
+
+  get isIdle(): boolean {
+    return this.#oldest === undefined;
+  }
+
+  /** Adds the newest delivery. */
+  add(delivery: Unsettled): void {
+    const newest = this.#newest;
+    this.#newest = delivery;
+    if (newest === undefined) this.#oldest = delivery;
+    else {
+      newest.next = delivery;
+      delivery.previous = newest;
+    }
+  }
+
+  /** @param delivery was added, and not settled yet; so in all of these methods */
+  ack(delivery: Unsettled): void {
+    if (this.#acked.push(delivery.deliveryTag) === 1) this.connection.atEndOfTurn(this.#sendAcks);
+    this.settled(delivery);
+  }
+
+  reject(delivery: Unsettled): void {
+    this.#sendAcks();
+    this.channel.reject(delivery.deliveryTag, false);
+    this.settled(delivery);
+  }
+
+  /** Uses basic.nack: since RabbitMQ 4.3 a nack with requeue does not count as a failed delivery. */
+  requeue(delivery: Unsettled): void {
+    this.refuse(delivery.deliveryTag);
+    this.settled(delivery);
+  }
+
+  /** Requeues a delivery that was not added. */
+  refuse(deliveryTag: number): void {
+    this.#sendAcks();
+    this.channel.nack(deliveryTag, { requeue: true });
+  }
+
+  /** Removes a delivery that is settled, and closes the channel of a cancelled consumer after the last one. */
+  settled(delivery: Unsettled): void {
+    const { previous, next } = delivery;
+    if (previous === undefined) this.#oldest = next;
+    else previous.next = next;
+    if (next === undefined) this.#newest = previous;
+    else next.previous = previous;
+    // A settled delivery must not keep later ones in memory.
+    delivery.previous = delivery.next = undefined;
+    this.#closeIfDone();
+  }
+
+  /** Cancels the consumer. Deliveries may arrive until the server answers. */
+  cancel(consumerTag: string): void {
+    this.#sendAcks();
+    this.channel.cancel(consumerTag, () => this.cancelled());
+  }
+
+  /** The consumer is cancelled. Unsettled deliveries can still be settled. */
+  cancelled(): void {
+    this.isCancelled = true;
+    this.#closeIfDone();
+  }
+
+  close(): void {
+    this.#sendAcks();
+    this.channel.close();
+  }
+
+  #closeIfDone(): void {
+    if (this.isCancelled && this.isIdle && !this.isOver) this.close();
+  }
+
+  readonly #sendAcks = (): void => {
+    const acked = this.#acked;
+    if (acked.length === 0) return;
+    this.#acked = [];
+    const unsettled = this.#oldest?.deliveryTag ?? Infinity;
+    let [last, count] = [0, 0];
+    for (const tag of acked) {
+      if (tag > unsettled) this.channel.ack(tag);
+      else {
+        count++;
+        if (tag > last) last = tag;
+      }
+    }
+    if (count > 0) this.channel.ack(last, count > 1);
+  };
 }
