@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { type Answering, HttpPort } from './http-port.js';
+import { eventLoop } from './turns.js';
 
 /** Sends requests to a port, one after the other on one connection. @returns all that came back */
 async function talk({ port }: HttpPort, ...paths: string[]): Promise<string> {
@@ -16,7 +17,7 @@ async function talk({ port }: HttpPort, ...paths: string[]): Promise<string> {
   return text;
 }
 
-it('loads what answers requests with the first one, once, and answers in order', async () => {
+it('loads what answers requests once, before the first one, and answers in order', async () => {
   let loads = 0;
   const port = new HttpPort(
     async () => {
@@ -28,6 +29,8 @@ it('loads what answers requests with the first one, once, and answers in order',
   );
   await port.open('127.0.0.1', 0);
   expect(loads).toBe(0);
+  await eventLoop.next();
+  expect(loads).toBe(1);
   const text = await talk(port, '/one', '/two');
   expect(text.match(/answer [^.]+/g)).toEqual(['answer /one', 'answer /two']);
   await talk(port, '/three');
@@ -61,7 +64,16 @@ it('answers no request whose client has gone during the load: the rest of its bo
   await port.close();
 });
 
-it('reports that what answers requests cannot be loaded, and ends the connection', async () => {
+it('closed at once loads nothing', async () => {
+  let loads = 0;
+  const port = new HttpPort(() => Promise.reject(new Error(`load ${++loads}`)), {}, undefined);
+  await port.open('127.0.0.1', 0);
+  await port.close();
+  await eventLoop.next();
+  expect(loads).toBe(0);
+});
+
+it('reports once that what answers requests cannot be loaded, and refuses each request', async () => {
   const errors: unknown[] = [];
   const fault = new Error('a file of the package is missing');
   const port = new HttpPort(
@@ -70,7 +82,8 @@ it('reports that what answers requests cannot be loaded, and ends the connection
     (error) => void errors.push(error),
   );
   await port.open('127.0.0.1', 0);
-  expect(await talk(port, '/')).toBe('');
+  for (const path of ['/', '/api/whoami'])
+    expect(await talk(port, path)).toMatch(/^HTTP\/1.1 503 [^]*could not be loaded: see the log/);
   expect(errors).toEqual([fault]);
   await port.close();
 });

@@ -39,6 +39,12 @@ const defaultHttpLimits: HttpLimits = {
   maxHeaderSize: 16_384,
 };
 
+/** The body of each reply if what answers requests could not be loaded. */
+const notLoaded = JSON.stringify({
+  error: 'service_unavailable',
+  reason: 'the files of the HTTP API could not be loaded: see the log of this process',
+});
+
 /** The milliseconds between two checks of unread replies. */
 const checkInterval = 500;
 
@@ -49,15 +55,17 @@ export class HttpPort {
   readonly #connections: HttpConnections;
   readonly #checks: NodeJS.Timeout;
   readonly #log: ((error: unknown) => void) | undefined;
-  #answer: Answering;
+  readonly #load: () => Promise<Answering>;
+  #loaded: Promise<Answering> | undefined;
+  #answer: Answering = (request, response, visit) => this.#answerLater(request, response, visit);
 
   /**
-   * @param load gives what answers the requests; called with the first one
+   * @param load gives what answers the requests; called as soon as the port is open
    * @param log gets the errors of the socket, and an error of `load`
    */
   constructor(load: () => Promise<Answering>, options: HttpPortOptions, log: ((error: unknown) => void) | undefined) {
     this.#log = log;
-    this.#answer = this.#loading(load);
+    this.#load = load;
     const limits = { ...defaultHttpLimits, ...options.limits };
     const connectionsCheckingInterval = Math.min(1_000, limits.headersTimeout);
     const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits;
@@ -83,21 +91,25 @@ export class HttpPort {
     this.#checks = setInterval(() => connections.check(), checkInterval).unref();
   }
 
-  /** Lets requests wait until what answers them is loaded. A request whose client has gone by then has lost its body, and is dropped. */
-  #loading(load: () => Promise<Answering>): Answering {
-    let loaded: Promise<Answering> | undefined;
-    return (request, response, visit) => {
-      loaded ??= load().then((answer) => (this.#answer = answer));
-      loaded.then(
-        (answer) => {
-          if (!request.destroyed) answer(request, response, visit);
-        },
-        (error: unknown) => {
-          this.#log?.(error);
-          response.destroy();
-        },
-      );
-    };
+  /** Loads what answers requests, once. */
+  #loading(): Promise<Answering> {
+    if (this.#loaded !== undefined) return this.#loaded;
+    const loaded = (this.#loaded = this.#load());
+    loaded.then(
+      (answer) => (this.#answer = answer),
+      (error: unknown) => this.#log?.(error),
+    );
+    return loaded;
+  }
+
+  /** Lets a request wait until what answers it is loaded. A request whose client has gone by then has lost its body, and is dropped. */
+  #answerLater(request: IncomingMessage, response: ServerResponse, visit: Visit): void {
+    this.#loading().then(
+      (answer) => {
+        if (!request.destroyed) answer(request, response, visit);
+      },
+      () => response.writeHead(503, { 'content-type': 'application/json', connection: 'close' }).end(notLoaded),
+    );
   }
 
   /** The number of open connections. */
@@ -122,9 +134,16 @@ export class HttpPort {
     return `${this.protocol}://${bracketed(this.host)}:${this.port}/`;
   }
 
-  /** @throws the error of the system, such as EADDRINUSE */
-  open(host: string, port: number): Promise<void> {
-    return bind(this.#server, { host, port }, (error) => this.#log?.(error));
+  /**
+   * What answers requests is loaded in a later turn, so that the port is open early. It does not wait for the first request: by then
+   * the process may be short of descriptors, or another version of the package may have replaced the files.
+   * @throws the error of the system, such as EADDRINUSE
+   */
+  async open(host: string, port: number): Promise<void> {
+    await bind(this.#server, { host, port }, (error) => this.#log?.(error));
+    setImmediate(() => {
+      if (this.isOpen) void this.#loading().catch(() => undefined);
+    });
   }
 
   /**
@@ -134,6 +153,7 @@ export class HttpPort {
   async close(end: () => Promise<void> | undefined = async () => undefined): Promise<void> {
     clearInterval(this.#checks);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.#loaded?.catch(() => undefined); // what is read from the disk is not left behind
     await end();
     await eventLoop.next(); // ends the streams of events
     this.#server.closeAllConnections();
