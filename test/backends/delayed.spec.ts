@@ -67,8 +67,8 @@ for (const kind of worldKinds) {
 
     it('are taken back, or the error says that they cannot be', async () => {
       const { client, came, backend } = await arrange();
-      client.emit('reminder.mail', {}, { delay: 100, messageId: 'one' });
-      client.emit('reminder.mail', {}, { delay: 200, messageId: 'two' });
+      client.emit('reminder.mail', {}, { delay: 1_000, messageId: 'one' });
+      client.emit('reminder.mail', {}, { delay: 1_100, messageId: 'two' });
       const cancelled = await client.cancelDelayed('one').catch((error: Error) => error.message);
       const isExact = backend.delayed !== undefined;
       expect(isExact).toBe(kind.name === 'embedded' || kind.name.includes('serve'));
