@@ -1,11 +1,14 @@
 import { ByteReader, decodeText, isUtf8 } from '../message/index.js';
+import { KnownTexts } from './known-texts.js';
 import { WireError } from './wire-error.js';
 
 /** Reads the arguments of methods. A name may have any bytes, as a server may send them, and keeps all of them. */
 export class MethodReader extends ByteReader {
+  #names: KnownTexts | undefined;
+
   /** A short string of a method. */
   name(): string {
-    return this.shortstr();
+    return (this.#names ??= new KnownTexts()).read(this);
   }
 }
 

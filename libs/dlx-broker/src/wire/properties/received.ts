@@ -1,9 +1,13 @@
 import { ByteReader, type FieldTable, Malformed, PackedTable, type Properties } from '../../message/index.js';
 import { orInternalError } from '../field-table.js';
+import { KnownTexts } from '../known-texts.js';
 import { WireError } from '../wire-error.js';
 
 /** The flags of the fourteen properties; the other two mean nothing. */
 const usedFlags = 0xfc;
+
+/** Types of content, which few applications have many of. */
+const contentTypes = new KnownTexts();
 
 /**
  * Properties as a client sent them. They keep their bytes, so that an unchanged header goes out as it came in (rule
@@ -32,7 +36,7 @@ export class ReceivedProperties implements Properties {
     const from = new ByteReader(bytes);
     const flags = from.short();
     bytes[1] = flags & usedFlags;
-    this.contentType = (flags & 0x8000) !== 0 ? from.shortstr() : undefined;
+    this.contentType = (flags & 0x8000) !== 0 ? contentTypes.read(from) : undefined;
     this.contentEncoding = (flags & 0x4000) !== 0 ? from.shortstr() : undefined;
     this.headers = (flags & 0x2000) !== 0 ? orInternalError(() => PackedTable.take(from)) : undefined;
     this.deliveryMode = (flags & 0x1000) !== 0 ? from.octet() : undefined;
