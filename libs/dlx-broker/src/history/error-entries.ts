@@ -90,9 +90,29 @@ export const entryTexts = ({ name, message }: Pick<ErrorEntry, 'name' | 'message
 /** Writes a history into headers. Without an error there are no such headers. */
 export function writeHistory(headers: Map<string, Field>, { errors, omitted }: ErrorHistory): void {
   if (errors.length === 0) headers.delete(historyHeaders.errors);
-  else headers.set(historyHeaders.errors, array(errors.map((entry) => table(entryTable(entry)))));
+  else headers.set(historyHeaders.errors, array(errors.map(fieldOf)));
   if (errors.length === 0 || omitted === 0) headers.delete(historyHeaders.omitted);
   else headers.set(historyHeaders.omitted, int32(omitted));
+}
+
+/** The entries that were written last, each at a place by its attempt. */
+const written: (readonly [ErrorEntry, Field])[] = [];
+const places = 16;
+
+/** Messages that fail in the same millisecond and in the same way share the field of their entry. */
+function fieldOf(entry: ErrorEntry): Field {
+  const place = entry.attempt % places;
+  const last = written[place];
+  if (last !== undefined && isSame(last[0], entry)) return last[1];
+  const field = table(entryTable(entry));
+  written[place] = [entry, field];
+  return field;
+}
+
+function isSame(one: ErrorEntry, other: ErrorEntry): boolean {
+  if (one.attempt !== other.attempt || one.at.getTime() !== other.at.getTime()) return false;
+  if (one.name !== other.name || one.message !== other.message || one.handler !== other.handler) return false;
+  return one.host === other.host && one.took === other.took && one.redrive === other.redrive;
 }
 
 function entryTable({ attempt, at, name, message, handler, host, took, redrive }: ErrorEntry): FieldTable {

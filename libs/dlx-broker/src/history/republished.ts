@@ -1,5 +1,5 @@
 import { type Address, bool, type Field, type FieldTable, int32, int64, longstr } from '../message/index.js';
-import { type Message, stripDeaths } from '../message/index.js';
+import { type Message, Repeated, RepeatedField, stripDeaths } from '../message/index.js';
 import { failingSince, redrivesOf } from './attempts.js';
 import { addRedrive, readHistory, writeHistory } from './error-entries.js';
 import { fingerprintAmong, isFingerprint } from './fingerprint.js';
@@ -34,33 +34,53 @@ export interface SuccessorHeaders {
   readonly leftOut: LeftOutOfHistory | undefined;
 }
 
+// A message that waits keeps its headers. Most messages that wait together failed together.
+const lastWritten = new Repeated<SuccessorHeaders>();
+const repeated = {
+  attempt: new RepeatedField(int32),
+  queue: new RepeatedField(longstr),
+  exchange: new RepeatedField(longstr),
+  routingKey: new RepeatedField(longstr),
+  since: new RepeatedField<number>(int64),
+};
+
 /**
  * The headers of a message that is retried, postponed or parked. They have neither deaths, with which the message could be dropped as a
- * cycle (rules H9, I6), nor CC, which would route it to further queues (rule G2).
- * @param added headers that describe the failure
+ * cycle (rules H9, I6), nor CC, which would route it to further queues (rule G2). Messages that fail together share them.
+ * @param added headers that describe the failure, which do not change any more
  */
 export function headersForRetry(
   message: Message,
-  { queue, attempt, failedAt, failingSince: first, isParked, fingerprint, from = addressOf(message) }: RetryProgress,
+  progress: RetryProgress,
   added: FieldTable | undefined,
 ): SuccessorHeaders {
+  const { queue, attempt, isParked, fingerprint, from = addressOf(message) } = progress;
   const { exchange, routingKey } = from;
-  const headers = withoutTraces(message);
-  headers.delete(errorHeaders.policy);
-  for (const [name, field] of added ?? []) headers.set(name, field);
-  headers.set(retryHeaders.attempt, int32(attempt));
-  headers.set(retryHeaders.queue, longstr(queue));
-  headers.set(retryHeaders.firstExchange, longstr(exchange));
-  headers.set(retryHeaders.firstRoutingKey, longstr(routingKey));
+  const carried = carriedHeaders(message);
+  const since = sinceOf(message, progress);
+  const write = (): SuccessorHeaders => {
+    const headers = withoutTraces(carried);
+    headers.delete(errorHeaders.policy);
+    added?.forEach((field, name) => headers.set(name, field));
+    headers.set(retryHeaders.attempt, repeated.attempt.of(attempt));
+    headers.set(retryHeaders.queue, repeated.queue.of(queue));
+    headers.set(retryHeaders.firstExchange, repeated.exchange.of(exchange));
+    headers.set(retryHeaders.firstRoutingKey, repeated.routingKey.of(routingKey));
+    if (since !== undefined) headers.set(retryHeaders.since, repeated.since.of(since));
+    if (isParked) headers.set(retryHeaders.parked, bool(true));
+    else headers.delete(retryHeaders.parked);
+    const written = isParked ? (fingerprint ?? fingerprintOfParked(message, headers, queue, added)) : undefined;
+    if (written === undefined) headers.delete(retryHeaders.fingerprint);
+    else headers.set(retryHeaders.fingerprint, longstr(written));
+    return { headers, leftOut: fit(headers) };
+  };
+  return isParked ? write() : lastWritten.of([carried, added, queue, attempt, exchange, routingKey, since], write);
+}
+
+/** When a message failed for the first time, in whole milliseconds: a clock of an application may have fractions. */
+function sinceOf(message: Message, { queue, failedAt, failingSince: first }: RetryProgress): number | undefined {
   const since = first ?? failingSince(message, queue) ?? failedAt;
-  // A clock of an application may have fractions of a millisecond.
-  if (since !== undefined) headers.set(retryHeaders.since, int64(Math.floor(Math.min(since, failedAt ?? since))));
-  if (isParked) headers.set(retryHeaders.parked, bool(true));
-  else headers.delete(retryHeaders.parked);
-  const written = isParked ? (fingerprint ?? fingerprintOfParked(message, headers, queue, added)) : undefined;
-  if (written === undefined) headers.delete(retryHeaders.fingerprint);
-  else headers.set(retryHeaders.fingerprint, longstr(written));
-  return { headers, leftOut: fit(headers) };
+  return since === undefined ? undefined : Math.floor(Math.min(since, failedAt ?? since));
 }
 
 /** A message that failed again has another fingerprint. */
@@ -81,7 +101,7 @@ function fingerprintOfParked(
  * @param now milliseconds since 1970
  */
 export function headersForRedrive(message: Message, now: number): FieldTable {
-  const headers = withoutTraces(message);
+  const headers = withoutTraces(carriedHeaders(message));
   const redrives = redrivesOf(message) + 1;
   const history = readHistory(headers);
   for (const name of Object.values(retryHeaders)) headers.delete(name);
@@ -92,9 +112,12 @@ export function headersForRedrive(message: Message, now: number): FieldTable {
   return headers;
 }
 
-function withoutTraces(message: Message): Map<string, Field> {
-  const { own, notes } = message;
-  const headers = new Map<string, Field>(stripDeaths(notes === undefined ? own.headers : notes.withDelay(own.headers)));
+/** The own headers of a message, with that of its delay. */
+const carriedHeaders = ({ own, notes }: Message): FieldTable | undefined =>
+  notes === undefined ? own.headers : notes.withDelay(own.headers);
+
+function withoutTraces(carried: FieldTable | undefined): Map<string, Field> {
+  const headers = new Map<string, Field>(stripDeaths(carried));
   for (const name of ['CC', 'BCC', 'x-delivery-count', 'x-acquired-count']) headers.delete(name);
   return headers;
 }

@@ -18,4 +18,5 @@ export * from './nesting.js';
 export * from './properties.js';
 export { type PlainProperty, plainProperties, plainPropertyNames, propertiesFromPlain } from './property-names.js';
 export * from './plain.js';
+export { Repeated, RepeatedField } from './repeated.js';
 export * from './stored.js';

@@ -1,6 +1,4 @@
 import { inspect } from 'node:util';
-import { longstr, type Field } from '../message/index.js';
-import { dlxHeaders } from './headers.js';
 import { reasonsOf } from './reasons.js';
 
 /** The most characters of a string that are read. No option allows more. */
@@ -31,20 +29,6 @@ export function readable(error: unknown): unknown {
   }
 }
 
-/** The headers of a dead letter that describe its error: the class, the message, and the beginning of the stack. */
-export function failureHeaders(
-  error: unknown,
-  limits: { readonly stack: number; readonly message: number },
-  { name, message }: NamedError = namedError(error),
-): Map<string, Field> {
-  const stack = limits.stack > 0 ? stackTextOf(error) : undefined;
-  const headers = new Map<string, Field>();
-  headers.set(dlxHeaders.errorClass, longstr(name));
-  headers.set(dlxHeaders.errorMessage, longstr(message.slice(0, limits.message)));
-  if (stack !== undefined) headers.set(dlxHeaders.errorStack, longstr(stack.slice(0, limits.stack)));
-  return headers;
-}
-
 export interface DescribedError {
   readonly name: string;
   /** The message, with further reasons of Nest's exceptions, such as the messages of a validation. */
@@ -68,7 +52,7 @@ export function namedError(thrown: unknown): NamedError {
 }
 
 /** The stack of an error with its causes; undefined for a value without one. It never throws, and its length is limited. */
-function stackTextOf(thrown: unknown): string | undefined {
+export function stackTextOf(thrown: unknown): string | undefined {
   const error = readable(thrown);
   if (!(error instanceof Error)) return undefined;
   const stack = attempt(() => error.stack, undefined);

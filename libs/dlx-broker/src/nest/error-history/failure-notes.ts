@@ -10,11 +10,11 @@ import {
   retryHeaders,
   writeHistory,
 } from '../../history/index.js';
-import { emptyTable, type Field, type FieldTable, longstr } from '../../message/index.js';
+import { emptyTable, type Field, type FieldTable, longstr, Repeated, RepeatedField } from '../../message/index.js';
 import { shown } from '../../options/index.js';
 import { DlxContext } from '../context.js';
 import type { EventLog } from '../event-log.js';
-import { failureHeaders, namedError, type NamedError } from '../failure.js';
+import { namedError, type NamedError, stackTextOf } from '../failure.js';
 import { errorFacts, textOf } from '../failure-log.js';
 import type { PlannedHandler } from '../handler.js';
 import type { ResolvedOptions } from '../options.js';
@@ -32,13 +32,24 @@ export interface NotedAttempt {
   readonly isUnhandled?: boolean | undefined;
 }
 
+/** The most characters of the headers of an error. */
+interface ErrorLimits {
+  readonly stack: number;
+  readonly message: number;
+}
+
 type NotesOptions = Pick<ResolvedOptions, 'errorHeaders' | 'errorHistory' | 'fingerprint'>;
 
 /** Makes the headers that describe a failure: the error, the history of errors, and the fingerprint. It never throws. */
 export class FailureNotes {
   readonly #host = hostname();
-  /** The stack of the last failure. While a service is away, thousands of messages fail with the same text, and share it. */
-  #stack: Field | undefined;
+  readonly #lastNoted = new Repeated<FieldTable>();
+  readonly #lastDescribed = new Repeated<FieldTable>();
+  readonly #repeated = {
+    class: new RepeatedField(longstr),
+    message: new RepeatedField(longstr),
+    stack: new RepeatedField(longstr),
+  };
   #hasFailed = false;
 
   constructor(
@@ -64,11 +75,16 @@ export class FailureNotes {
   headers(failed: NotedAttempt): FieldTable {
     const { errorHistory, errorHeaders: limits } = this.options;
     const named = namedError(failed.error);
-    const headers = limits === undefined ? new Map<string, Field>() : this.#described(failed.error, limits, named);
-    if (errorHistory === 0) return headers;
+    const described = limits === undefined ? emptyTable : this.#described(failed.error, limits, named);
+    if (errorHistory === 0) return described;
     const { own } = failed.delivery.message;
-    writeHistory(headers, addEntry(readHistory(own.headers), this.#entry(failed, named), errorHistory));
-    return headers;
+    const entry = this.#entry(failed, named);
+    const { attempt, at, name, message, handler, took } = entry;
+    return this.#lastNoted.of([described, own.headers, attempt, at.getTime(), name, message, handler, took], () => {
+      const headers = new Map<string, Field>(described);
+      writeHistory(headers, addEntry(readHistory(own.headers), entry, errorHistory));
+      return headers;
+    });
   }
 
   /** The headers of a message that is rejected. */
@@ -125,13 +141,17 @@ export class FailureNotes {
     };
   }
 
-  #described(error: unknown, limits: Parameters<typeof failureHeaders>[1], named?: NamedError): Map<string, Field> {
-    const headers = failureHeaders(error, limits, named);
-    const stack = headers.get(errorHeaders.stack);
-    if (stack === undefined) return headers;
-    if (stack.value === this.#stack?.value) headers.set(errorHeaders.stack, this.#stack as Field);
-    else this.#stack = stack;
-    return headers;
+  /** The headers that describe an error: its class, its message, and the beginning of its stack. */
+  #described(error: unknown, limits: ErrorLimits, { name, message } = namedError(error)): FieldTable {
+    const text = message.slice(0, limits.message);
+    const stack = limits.stack > 0 ? stackTextOf(error)?.slice(0, limits.stack) : undefined;
+    return this.#lastDescribed.of([name, text, stack], () => {
+      const headers = new Map<string, Field>();
+      headers.set(errorHeaders.class, this.#repeated.class.of(name));
+      headers.set(errorHeaders.message, this.#repeated.message.of(text));
+      if (stack !== undefined) headers.set(errorHeaders.stack, this.#repeated.stack.of(stack));
+      return headers;
+    });
   }
 
   #report(fault: unknown): void {
