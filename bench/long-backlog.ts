@@ -1,17 +1,19 @@
 import { serve } from 'dlx-broker/server';
 import { type Broker, noProperties } from 'dlx-broker/engine';
 import { dataFolder } from './amqp/data-folder.js';
+import { type PropertyKind, propertyKinds } from './message-properties.js';
 import { endWithHelp } from './usage.js';
 
-endWithHelp(`node --expose-gc dist/bench/long-backlog.js [transient | durable] [MESSAGES] [DRAINED]
+endWithHelp(`node --expose-gc dist/bench/long-backlog.js [transient | durable] [MESSAGES] [DRAINED] [PROPERTIES]
 
 Fills one queue of a broker that has a process of its own, and drains it. Prints the memory of a message, and the rates of the long queue beside
 those of a short one, as JSON. Rates are by processor time of the process: the time of a clock depends on the disk.
 
-  MESSAGES  messages in the queue (default: 1000000)
-  DRAINED   messages that are consumed again (default: all)`);
+  MESSAGES    messages in the queue (default: 1000000)
+  DRAINED     messages that are consumed again (default: all)
+  PROPERTIES  'alike' (default); 'ids': each message with a UUID and a timestamp; 'headers': also with a header of its own`);
 
-const [kind = 'transient', count = '1000000', drained = count] = process.argv.slice(2);
+const [kind = 'transient', count = '1000000', drained = count, differing = 'alike'] = process.argv.slice(2);
 const messages = Number(count);
 const isDurable = kind === 'durable';
 /** Messages of the short queue. */
@@ -19,6 +21,8 @@ const few = Math.min(100_000, messages / 10);
 /** Publishes in one turn. */
 const inTurn = 1_000;
 const properties = isDurable ? { deliveryMode: 2 } : noProperties;
+const propertiesOf =
+  differing === 'alike' ? () => properties : () => ({ ...properties, ...propertyKinds[differing as PropertyKind]() });
 
 interface Phase {
   /** Microseconds of processor time a message: of all, of the first tenth, and of the last tenth. */
@@ -59,6 +63,7 @@ const full = process.memoryUsage.rss();
 const ratio = (one: Phase, other: Phase): string => (one.all / other.all).toFixed(2);
 print({
   kind,
+  properties: differing,
   messages,
   'bytes a message': Math.round((full - before) / messages),
   'RSS, MB': Math.round(full / 1e6),
@@ -128,7 +133,7 @@ function fillAll(all: number): Promise<Phase> {
   return measure(all, async (each) => {
     const { sequence } = broker;
     for (let sent = 1; sent <= all; sent++) {
-      channel.publish('', 'q', properties, isDurable ? Buffer.alloc(1_024, 'x') : Buffer.from('0123456789abcdef'));
+      channel.publish('', 'q', propertiesOf(), isDurable ? Buffer.alloc(1_024, 'x') : Buffer.from('0123456789abcdef'));
       each();
       if (sent % inTurn !== 0) continue;
       // Like a publisher with a window of confirms, so that no batch of the log gets much longer than the window.

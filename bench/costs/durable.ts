@@ -1,6 +1,7 @@
 import { serve } from 'dlx-broker/server';
 import type { Channel } from 'dlx-broker/engine';
 import { dataFolder } from '../amqp/data-folder.js';
+import { type PropertyKind, propertyKinds } from '../message-properties.js';
 import type { Made, Scene } from './scene.js';
 
 const outstanding = 1_000;
@@ -35,9 +36,9 @@ class Client {
     this.channel.confirmSelect();
   }
 
-  async publish(count: number): Promise<void> {
+  async publish(count: number, kind: PropertyKind): Promise<void> {
     for (let sent = 1; sent <= count; sent++) {
-      this.channel.publish('', 'q', { deliveryMode: 2 }, Buffer.alloc(1_024, 'x'));
+      this.channel.publish('', 'q', { deliveryMode: 2, ...propertyKinds[kind]() }, Buffer.alloc(1_024, 'x'));
       if (sent % outstanding !== 0 && sent !== count) continue;
       while (this.#confirmed < sent) await this.#next();
     }
@@ -56,9 +57,9 @@ class Client {
 }
 
 /** A queue on disk, of a server that keeps 4 MB of bodies in memory. */
-export const durable: Scene = {
-  thing: 'message, waiting, durable, 1 KB',
-  details: 'with a data directory and 4 MB for bodies in memory; a confirm each, its share of the disk included',
+const waiting = (thing: string, details: string, kind: PropertyKind): Scene => ({
+  thing,
+  details,
   count: 200_000,
   async open(): Promise<Made> {
     const { folder, remove } = dataFolder('costs');
@@ -67,9 +68,23 @@ export const durable: Scene = {
     const client = new Client(broker.connect());
     let made = 0;
     return {
-      make: (count) => client.publish((made = count)),
+      make: (count) => client.publish((made = count), kind),
       remove: () => client.drain(made),
       close: () => close().finally(remove),
     };
   },
-};
+});
+
+export const durable: readonly Scene[] = [
+  waiting(
+    'message, waiting, durable, 1 KB',
+    'with a data directory and 4 MB for bodies in memory; a confirm each, its share of the disk included',
+    'alike',
+  ),
+  waiting('message, waiting, durable, with an id', 'the same; each has a UUID as message id, and a timestamp', 'ids'),
+  waiting(
+    'message, waiting, durable, with a header',
+    'the same with an id; each also has a header of 55 bytes of its own',
+    'headers',
+  ),
+];

@@ -215,5 +215,5 @@ export const scenes: readonly Scene[] = [
       };
     },
   },
-  durable,
+  ...durable,
 ];
