@@ -103,6 +103,9 @@ function textOf({ exchange, routingKey, properties, carbonCopies, hasDied, origi
 const byName = (one: { readonly name: string }, other: { readonly name: string }): number =>
   one.name < other.name ? -1 : 1;
 
+/** The properties of a message as a consumer sees them. */
+export const describeProperties = ({ properties }: Message): string => plain(properties);
+
 /** JSON with sorted keys. The order of a field table is kept. */
 const plain = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => {

@@ -15,6 +15,9 @@ export const lent = (clock: ManualClock, rabbitmq: ProfileName = '3.10') => ({
   packing: { from: 3, rows: 2 },
 });
 
+/** How queues of a random program have rows: in short pages, or in longer ones, in which more messages are alike. */
+export const packingBy = (seed: number) => ({ from: 3, rows: seed % 2 === 0 ? 2 : 6 });
+
 /** A broker that does no work until it is woken, so that tests see the restored state. */
 export function asleep(): { readonly pace: Pace; wake(): void } {
   const resumes: (() => void)[] = [];

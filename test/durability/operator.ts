@@ -2,6 +2,7 @@ import type { Cursor, Entry, Queue, VirtualHost } from '../../libs/dlx-broker/sr
 import { longstr, type Message, messageOf } from '../../libs/dlx-broker/src/message/index.js';
 import type { Random } from '../fuzz/random.js';
 import { bodyOf } from './bodies.js';
+import { describeProperties } from './describe-broker.js';
 import { pauseOrResume } from './pause-or-resume.js';
 
 /** The most messages that an operator has on the screen. */
@@ -69,7 +70,7 @@ export class Operator {
       limit: random.integer(1, 6),
     });
     for (const [index, { message, position, returns, deadline }] of entries.entries()) {
-      seen(`${position} in ${sections[index]}, ${returns > 0}, ${deadline}: ${message.properties.messageId}`);
+      seen(`${position} in ${sections[index]}, ${returns > 0}, ${deadline}: ${describeProperties(message)}`);
       this.#check(message);
       this.#shown.push(message);
     }

@@ -8,7 +8,7 @@ import { Both } from './both.js';
 import { wrongInTables } from './check-tables.js';
 import { describeBroker } from './describe-broker.js';
 import { FakeDisk } from './fake-disk.js';
-import { asleep, lent } from './harness.js';
+import { asleep, lent, packingBy } from './harness.js';
 import { Ledger, type Possible } from './ledger.js';
 import { StoredState } from './stored-state.js';
 import { type Weights, Workload } from './workload.js';
@@ -229,7 +229,8 @@ class Run {
     const told = mutant.journal?.(journal) ?? journal;
     const { pace, wake } = asleep();
     const both = ledger === undefined ? told : new Both(ledger, told);
-    const broker = new Broker({ ...lent(clock, this.#rabbitmq), journal: both, pace });
+    const packing = packingBy(this.seed);
+    const broker = new Broker({ ...lent(clock, this.#rabbitmq), packing, journal: both, pace });
     journal.restore(broker);
     return { broker, clock, journal, wake };
   }

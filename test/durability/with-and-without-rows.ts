@@ -6,7 +6,7 @@ import { Random } from '../fuzz/random.js';
 import { wrongInTables } from './check-tables.js';
 import { describeBroker } from './describe-broker.js';
 import { FakeDisk } from './fake-disk.js';
-import { lent } from './harness.js';
+import { lent, packingBy } from './harness.js';
 import type { Mutant } from './power-cut.js';
 import { Workload } from './workload.js';
 
@@ -123,7 +123,7 @@ async function open(disk: FakeDisk, { segment, memory, rows, mutant }: SideOptio
     };
   }
   const told: Journal = mutant?.journal?.(journal) ?? journal;
-  const broker = new Broker({ ...lent(clock), journal: told });
+  const broker = new Broker({ ...lent(clock), packing: packingBy(seed), journal: told });
   journal.restore(broker);
   const seen: string[] = [];
   const workload = new Workload(broker, {

@@ -3,6 +3,8 @@ import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/in
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 import type { Random } from '../fuzz/random.js';
 import { bodyOf, messageIdOf } from './bodies.js';
+import { describeProperties } from './describe-broker.js';
+import { propertiesBy } from './differing-properties.js';
 import { silent } from './harness.js';
 import { Operator } from './operator.js';
 import { pauseOrResume } from './pause-or-resume.js';
@@ -134,6 +136,7 @@ export class Workload {
           const got = channel.get(name, { noAck: random.chance(0.1) });
           const { messageId = '' } = got?.message.own ?? {};
           this.#options.seen?.(`got ${got?.deliveryTag} ${messageId} ${got?.redelivered} of ${name}`);
+          this.#options.seen?.(got === undefined ? '' : describeProperties(got.message));
           if (got !== undefined && !bodyOf(messageId).equals(got.body)) this.#options.wrong?.(messageId);
         }
         return;
@@ -195,13 +198,7 @@ export class Workload {
   #publish(channel: Channel): void {
     const { random } = this.#options;
     const messageId = messageIdOf(this.#number++, this.#size());
-    const properties = {
-      messageId,
-      deliveryMode: random.chance(0.85) ? 2 : 1,
-      ...(random.chance(0.3) && { priority: random.integer(0, 4) }),
-      ...(random.chance(0.2) && { expiration: String(random.integer(0, 60)) }),
-      ...(random.chance(0.3) && { headers: new Map<string, Field>([['__proto__', longstr(messageId)]]) }),
-    };
+    const properties = propertiesBy(messageId, random);
     const [exchange, key] = random.chance(0.25) ? [random.pick(['fan', 'twins']), 'any'] : ['', random.pick(names)];
     const tag = channel.publish(exchange, key, properties, bodyOf(messageId));
     if (tag > 0) this.#outstanding.set(tag, messageId);
@@ -321,7 +318,9 @@ export class Workload {
     }: Parameters<ChannelOutbox['deliver']>[0]): void => {
       const { messageId = '' } = message.own;
       if (!bodyOf(messageId).equals(body)) this.#options.wrong?.(messageId);
-      this.#options.seen?.(`${deliveryTag} ${messageId} ${redelivered} ${deliveryCount}`);
+      this.#options.seen?.(
+        `${deliveryTag} ${messageId} ${redelivered} ${deliveryCount} ${describeProperties(message)}`,
+      );
     };
     return this.#broker.connect().openChannel({ ...silent, deliver });
   }

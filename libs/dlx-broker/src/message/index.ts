@@ -3,6 +3,7 @@ export { compact, hasMoreThan, isEmptyTable, packedLength, PackedTable } from '.
 export { ByteReader, Malformed, UnknownFieldType } from './codec/byte-reader.js';
 export { ByteWriter } from './codec/byte-writer.js';
 export { noBytes } from './codec/no-bytes.js';
+export { isPackable } from './codec/packable.js';
 export { readTable, readTableBody, writeSortedTable, writeTable } from './codec/table-codec.js';
 export { fieldSize, isLargerThan, tableSize } from './codec/table-size.js';
 export { basicClass, methodIds } from './codec/method-ids.js';
@@ -12,6 +13,7 @@ export * from './death.js';
 export { deathsOf, firstDeathOf, isClaimed, oldestDeathOf, recordDeath, RecordedDeaths } from './deaths.js';
 export { ClaimedDeaths } from './claimed-deaths.js';
 export * from './notes.js';
+export { areSameNotes } from './same-notes.js';
 export { stripDeaths } from './x-death.js';
 export { isPredeclared, isReserved, reservedPrefix } from './names.js';
 export * from './nesting.js';

@@ -2,7 +2,7 @@ import { emptyTable, type Field, type FieldTable } from './field-table.js';
 import { ByteReader } from './codec/byte-reader.js';
 import { ByteWriter } from './codec/byte-writer.js';
 import { readField, readTableBody, writeTable } from './codec/table-codec.js';
-import { endOfField, markOf, skipTable } from './codec/table-scan.js';
+import { endOfField, markOf, skipFields, skipTable } from './codec/table-scan.js';
 import { isPackable } from './codec/packable.js';
 import { encodeText } from './codec/text.js';
 
@@ -28,6 +28,12 @@ export class PackedTable implements FieldTable {
     const start = from.at + 4;
     const marks = skipTable(from);
     return from.at === start ? emptyTable : new PackedTable(from.bytes, start, from.at, marks);
+  }
+
+  /** Takes the fields of a table. @throws Malformed, UnknownFieldType */
+  static ofFields(bytes: Buffer): FieldTable {
+    const marks = skipFields(new ByteReader(bytes));
+    return bytes.length === 0 ? emptyTable : new PackedTable(bytes, 0, bytes.length, marks);
   }
 
   /** Packs a table. Returns the table itself when the wire cannot carry all of its values unchanged. */

@@ -158,6 +158,16 @@ describe('a long line', () => {
     expect([list.has(15), list.find(15), list.take(15), list.length]).toEqual([false, undefined, undefined, 39]);
   });
 
+  it('keeps no object of properties that differ from message to message', () => {
+    const list = new ReadyList(new Packer(undefined, { from: 8, rows: 4 }));
+    const published = Array.from({ length: 40 }, (_, at): Properties => ({ messageId: `m${at}`, timestamp: at }));
+    for (const [at, own] of published.entries()) list.push(new Entry(new Message('', 'q', own, noBody), at, 0));
+    const kept = published.filter((own, at) => list.find(at)?.message.own === own);
+    // The front, the end, and the head of each page.
+    expect(kept.length).toBeLessThan(25);
+    for (const own of published) expect(list.shift()?.message.own).toEqual(own);
+  });
+
   it('keeps no room for rows that have left, and goes on with the others', () => {
     const list = new ReadyList(new Packer(undefined, { from: 8, rows: 100 }));
     for (let at = 1; at <= 400; at++)

@@ -2,7 +2,8 @@ import type { Message } from '../../message/index.js';
 import type { Deque } from '../deque.js';
 import type { RowStore } from '../ports.js';
 import type { Entry } from './entry.js';
-import { type Metadata, MetadataList } from './metadata-list.js';
+import type { Metadata } from './metadata.js';
+import { MetadataBuilder, type MetadataRows } from './metadata-rows.js';
 import type { Packer } from './packer.js';
 import { Series } from './series.js';
 
@@ -27,14 +28,12 @@ export interface PageColumns {
   readonly positions: Series;
   readonly deadlines: Series;
   readonly returns: Series;
-  /** The place of its metadata in the list. */
-  readonly metadataOf: Series;
+  readonly metadata: MetadataRows;
   readonly kinds: Series;
   /** Bytes of the body. */
   readonly sizes: Series;
   /** By kind: where the body begins in the bytes, its place among the bodies, its number in the store, or the place of the entry. */
   readonly places: Series;
-  readonly metadata: readonly Metadata[];
   readonly bytes: Uint8Array;
   readonly bodies: readonly Uint8Array[];
   readonly entries: readonly Entry[];
@@ -46,11 +45,10 @@ class ColumnsBuilder {
   readonly #positions: Float64Array;
   readonly #deadlines: Float64Array;
   readonly #returns: Float64Array;
-  readonly #metadataOf: Float64Array;
+  readonly #metadata: MetadataBuilder;
   readonly #kinds: Float64Array;
   readonly #sizes: Float64Array;
   readonly #places: Float64Array;
-  readonly #list = new MetadataList();
   readonly #bytes: Uint8Array;
   #end = 0;
   readonly #bodies: Uint8Array[] = [];
@@ -61,7 +59,7 @@ class ColumnsBuilder {
     this.#positions = new Float64Array(rows);
     this.#deadlines = new Float64Array(rows);
     this.#returns = new Float64Array(rows);
-    this.#metadataOf = new Float64Array(rows);
+    this.#metadata = new MetadataBuilder(rows);
     this.#kinds = new Float64Array(rows);
     this.#sizes = new Float64Array(rows);
     this.#places = new Float64Array(rows);
@@ -75,11 +73,10 @@ class ColumnsBuilder {
       positions: Series.of(this.#positions),
       deadlines: Series.of(this.#deadlines),
       returns: Series.of(this.#returns),
-      metadataOf: Series.of(this.#metadataOf),
+      metadata: this.#metadata.rows,
       kinds: Series.of(this.#kinds),
       sizes: Series.of(this.#sizes),
       places: Series.of(this.#places),
-      metadata: this.#list.all,
       bytes: this.#end === length ? this.#bytes : this.#bytes.slice(0, this.#end),
       bodies: this.#bodies,
       entries: this.#entries,
@@ -92,28 +89,28 @@ class ColumnsBuilder {
     this.#places[this.#row++] = this.#entries.push(entry) - 1;
   }
 
-  stored(at: RowFacts, shared: Metadata, size: number, number: number): void {
-    this.#add(at, shared, Kind.Stored, size, number);
+  stored(at: RowFacts, metadata: Metadata, size: number, number: number): void {
+    this.#add(at, metadata, Kind.Stored, size, number);
   }
 
-  shared(at: RowFacts, shared: Metadata, body: Uint8Array): void {
-    this.#add(at, shared, Kind.Shared, body.length, this.#bodies.push(body) - 1);
+  shared(at: RowFacts, metadata: Metadata, body: Uint8Array): void {
+    this.#add(at, metadata, Kind.Shared, body.length, this.#bodies.push(body) - 1);
   }
 
   /** @param from where the body begins in these bytes */
-  copied(at: RowFacts, shared: Metadata, bytes: Uint8Array, from: number, size: number): void {
-    this.#add(at, shared, Kind.Copied, size, this.#end);
+  copied(at: RowFacts, metadata: Metadata, bytes: Uint8Array, from: number, size: number): void {
+    this.#add(at, metadata, Kind.Copied, size, this.#end);
     // For this few bytes a loop is faster than a call.
     for (let index = 0; index < size; index++) this.#bytes[this.#end + index] = bytes[from + index] as number;
     this.#end += size;
   }
 
-  #add({ position, deadline, returns }: RowFacts, shared: Metadata, kind: Kind, size: number, place: number): void {
+  #add({ position, deadline, returns }: RowFacts, metadata: Metadata, kind: Kind, size: number, place: number): void {
     const row = this.#row++;
     this.#positions[row] = position;
     this.#deadlines[row] = deadline;
     this.#returns[row] = returns;
-    this.#metadataOf[row] = this.#list.placeOf(shared);
+    this.#metadata.put(row, metadata);
     this.#kinds[row] = kind;
     this.#sizes[row] = size;
     this.#places[row] = place;
@@ -143,7 +140,7 @@ const copiedBytes = (message: Message): number => (message.isLoaded && message.s
 
 /** New columns with some rows of a page, in this order. */
 export function selectRows(columns: PageColumns, rows: readonly number[]): PageColumns {
-  const { sizes, kinds, places, metadata, metadataOf, bytes, bodies, entries } = columns;
+  const { sizes, kinds, places, bytes, bodies, entries } = columns;
   const builder = new ColumnsBuilder(rows.length, bytes.length);
   for (const row of rows) {
     const kind = kinds.at(row) as Kind;
@@ -152,12 +149,12 @@ export function selectRows(columns: PageColumns, rows: readonly number[]): PageC
       builder.entry(entries[place] as Entry);
       continue;
     }
-    const shared = metadata[metadataOf.at(row)] as Metadata;
+    const metadata = columns.metadata.at(row);
     const position = columns.positions.at(row);
     const at = { position, deadline: columns.deadlines.at(row), returns: columns.returns.at(row) };
-    if (kind === Kind.Stored) builder.stored(at, shared, sizes.at(row), place);
-    else if (kind === Kind.Copied) builder.copied(at, shared, bytes, place, sizes.at(row));
-    else builder.shared(at, shared, bodies[place] as Uint8Array);
+    if (kind === Kind.Stored) builder.stored(at, metadata, sizes.at(row), place);
+    else if (kind === Kind.Copied) builder.copied(at, metadata, bytes, place, sizes.at(row));
+    else builder.shared(at, metadata, bodies[place] as Uint8Array);
   }
   return builder.columns;
 }

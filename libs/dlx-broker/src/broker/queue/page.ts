@@ -2,7 +2,6 @@ import { messageOf, type Message, noBody } from '../../message/index.js';
 import type { Deque } from '../deque.js';
 import type { RowStore } from '../ports.js';
 import { CountedEntry, type Entry, entryOf } from './entry.js';
-import type { Metadata } from './metadata-list.js';
 import type { Packer } from './packer.js';
 import { columnsOf, Kind, selectRows, type PageColumns } from './page-columns.js';
 import { firstWhereNot } from './position-search.js';
@@ -134,8 +133,8 @@ export class Page {
 
   /** The message of a row, without a body if the body is in the store. */
   #message(row: number, kind: Kind, place: number): Message {
-    const { metadata, metadataOf, bytes, sizes, bodies } = this.#columns;
-    const { exchange, routingKey, own, notes } = metadata[metadataOf.at(row)] as Metadata;
+    const { metadata, bytes, sizes, bodies } = this.#columns;
+    const { exchange, routingKey, own, notes } = metadata.at(row);
     const body =
       kind === Kind.Copied
         ? copyOf(bytes, place, sizes.at(row))

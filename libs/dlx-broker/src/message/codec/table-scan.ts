@@ -17,6 +17,13 @@ const [text, octets, list, table] = ['S', 'x', 'A', 'F'].map((letter) => letter.
 export function skipTable(from: ByteReader, depth = 1): number {
   if (depth > maxNesting) throw new Malformed('too deep');
   const outer = enter(from);
+  const marks = skipFields(from, depth);
+  from.end = outer;
+  return marks;
+}
+
+/** The same for the fields of a table, up to the end of the bytes. */
+export function skipFields(from: ByteReader, depth = 1): number {
   const { bytes } = from;
   let marks = 0;
   while (from.at < from.end) {
@@ -25,7 +32,6 @@ export function skipTable(from: ByteReader, depth = 1): number {
     marks |= length === 0 ? 1 : markOf(length, bytes[at] as number);
     skipField(from, depth);
   }
-  from.end = outer;
   return marks;
 }
 
