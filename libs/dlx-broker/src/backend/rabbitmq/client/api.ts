@@ -49,7 +49,10 @@ export interface AmqpConnection {
    * @param done called when the channel is open, or cannot be opened
    */
   openChannel(events: ChannelEvents, done?: Done): AmqpChannel;
-  /** Calls back once, before the output of this turn is sent; never if the connection is closed. @param act does not throw */
+  /**
+   * Calls back once, before the output of this turn is sent, and before the next method that the server answers; never if the
+   * connection is closed. @param act does not throw
+   */
   atEndOfTurn(act: () => void): void;
   /**
    * Closes the connection. All outstanding calls fail. Wait for confirms before: an unconfirmed message may be lost. The event `closed`

@@ -98,6 +98,7 @@ export class ChannelCore {
     done: (failure: ClientError | undefined, value?: T) => void,
     write: () => void,
   ): void {
+    this.connection.endTurn();
     const refused = this.refusal ?? this.attempted(write);
     if (refused !== undefined) return done(refused);
     this.#calls.add({ reply, read, done: done as Call['done'] });

@@ -222,6 +222,28 @@ describe('a consumer', () => {
     expect([queue().length, queue().bytesUnacked]).toEqual([0, 0]);
   });
 
+  it('settles it before the server answers what is asked after it, also on another channel', async () => {
+    const { channel, connection, settle, seen } = await opened();
+    const { events, deliveries } = keeping();
+    const other = connection.openChannel(silent);
+    channel.declareQueue('q', {}, () => undefined);
+    channel.qos(1, () => undefined);
+    channel.consume('q', {}, events, () => undefined);
+    for (let index = 0; index < 3; index++) channel.publish('', 'q', {}, Buffer.from('x'));
+    await settle();
+    connection.atEndOfTurn(() => channel.ack(1));
+    other.checkQueue('q', noting(seen, 'open before'));
+    await settle();
+    connection.atEndOfTurn(() => channel.ack(2));
+    connection.openChannel(silent).checkQueue('q', noting(seen, 'opened after'));
+    await settle();
+    expect(seen.slice(-2)).toEqual([
+      'open before: {"queue":"q","messageCount":1,"consumerCount":1}',
+      'opened after: {"queue":"q","messageCount":0,"consumerCount":1}',
+    ]);
+    expect(deliveries).toHaveLength(3);
+  });
+
   it('gets a body of many frames, and an empty one', async () => {
     const { channel, settle } = await opened();
     const { events, deliveries } = keeping();

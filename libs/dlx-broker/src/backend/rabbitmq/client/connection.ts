@@ -84,6 +84,10 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
     this.output.atEndOfTurn(act);
   }
 
+  endTurn(): void {
+    this.output.endTurn();
+  }
+
   openChannel(events: ChannelEvents, done: Done = () => undefined): AmqpChannel {
     const number = this.isOpen ? this.#channels.free() : 0;
     const channel = new ServerChannel(this, number, events);
@@ -101,7 +105,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   close(): void {
     if (this.#state === 'handshake') return this.#end(this.#handshake.failure('closed', 'the client closed it'));
     if (this.#state !== 'open') return;
-    this.output.endTurn(); // while channels are open
+    this.endTurn(); // while channels are open
     this.#state = 'closing';
     this.#failAll(this.#lost('client', 'the client closed it'));
     methods.writeConnectionClose(this.to, 0, 200, 'closed by the client', 0, 0);
@@ -127,7 +131,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   violated(detail: string, code: number): void {
     if (this.#state === 'handshake') return this.#end(this.#handshake.failure('not AMQP', detail));
     if (this.#state === 'open') {
-      this.output.endTurn();
+      this.endTurn();
       methods.writeConnectionClose(this.to, 0, code, detail, 0, 0);
     }
     this.#over('protocol', `the server broke the protocol: ${detail}`);
@@ -196,7 +200,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
   }
 
   #closedByServer({ replyCode, replyText }: methods.ConnectionClose): void {
-    this.output.endTurn();
+    this.endTurn();
     methods.writeConnectionCloseOk(this.to, 0);
     this.#over('server', replyText, replyCode);
   }

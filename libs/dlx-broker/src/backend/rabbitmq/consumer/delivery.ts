@@ -135,6 +135,7 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
       if (isDone && this.#begin()) this.session.settled(this);
       done?.(failure && failureOf(failure, successor));
     };
+    this.session.sendAcks();
     replacing.publish(exchange, routingKey, properties, body, true, answered, this.delivery.deliveryTag);
   }
 

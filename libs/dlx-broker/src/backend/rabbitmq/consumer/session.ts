@@ -46,12 +46,12 @@ export class ConsumerSession {
 
   /** @param delivery was added, and not settled yet; so in all of these methods */
   ack(delivery: Unsettled): void {
-    if (this.#acked.push(delivery.deliveryTag) === 1) this.connection.atEndOfTurn(this.#sendAcks);
+    if (this.#acked.push(delivery.deliveryTag) === 1) this.connection.atEndOfTurn(this.sendAcks);
     this.settled(delivery);
   }
 
   reject(delivery: Unsettled): void {
-    this.#sendAcks();
+    this.sendAcks();
     this.channel.reject(delivery.deliveryTag, false);
     this.settled(delivery);
   }
@@ -64,7 +64,7 @@ export class ConsumerSession {
 
   /** Requeues a delivery that was not added. */
   refuse(deliveryTag: number): void {
-    this.#sendAcks();
+    this.sendAcks();
     this.channel.nack(deliveryTag, { requeue: true });
   }
 
@@ -82,7 +82,7 @@ export class ConsumerSession {
 
   /** Cancels the consumer. Deliveries may arrive until the server answers. */
   cancel(consumerTag: string): void {
-    this.#sendAcks();
+    this.sendAcks();
     this.channel.cancel(consumerTag, () => this.cancelled());
   }
 
@@ -93,7 +93,7 @@ export class ConsumerSession {
   }
 
   close(): void {
-    this.#sendAcks();
+    this.sendAcks();
     this.channel.close();
   }
 
@@ -101,7 +101,8 @@ export class ConsumerSession {
     if (this.isCancelled && this.isIdle && !this.isOver) this.close();
   }
 
-  readonly #sendAcks = (): void => {
+  /** Sends the acks of this turn now: whatever follows on the channel comes after them. */
+  readonly sendAcks = (): void => {
     const acked = this.#acked;
     if (acked.length === 0) return;
     this.#acked = [];
