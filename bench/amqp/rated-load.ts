@@ -1,11 +1,14 @@
-import type { Crowd } from './crowd.js';
-
 /** The rate of the fastest member, in rates of the slowest. */
 const spread = 100;
 
+/** Connections that publish when they are asked to. */
+export interface Publishers {
+  readonly members: readonly { publish(count: number, now: number): void }[];
+}
+
 /** Every member publishes at a rate of its own, without waiting for arrivals. The rates are spread evenly over two decades. */
 export class RatedLoad {
-  readonly #crowd: Crowd;
+  readonly #crowd: Publishers;
   /** Messages a second of each member. */
   readonly #rates: readonly number[];
   /** Messages that each member has published since the start. */
@@ -14,7 +17,7 @@ export class RatedLoad {
   #isOver = false;
 
   /** @param total messages a second of all members together */
-  constructor(crowd: Crowd, total: number) {
+  constructor(crowd: Publishers, total: number) {
     const { length } = crowd.members;
     const shares = crowd.members.map((_, index) => spread ** (index / length));
     const sum = shares.reduce((all, share) => all + share, 0);

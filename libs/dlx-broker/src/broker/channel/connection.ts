@@ -12,14 +12,14 @@ import { PendingOutputs } from '../scheduler/pending-outputs.js';
 
 /** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
 export class Connection implements ConnectionContext {
-  /** Names of the queues that are deleted with it (rule O4). */
-  readonly exclusiveQueues = new Set<string>();
   /** Outputs that are not sent yet: a listener may have to answer behind them. */
   readonly pendingOutputs = new PendingOutputs();
   readonly outbox: ConnectionOutbox | undefined;
   /** Who is at the other end; undefined is the host application itself. */
   readonly client: ClientDetails | undefined;
   readonly #channels = new Set<Channel>();
+  /** Few connections have one. */
+  #exclusiveQueues: Set<string> | undefined;
   #closed = false;
   #closing: Closing | undefined;
 
@@ -40,6 +40,11 @@ export class Connection implements ConnectionContext {
     if (user !== undefined) presence?.connected(user.name);
     open.add(this);
     vhost.counters.connectionCreated++;
+  }
+
+  /** Names of the queues that are deleted with it (rule O4). */
+  get exclusiveQueues(): Set<string> {
+    return (this.#exclusiveQueues ??= new Set());
   }
 
   get isClosed(): boolean {
