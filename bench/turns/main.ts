@@ -110,7 +110,7 @@ const rows: (readonly [label: string, turn: Turn, more: string])[] = [];
 
 /** Notes the longest of these turns, not counting garbage collections, and prints it if it is too long. */
 function report(label: string, turns: readonly Turn[], more: string): void {
-  const none = { start: 0, end: 0, cpu: 0, gc: 0 };
+  const none = { start: 0, end: 0, cpu: 0, gc: 0, kinds: '' };
   const longest = turns.reduce((best, turn) => (turn.cpu - turn.gc > best.cpu - best.gc ? turn : best), none);
   rows.push([label, longest, more]);
   if (longest.cpu - longest.gc >= over) console.log(line(label, longest, more));
