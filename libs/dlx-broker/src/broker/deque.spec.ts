@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Deque } from './deque.js';
 
 describe('a deque', () => {
@@ -62,4 +62,70 @@ describe('a deque', () => {
     }
     expect(deque.shift()).toBeUndefined();
   });
+
+  it('does so when it is long, and becomes long and short', () => {
+    const amount = fc.nat({ max: 30_000 });
+    const command = fc.oneof(
+      fc.record({ do: fc.constantFrom('push' as const, 'shift' as const, 'takeFirst' as const), amount }),
+      fc.record({ do: fc.constantFrom('remove' as const, 'replace' as const), amount }),
+      fc.record({ do: fc.constant('filter' as const), amount: fc.integer({ min: 2, max: 5 }) }),
+    );
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 12 }), (commands) => {
+        const deque = new Deque<number>();
+        let array: number[] = [];
+        let next = 0;
+        for (const step of [{ do: 'push' as const, amount: 20_000 }, ...commands]) {
+          const place = array.length === 0 ? 0 : step.amount % array.length;
+          for (let left = step.do === 'push' ? step.amount : 0; left > 0; left--) {
+            array.push(next);
+            deque.push(next++);
+          }
+          if (step.do === 'shift')
+            expect(array.splice(0, step.amount).every((value) => deque.shift() === value)).toBe(true);
+          if (step.do === 'takeFirst')
+            expect(String(valuesOf(deque.takeFirst(place)))).toBe(String(array.splice(0, place)));
+          if (step.do === 'remove' && array.length > 0) {
+            array.splice(place, 1);
+            deque.removeAt(place);
+          }
+          if (step.do === 'replace' && array.length > 0) {
+            array[place] = -1;
+            deque.replace(place, -1);
+          }
+          if (step.do === 'filter') {
+            array = array.filter((value) => value % step.amount !== 0);
+            deque.filter((value) => value % step.amount !== 0);
+          }
+          expect([deque.length, deque.first(), deque.at(place)]).toEqual([array.length, array[0], array[place]]);
+          expect(valuesOf(deque).every((value, index) => value === array[index])).toBe(true);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('never copies more than some thousand values when it grows and shrinks', () => {
+    const lengths: number[] = [];
+    const counting = new Proxy(Array, {
+      construct(target, [length]: [number]) {
+        lengths.push(length);
+        return new target(length);
+      },
+    });
+    vi.stubGlobal('Array', counting);
+    const deque = new Deque<number>();
+    for (let index = 0; index < 300_000; index++) deque.push(index);
+    for (let index = 0; index < 299_000; index++) deque.shift();
+    vi.unstubAllGlobals();
+    expect(deque.first()).toBe(299_000);
+    expect(lengths.length).toBeGreaterThan(25);
+    expect(Math.max(...lengths)).toBe(16_384);
+  });
 });
+
+function valuesOf(deque: Deque<number>): number[] {
+  const values: number[] = [];
+  deque.each((value) => void values.push(value));
+  return values;
+}

@@ -1,7 +1,21 @@
-/** A double-ended queue in a ring buffer: push and shift cost the same at any length, unlike `Array.shift`. */
+import { DequePages, pageSlots } from './deque-pages.js';
+
+/** The fewest values of a ring that is full at its largest: more are kept in pages. */
+const longest = pageSlots;
+/** Fewer values are kept in a ring again. */
+const shortest = pageSlots >> 3;
+
+/**
+ * A double-ended queue: push and shift cost the same at any length, unlike `Array.shift`. A short one is a ring buffer, which doubles when it
+ * is full. A long one consists of pages, because doubling a ring of millions takes tens of milliseconds.
+ */
 export class Deque<T> {
   #slots: (T | undefined)[] = new Array<T | undefined>(8);
   #head = 0;
+  /** The values of a long deque. Then the ring has one slot, which is empty: short deques need no test for pages. */
+  #pages: DequePages<T> | undefined;
+  /** The slot of the first value in the pages. */
+  #first = 0;
   #length = 0;
 
   get length(): number {
@@ -9,22 +23,28 @@ export class Deque<T> {
   }
 
   push(value: T): void {
-    if (this.#length === this.#slots.length) this.#resize(this.#length * 2);
+    if (this.#length >= this.#slots.length && this.#pushedLong(value)) return;
     this.#slots[(this.#head + this.#length) & (this.#slots.length - 1)] = value;
     this.#length++;
   }
 
   first(): T | undefined {
-    return this.#slots[this.#head];
+    return this.#slots[this.#head] ?? this.#pages?.get(this.#first);
   }
 
   /** The value `index` places behind the first. */
   at(index: number): T | undefined {
-    return index < this.#length ? this.#slots[(this.#head + index) & (this.#slots.length - 1)] : undefined;
+    return index < this.#length ? this.#get(index) : undefined;
+  }
+
+  /** Puts a value in the place of the one `index` places behind the first. */
+  replace(index: number, value: T): void {
+    this.#set(index, value);
   }
 
   shift(): T | undefined {
     const value = this.#slots[this.#head];
+    if (value === undefined && this.#pages !== undefined) return this.#shiftLong(this.#pages);
     if (this.#length === 0) return undefined;
     this.#slots[this.#head] = undefined;
     this.#head = (this.#head + 1) & (this.#slots.length - 1);
@@ -34,23 +54,19 @@ export class Deque<T> {
   }
 
   clear(): void {
-    this.#slots = new Array<T | undefined>(8);
-    this.#head = 0;
     this.#length = 0;
+    this.#resize(8);
   }
 
   /** Removes the value `index` places behind the first; the values on its shorter side move. */
   removeAt(index: number): void {
-    const mask = this.#slots.length - 1;
-    const slot = (place: number): number => (this.#head + place) & mask;
     if (index < this.#length >> 1) {
-      for (let place = index; place > 0; place--) this.#slots[slot(place)] = this.#slots[slot(place - 1)];
+      for (let place = index; place > 0; place--) this.#set(place, this.#get(place - 1));
       this.shift();
       return;
     }
-    for (let place = index + 1; place < this.#length; place++) this.#slots[slot(place - 1)] = this.#slots[slot(place)];
-    this.#length--;
-    this.#slots[slot(this.#length)] = undefined;
+    for (let place = index + 1; place < this.#length; place++) this.#set(place - 1, this.#get(place));
+    this.#cut(this.#length - 1);
   }
 
   /** Removes the first `count` values and returns them in order. Copies only the shorter part. */
@@ -61,38 +77,89 @@ export class Deque<T> {
       return other;
     }
     const rest = new Deque<T>();
-    for (let index = count; index < this.#length; index++) rest.push(this.at(index) as T);
-    [other.#slots, other.#head, other.#length] = [this.#slots, this.#head, Math.min(count, this.#length)];
-    const mask = other.#slots.length - 1;
-    for (let index = count; index < this.#length; index++) other.#slots[(other.#head + index) & mask] = undefined;
-    [this.#slots, this.#head, this.#length] = [rest.#slots, rest.#head, rest.#length];
+    for (let index = count; index < this.#length; index++) rest.push(this.#get(index) as T);
+    const taken = Math.min(count, this.#length);
+    this.#cut(taken);
+    other.#become(this);
+    this.#become(rest);
     return other;
   }
 
   /** Calls `visit` from the first, or the one `from` places behind it, to the last; false ends it. */
   each(visit: (value: T) => boolean | void, from = 0): void {
-    for (let index = from; index < this.#length; index++) {
-      if (visit(this.#slots[(this.#head + index) & (this.#slots.length - 1)] as T) === false) return;
-    }
+    for (let index = from; index < this.#length; index++) if (visit(this.#get(index) as T) === false) return;
   }
 
   /** Keeps the values for which `wanted` returns true, in order. */
   filter(wanted: (value: T) => boolean): void {
     let kept = 0;
-    const mask = this.#slots.length - 1;
     for (let index = 0; index < this.#length; index++) {
-      const value = this.#slots[(this.#head + index) & mask] as T;
-      if (wanted(value)) this.#slots[(this.#head + kept++) & mask] = value;
+      const value = this.#get(index) as T;
+      if (wanted(value)) this.#set(kept++, value);
     }
-    for (let index = kept; index < this.#length; index++) this.#slots[(this.#head + index) & mask] = undefined;
-    this.#length = kept;
+    this.#cut(kept);
   }
 
+  #get(index: number): T | undefined {
+    return this.#slots[(this.#head + index) & (this.#slots.length - 1)] ?? this.#pages?.get(this.#first + index);
+  }
+
+  #set(index: number, value: T | undefined): void {
+    if (this.#pages === undefined) this.#slots[(this.#head + index) & (this.#slots.length - 1)] = value;
+    else this.#pages.set(this.#first + index, value);
+  }
+
+  /** Keeps the first values. */
+  #cut(length: number): void {
+    const end = this.#pages === undefined ? this.#length : this.#pages.keep(this.#first + length) - this.#first;
+    for (let index = length; index < Math.min(end, this.#length); index++) this.#set(index, undefined);
+    this.#length = length;
+    if (this.#pages !== undefined && length < shortest) this.#resize(2 * shortest);
+  }
+
+  #become(other: Deque<T>): void {
+    [this.#slots, this.#head, this.#length] = [other.#slots, other.#head, other.#length];
+    [this.#pages, this.#first] = [other.#pages, other.#first];
+  }
+
+  /** Adds a value to the pages, if there are any or the ring is full at its largest. @returns false when the ring has become larger */
+  #pushedLong(value: T): boolean {
+    if (this.#pages === undefined && this.#length < longest) {
+      this.#resize(this.#length * 2);
+      return false;
+    }
+    this.#pages ??= this.#inPages();
+    this.#pages.set(this.#first + this.#length++, value);
+    return true;
+  }
+
+  /** Moves the values of the ring into pages. */
+  #inPages(): DequePages<T> {
+    const pages = new DequePages<T>();
+    for (let index = 0; index < this.#length; index++) pages.set(index, this.#get(index));
+    this.#slots = [undefined];
+    this.#head = 0;
+    this.#first = 0;
+    return pages;
+  }
+
+  #shiftLong(pages: DequePages<T>): T | undefined {
+    const value = pages.get(this.#first);
+    pages.set(this.#first++, undefined);
+    if (this.#first === pageSlots) {
+      pages.dropFirst();
+      this.#first = 0;
+    }
+    if (--this.#length < shortest) this.#resize(2 * shortest);
+    return value;
+  }
+
+  /** Makes a ring of this many slots. */
   #resize(capacity: number): void {
     const slots = new Array<T | undefined>(capacity);
-    const mask = this.#slots.length - 1;
-    for (let index = 0; index < this.#length; index++) slots[index] = this.#slots[(this.#head + index) & mask];
+    for (let index = 0; index < this.#length; index++) slots[index] = this.#get(index);
     this.#slots = slots;
     this.#head = 0;
+    this.#pages = undefined;
   }
 }
