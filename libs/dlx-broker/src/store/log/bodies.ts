@@ -1,3 +1,4 @@
+import { Deque } from '../../broker/index.js';
 import { type Message, packedLength, StoredBody } from '../../message/index.js';
 import type { StoreError } from '../store-error.js';
 import { endOfRecord } from './record.js';
@@ -13,6 +14,10 @@ const overhead = 160;
 const windowLength = 262_144;
 /** The most windows: the fronts of as many queues can be read in turn without reading a place of the log again. */
 const maxWindows = 8;
+/** Gaps that stay between bodies in memory, besides one for each body. */
+const mostGaps = 1_024;
+/** Gaps that are removed in one step. */
+const trimmed = 64;
 /** The most sizes for which an object is kept. */
 const maxSizes = 4_096;
 
@@ -31,10 +36,12 @@ const costOf = ({ size, own }: Message): number => size + overhead + packedLengt
  * is checked.
  */
 export class Bodies {
-  /** Messages with their bodies in memory, from the oldest to the newest: a ring, with gaps for those removed. */
-  #ring: (Message | undefined)[] = new Array<Message | undefined>(1024);
+  /** Messages with their bodies in memory, from the oldest to the newest, with gaps for those removed. */
+  readonly #loaded = new Deque<Message | undefined>();
+  /** The number of messages in it. */
+  #count = 0;
+  /** The place of the oldest one. */
   #oldest = 1;
-  #next = 1;
   /** Bytes in memory. */
   bytes = 0;
   /** Called for lost bodies, once for each segment. */
@@ -62,12 +69,12 @@ export class Bodies {
     if (!message.isLoaded) return this.pageOut(message, message.size);
     const number = numberIn(message.slot);
     if (this.messages.cached.get(number) !== 0) return;
-    if (this.#next - this.#oldest === this.#ring.length) this.#grow();
-    this.messages.cached.set(number, this.#next);
-    this.#ring[this.#next++ & (this.#ring.length - 1)] = message;
+    this.#count++;
+    this.#push(message);
     this.bytes += costOf(message);
+    if (this.#loaded.length > 2 * this.#count + mostGaps) this.#turnOver();
     // The newest message stays, because it is about to be delivered.
-    while (this.bytes > this.memory && this.#oldest < this.#next - 1) this.#pageOutOldest();
+    while (this.bytes > this.memory && this.#count > 1) this.#pageOutOldest();
   }
 
   /** The body of the message is in memory, perhaps again. */
@@ -197,27 +204,46 @@ export class Bodies {
     return error;
   }
 
+  #push(message: Message): void {
+    this.messages.cached.set(numberIn(message.slot), this.#oldest + this.#loaded.length);
+    this.#loaded.push(message);
+  }
+
+  #shift(): Message | undefined {
+    this.#oldest++;
+    return this.#loaded.shift();
+  }
+
+  /**
+   * Makes the oldest message the newest one. The newest messages of a long queue stay in memory while all before them are read, delivered and
+   * acked: the gaps of millions would stand behind them.
+   */
+  #turnOver(): void {
+    const message = this.#shift();
+    if (message !== undefined) this.#push(message);
+    this.#trim();
+  }
+
   #pageOutOldest(): void {
-    const message = this.#ring[this.#oldest & (this.#ring.length - 1)];
-    if (message === undefined) return void this.#oldest++;
+    const message = this.#loaded.first();
+    if (message === undefined) return this.#trim();
     this.#remove(this.#oldest, message);
     this.pageOut(message, message.size);
   }
 
   #remove(place: number, message: Message): void {
-    this.#ring[place & (this.#ring.length - 1)] = undefined;
+    // Places are counted on beyond the largest number of their column, which then begins at 0 again.
+    this.#loaded.replace((place - this.#oldest) >>> 0, undefined);
     this.messages.cached.set(numberIn(message.slot), 0);
     this.bytes -= costOf(message);
-    while (this.#oldest < this.#next && this.#ring[this.#oldest & (this.#ring.length - 1)] === undefined)
-      this.#oldest++;
+    this.#count--;
+    this.#trim();
   }
 
-  #grow(): void {
-    const ring = new Array<Message | undefined>(this.#ring.length * 2);
-    for (let place = this.#oldest; place < this.#next; place++) {
-      ring[place & (ring.length - 1)] = this.#ring[place & (this.#ring.length - 1)];
-    }
-    this.#ring = ring;
+  /** Removes some gaps from the front. */
+  #trim(): void {
+    for (let left = trimmed; left > 0 && this.#loaded.length > 0 && this.#loaded.first() === undefined; left--)
+      this.#shift();
   }
 }
 

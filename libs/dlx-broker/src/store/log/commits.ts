@@ -22,6 +22,9 @@ const smallBatch = 65_536;
 /** The next segment is prepared when the active one has more than this many bytes, or than half of its size. */
 const inUse = 1_048_576;
 
+/** The bodies put into the cache that are as much work as one record. */
+const bodiesInRecord = 4;
+
 /** The upper bounds of the histogram of syncs, in seconds. */
 const syncBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
@@ -267,11 +270,12 @@ export class Commits {
   /** The messages are durable, so their bodies may leave the memory. */
   async #cacheBodies(written: readonly Message[]): Promise<void> {
     const { inventory, recordsInTurn, runtime } = this.#parts;
-    let left = recordsInTurn;
+    const inTurn = recordsInTurn * bodiesInRecord;
+    let left = inTurn;
     for (const message of written) {
       if (left-- === 0) {
         await nextTurn(runtime);
-        left = recordsInTurn - 1;
+        left = inTurn - 1;
       }
       if (message.slot !== undefined) inventory.bodies.add(message);
     }

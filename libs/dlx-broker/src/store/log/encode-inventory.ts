@@ -16,8 +16,8 @@ const bytesInTurn = 4_194_304;
  * Settled entries come first, and everything else waits for them: their numbers are given to other entries afterwards,
  * and the last record of a number counts.
  * @param written gets the messages in the batch
- * @param limit records
- * @returns whether no change is left
+ * @param limit records of messages and entries together
+ * @returns the records that this turn has left; undefined when changes are left for the next turn
  */
 export function encodeSome(
   inventory: Inventory,
@@ -25,17 +25,17 @@ export function encodeSome(
   segment: Segment,
   written: Message[],
   limit: number,
-): boolean {
+): number | undefined {
   const { fresh, changed, delivered, settled, freed, entries } = inventory;
   const numbers = limit * numbersInRecord;
   batch.numbers(recordTypes.settled, settled, numbers);
-  if (settled.length > 0) return false;
+  if (settled.length > 0) return undefined;
   freeSome(inventory, numbers);
-  if (freed.length > 0) return false;
+  if (freed.length > 0) return undefined;
   const end = batch.length + bytesInTurn;
-  encodeFresh(inventory, batch, segment, written, limit, end);
-  encodeChanged(inventory, batch, segment, limit, end);
-  if (fresh.length > 0 || changed.length > 0) return false;
+  const taken = encodeFresh(inventory, batch, segment, written, limit, end);
+  const left = limit - taken - encodeChanged(inventory, batch, segment, limit - taken, end);
+  if (fresh.length > 0 || changed.length > 0) return undefined;
   const unacked = Flag.Live | Flag.Unacked;
   batch.numbers(
     recordTypes.delivered,
@@ -43,7 +43,7 @@ export function encodeSome(
     numbers,
     (number) => (entries.flags.get(number) & unacked) === unacked,
   );
-  return delivered.length === 0;
+  return delivered.length === 0 ? left : undefined;
 }
 
 function freeSome({ freed, entries }: Inventory, limit: number): void {
@@ -52,6 +52,7 @@ function freeSome({ freed, entries }: Inventory, limit: number): void {
   freed.drop(count);
 }
 
+/** @returns the number of messages that it took */
 function encodeFresh(
   inventory: Inventory,
   batch: Batch,
@@ -59,7 +60,7 @@ function encodeFresh(
   written: Message[],
   limit: number,
   end: number,
-): void {
+): number {
   const { fresh } = inventory;
   const most = Math.min(fresh.length, limit);
   let count = 0;
@@ -69,9 +70,11 @@ function encodeFresh(
     inventory.processed(message);
   }
   fresh.drop(count);
+  return count;
 }
 
-function encodeChanged(inventory: Inventory, batch: Batch, segment: Segment, limit: number, end: number): void {
+/** @returns the number of entries that it took */
+function encodeChanged(inventory: Inventory, batch: Batch, segment: Segment, limit: number, end: number): number {
   const { changed, entries } = inventory;
   const most = Math.min(changed.length, limit);
   let count = 0;
@@ -83,6 +86,7 @@ function encodeChanged(inventory: Inventory, batch: Batch, segment: Segment, lim
     else encodeEntry(inventory, batch, segment, number);
   }
   changed.drop(count);
+  return count;
 }
 
 /** @returns false when the message is not written: it left the store, is in the log already, or its body is lost */

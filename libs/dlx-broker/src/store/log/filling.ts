@@ -127,8 +127,10 @@ export class Filling {
       for (const { queue, change } of this.#changes.splice(0, changes)) batch.topology(queue, plainOf(change));
       if (this.#changes.length > 0) return false;
     }
-    if (!encodeSome(this.parts.inventory, batch, segment, written, limit)) return false;
-    this.compaction.copy(batch, segment, limit);
+    const left = encodeSome(this.parts.inventory, batch, segment, written, limit);
+    if (left === undefined) return false;
+    // However many changes each batch has, the compaction goes on.
+    this.compaction.copy(batch, segment, Math.max(left, Math.ceil(limit / 4)));
     return true;
   }
 
