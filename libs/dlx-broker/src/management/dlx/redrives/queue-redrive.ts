@@ -30,6 +30,9 @@ const shortestTick = 10;
  */
 const burstTime = 100;
 
+/** The most moved messages that the journal has not stored. They are objects, and their number decides how long collections of garbage take. */
+const mostUnstored = 4_096;
+
 /** The most messages examined and moved in one turn of the event loop, and its most milliseconds. */
 const inOneGo = { scanned: 4_096, moved: 512, milliseconds: 4 };
 
@@ -147,7 +150,8 @@ export class QueueRedrive extends Redrive {
     this.#noteEdits();
     if (this.#group.isDone && this.#at < this.groups.length - 1) this.#at++;
     if (this.#isFinished) return this.#finish();
-    const due = pacing.rate === Infinity ? now : Math.max(now + shortestTick, pacing.next);
+    const isAtOnce = pacing.rate === Infinity && this.#unstored < mostUnstored;
+    const due = isAtOnce ? now : Math.max(now + shortestTick, pacing.next);
     this.#parts.clock.wakeAt(Math.max(due, batches?.next ?? now), this.#tick);
   }
 
@@ -160,7 +164,7 @@ export class QueueRedrive extends Redrive {
   /** Moves one batch of the present group, with one commit of the journal. */
   #move(now: number): void {
     const { selection, missing } = this.#group;
-    let left = Math.min(this.allowed(now), inOneGo.moved, this.#missing, missing);
+    let left = Math.min(this.allowed(now), inOneGo.moved, mostUnstored - this.#unstored, this.#missing, missing);
     let looks = inOneGo.scanned;
     // An edit may take milliseconds, so the time is looked at after each.
     const batch = this.order.edit === undefined ? 16 : 1;

@@ -108,29 +108,35 @@ function settle(channel: Channel, queue: string, how: string, count: number): nu
   return acked;
 }
 
+/** A journal that stores nothing before its waiters are called. */
+function slowJournal() {
+  const waiting: (() => void)[] = [];
+  const commits: string[][] = [];
+  let moves: string[] = [];
+  let sequence = 0;
+  const journal: Journal = {
+    get sequence() {
+      return sequence;
+    },
+    refuses: () => false,
+    changed: nothing,
+    enqueued: ({ name }) => void (sequence++, moves.push(`+${name}`)),
+    delivered: nothing,
+    returned: nothing,
+    died: nothing,
+    settled: ({ name }) => void (sequence++, moves.push(`-${name}`)),
+    commit: (synced) => {
+      if (moves.length > 0) commits.push(moves);
+      moves = [];
+      if (synced !== undefined) waiting.push(synced);
+    },
+  };
+  return { journal, waiting, commits };
+}
+
 describe('with a journal', () => {
   it('a redrive is completed when the journal has all that moved, and a batch is one commit', () => {
-    const waiting: (() => void)[] = [];
-    let moves: string[] = [];
-    const commits: string[][] = [];
-    let sequence = 0;
-    const journal: Journal = {
-      get sequence() {
-        return sequence;
-      },
-      refuses: () => false,
-      changed: nothing,
-      enqueued: ({ name }) => void (sequence++, moves.push(`+${name}`)),
-      delivered: nothing,
-      returned: nothing,
-      died: nothing,
-      settled: ({ name }) => void (sequence++, moves.push(`-${name}`)),
-      commit: (synced) => {
-        if (moves.length > 0) commits.push(moves);
-        moves = [];
-        if (synced !== undefined) waiting.push(synced);
-      },
-    };
+    const { journal, waiting, commits } = slowJournal();
     const { clock, channel, depth, redrive } = arrange(journal);
     for (let number = 0; number < 3; number++) channel.publish('', 'dead', { deliveryMode: 2 }, Buffer.from('x'));
     commits.length = 0;
@@ -139,6 +145,19 @@ describe('with a journal', () => {
     expect([depth('work'), task.counts.moved, task.state]).toEqual([3, 3, 'running']);
     expect(commits).toEqual([['-dead', '+work', '-dead', '+work', '-dead', '+work']]);
     for (const synced of waiting.splice(0)) synced();
+    expect(task.state).toBe('completed');
+  });
+
+  it('a redrive without a rate waits for the journal when a few thousand messages have moved', () => {
+    const { journal, waiting } = slowJournal();
+    const { clock, channel, redrive } = arrange(journal);
+    for (let number = 0; number < 9_000; number++) channel.publish('', 'dead', { deliveryMode: 2 }, Buffer.from('x'));
+    const task = redrive({ to: { exchange: '', routingKey: 'work' }, rate: Infinity });
+    for (const moved of [4_096, 8_192, 9_000]) {
+      clock.advance(1_000);
+      expect([task.counts.moved, task.state]).toEqual([moved, 'running']);
+      for (const synced of waiting.splice(0)) synced();
+    }
     expect(task.state).toBe('completed');
   });
 });
