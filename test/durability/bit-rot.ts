@@ -24,33 +24,52 @@ export interface Closed {
   readonly now: number;
 }
 
-/** A harness with much in it, which is kept and then closed. */
+/** A harness with much in it, which is kept and then closed. The second of its processes started as after a crash. */
 export async function closedStore(seed: number, segment: number): Promise<Closed> {
-  const clock = new ManualClock();
   const ledger = new Ledger();
-  const disk = new FakeDisk();
+  const first = await live({ disk: new FakeDisk(), ledger, seed, segment, now: new ManualClock().now(), number: 1 });
+  const again = new Ledger(ledger.safe);
+  again.suspect();
+  const { disk, now } = await live({ ...first, ledger: again, seed: seed + 1, segment });
+  return { disk, state: again.safe, now };
+}
+
+interface Life {
+  readonly disk: FakeDisk;
+  readonly ledger: Ledger;
+  readonly seed: number;
+  readonly segment: number;
+  readonly now: number;
+  /** Of its first message; above 1 after a crash. */
+  readonly number: number;
+}
+
+async function live({ disk, ledger, seed, segment, now, number }: Life) {
+  const clock = new ManualClock(now);
   disk.isManual = false;
   const journal = await DiskJournal.open(disk, {
     segment,
     memory: 0,
     longestHint: 10,
     now: () => clock.now(),
+    afterCrash: number > 1,
   });
   const broker = new Broker({ ...lent(clock), journal: new Both(ledger, journal) });
   journal.restore(broker);
   const workload = new Workload(broker, {
     random: new Random(seed),
     clock,
+    firstNumber: number,
     confirmed: () => undefined,
     weights: { publish: 80, wait: 0.5, purge: 0, delete: 0.2, get: 6, withdraw: 0 },
   });
-  for (let step = 0; step < 400; step++) {
+  for (let step = 0; step < 200; step++) {
     workload.step();
     if (step % 4 === 0) await journal.flush();
   }
   await journal.close();
   ledger.becameSafe(ledger.committed);
-  return { disk: disk.copy(), state: ledger.safe, now: clock.now() };
+  return { disk: disk.copy(), now: clock.now(), number: workload.nextNumber };
 }
 
 /** The result of opening a damaged store. */
@@ -65,6 +84,8 @@ export interface Rotten {
   readonly wrong: readonly string[];
   /** Messages that no queue had any more. */
   readonly revived: number;
+  /** Messages that were delivered, or may have been, and that are not flagged redelivered. */
+  readonly unflagged: number;
 }
 
 /** Overwrites bytes of a copy at random, and opens it. */
@@ -101,7 +122,15 @@ export async function look(disk: FakeDisk, { state, now }: Closed, hints: 'use' 
     journal = await DiskJournal.open(disk, { memory: 0, hints, now: () => clock.now() });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return { refused: error.message, missing: new Map(), found: 0, damage: nothing, wrong: [], revived: 0 };
+    return {
+      refused: error.message,
+      missing: new Map(),
+      found: 0,
+      damage: nothing,
+      wrong: [],
+      revived: 0,
+      unflagged: 0,
+    };
   }
   const broker = new Broker({ ...lent(clock), journal, pace: asleep().pace });
   journal.restore(broker);
@@ -109,16 +138,17 @@ export async function look(disk: FakeDisk, { state, now }: Closed, hints: 'use' 
   const wrong: string[] = [];
   let found = 0;
   let revived = 0;
+  let unflagged = 0;
   for (const [place, kept] of state.messages) {
     const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
-    const expected = new Map(
-      [...kept.values()].map(({ position, message }) => [position, message.properties.messageId]),
-    );
-    const meet = ({ position, message }: Entry): void => {
+    const expected = new Map([...kept.values()].map((one) => [one.position, one]));
+    const meet = ({ position, message, returns }: Entry): void => {
       found++;
       const messageId = message.properties.messageId as string;
-      if (expected.get(position) === messageId) expected.delete(position);
+      const should = expected.get(position);
+      if (should?.message.properties.messageId === messageId) expected.delete(position);
       else revived++;
+      if (should !== undefined && (should.returns > 0 || should.delivered) && returns === 0) unflagged++;
       if (!isRight(() => message.body, messageId)) wrong.push(`${messageId} in ${name}`);
     };
     const home = broker.virtualHosts.get(vhost);
@@ -133,7 +163,7 @@ export async function look(disk: FakeDisk, { state, now }: Closed, hints: 'use' 
   }
   const { damage } = journal;
   await journal.close();
-  return { missing, found, damage, wrong, revived };
+  return { missing, found, damage, wrong, revived, unflagged };
 }
 
 /** A body that is reported as lost is not delivered, so it is not wrong. */

@@ -40,6 +40,12 @@ export class Ledger {
     this.#said.push({ change });
   }
 
+  /** A start after a crash, which is a commit of its own. */
+  suspect(): void {
+    this.#said.push({ suspect: true });
+    this.commit();
+  }
+
   enqueued(queue: MessageOwner, entry: Entry): void {
     const isKept = keeps(queue, entry);
     this.#arrived(entry.message.properties.messageId as string, isKept);

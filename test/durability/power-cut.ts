@@ -115,7 +115,9 @@ class Run {
   /** One process, from its start to its end. */
   async #live(disk: FakeDisk, ledger: Ledger): Promise<string | undefined> {
     const random = this.#random;
-    const harness = await this.#open(disk, ledger);
+    const afterCrash = random.chance(0.5);
+    if (afterCrash) ledger.suspect();
+    const harness = await this.#open(disk, ledger, afterCrash);
     this.#clock = harness.clock;
     disk.isManual = true;
     disk.onStep = () => {
@@ -142,12 +144,12 @@ class Run {
       const wrong = wrongIn(harness);
       if (wrong !== undefined) return wrong;
       for (const cut of this.#cuts.splice(0)) {
-        const found = await this.#check(cut);
+        const found = await this.#check(cut, this.points % 4 === 0);
         if (typeof found === 'string') return found;
       }
     }
     this.#number = workload.nextNumber;
-    this.#count({ rows: ledger.forgotten, ...workload.counts });
+    this.#count({ rows: ledger.forgotten, 'lives after a crash': Number(afterCrash), ...workload.counts });
     disk.onStep = () => undefined;
     this.#count(disk.counts);
     return undefined;
@@ -157,30 +159,34 @@ class Run {
     for (const [name, count] of Object.entries(counts)) this.counts[name] = (this.counts[name] ?? 0) + count;
   }
 
-  /** @returns the restored state, or what is wrong with it */
-  async #check({ disk, possible }: Cut): Promise<StoredState | string> {
+  /**
+   * @param afterCrash whether the start knows of the crash, as a real one does: then some states look alike. Without that, what the log
+   *   says about earlier crashes is compared as well
+   * @returns the restored state, or what is wrong with it
+   */
+  async #check({ disk, possible }: Cut, afterCrash = false): Promise<StoredState | string> {
     this.points++;
     const cuts: FakeDisk[] = [];
     // The power may fail again while the store is opened.
     disk.onStep = () => {
       if (this.#random.chance(0.02)) cuts.push(disk.afterPowerCut(this.#random));
     };
-    const found = await this.#matching(disk, possible);
+    const found = await this.#matching(disk, possible, afterCrash);
     disk.onStep = () => undefined;
     for (const again of cuts) {
       this.points++;
-      const second = await this.#matching(again, possible);
+      const second = await this.#matching(again, possible, afterCrash);
       if (typeof second === 'string') return `when opening was cut short: ${second}`;
     }
     return found;
   }
 
-  async #matching(disk: FakeDisk, possible: Possible): Promise<StoredState | string> {
+  async #matching(disk: FakeDisk, possible: Possible, afterCrash: boolean): Promise<StoredState | string> {
     const { found = (each) => each } = this.mutant;
     let is: string;
     let count: number;
     try {
-      const harness = await this.#open(found(disk), undefined);
+      const harness = await this.#open(found(disk), undefined, afterCrash);
       const { places, queues, misplaced } = harness.journal.damage;
       if (places.length + queues.length + misplaced > 0) return `damage: ${JSON.stringify(harness.journal.damage)}`;
       is = describeBroker(harness.broker);
@@ -192,24 +198,24 @@ class Run {
     // The number of messages rules out most states quickly. It rules out all of them if a message dies at once.
     const likely = [...possible.states((state) => state.count === count)];
     const states = likely.length > 0 ? likely : [...possible.states()];
-    const should = states.map((state) => this.#describe(state));
+    const should = states.map((state) => this.#describe(state, afterCrash));
     // The last of equal states: an unacknowledged message looks like a returned one, and is not written again.
-    return states[should.lastIndexOf(is)] ?? this.#all(is, possible);
+    return states[should.lastIndexOf(is)] ?? this.#all(is, possible, afterCrash);
   }
 
-  #all(is: string, possible: Possible): StoredState | string {
+  #all(is: string, possible: Possible, afterCrash: boolean): StoredState | string {
     const states = [...possible.states()];
-    const should = states.map((state) => this.#describe(state));
+    const should = states.map((state) => this.#describe(state, afterCrash));
     return states[should.lastIndexOf(is)] ?? difference(is, should);
   }
 
-  #describe(state: StoredState): string {
+  #describe(state: StoredState, afterCrash: boolean): string {
     const broker = new Broker({ ...lent(new ManualClock(this.#clock.now()), this.#rabbitmq), pace: asleep().pace });
-    state.restore(broker);
+    state.restore(broker, afterCrash);
     return describeBroker(broker);
   }
 
-  async #open(disk: FakeDisk, ledger: Ledger | undefined) {
+  async #open(disk: FakeDisk, ledger: Ledger | undefined, afterCrash: boolean) {
     const { mutant } = this;
     disk.isManual = false;
     const clock = new ManualClock(this.#clock.now());
@@ -225,6 +231,7 @@ class Run {
       hints: ledger === undefined && this.points % 3 === 0 ? 'check' : 'use',
       recordsInTurn: [1, 3, 4_096, 4_096, 4_096, 4_096][this.seed % 6],
       now: () => clock.now(),
+      afterCrash,
     });
     const told = mutant.journal?.(journal) ?? journal;
     const { pace, wake } = asleep();

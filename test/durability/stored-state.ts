@@ -30,6 +30,7 @@ type Returned = Pick<Kept, 'position' | 'returns' | 'failures' | 'due'>;
 /** One operation of a journal, with everything read from the engine at that moment. */
 export type Said =
   | { readonly change: TopologyChange }
+  | { readonly suspect: true }
   | { readonly place: string; readonly id: number; readonly is: Kept | undefined }
   | { readonly place: string; readonly id: number; readonly delivered: true }
   | { readonly place: string; readonly id: number; readonly death: RetainedDeath }
@@ -61,6 +62,7 @@ export class StoredState {
   apply(said: readonly Said[]): void {
     for (const one of said) {
       if ('change' in one) this.#changed(one.change);
+      else if ('suspect' in one) this.#suspect();
       else if ('is' in one) this.#put(one.place, one.id, one.is);
       else if ('delivered' in one) this.#change(one.place, one.id, { delivered: true });
       else if ('death' in one) this.#moved(one.place, one.id, { death: one.death });
@@ -82,6 +84,18 @@ export class StoredState {
         if (queue !== undefined) refill(home, queue, [...messages.values()], afterCrash);
       }
     });
+  }
+
+  /** The process before crashed: each message of a classic queue may have been delivered. */
+  #suspect(): void {
+    const classic = new Set<string>();
+    for (const added of this.topology.all())
+      if (added.kind === 'queue' && added.details.type === 'classic')
+        classic.add(DurableTopology.placeOf(added.vhost, added.name));
+    for (const [place, messages] of this.messages) {
+      if (!classic.has(place)) continue;
+      for (const [id, kept] of messages) if (kept.returns === 0) messages.set(id, { ...kept, returns: 1, failures: 1 });
+    }
   }
 
   #changed(change: TopologyChange): void {

@@ -12,8 +12,8 @@ import { Workload } from './workload.js';
 
 /** Commands that free or share messages, which are more frequent here. */
 const weights = { publish: 60, redrive: 10, delete: 2, reject: 14, policy: 0.5, operate: 12 };
-/** Restarts of a program. */
-const lives = 2;
+/** Processes of a program, one after the other: the second one starts as after a crash. */
+const lives = 3;
 
 export interface Programs {
   /** Counts over all programs. */
@@ -63,9 +63,10 @@ class Pair {
     let firstNumber = 1;
     for (let life = 0; life < lives; life++) {
       const seed = this.seed * lives + life;
+      const afterCrash = life === 1;
       const sides = [
-        await open(disks[0], { ...options, rows: true, mutant: this.mutant }, { now, seed, firstNumber }),
-        await open(disks[1], { ...options, rows: false, mutant: undefined }, { now, seed, firstNumber }),
+        await open(disks[0], { ...options, rows: true, mutant: this.mutant }, { now, afterCrash, seed, firstNumber }),
+        await open(disks[1], { ...options, rows: false, mutant: undefined }, { now, afterCrash, seed, firstNumber }),
       ] as const;
       const wrong = differenceOf(sides) ?? (await this.#live(sides, steps));
       if (wrong !== undefined) return wrong;
@@ -105,15 +106,20 @@ interface SideOptions {
 
 interface Start {
   readonly now: number;
+  readonly afterCrash: boolean;
   readonly seed: number;
   readonly firstNumber: number;
 }
 
-async function open(disk: FakeDisk, { segment, memory, rows, mutant }: SideOptions, { now, seed, firstNumber }: Start) {
+async function open(
+  disk: FakeDisk,
+  { segment, memory, rows, mutant }: SideOptions,
+  { now, afterCrash, seed, firstNumber }: Start,
+) {
   disk.isManual = false;
   const clock = new ManualClock(now);
   const usual = { slack: 0, factor: 1.2, longestHint: 10, diskFree: 0, now: () => clock.now() };
-  const journal = await DiskJournal.open(disk, { ...usual, segment, memory, rows });
+  const journal = await DiskJournal.open(disk, { ...usual, segment, memory, rows, afterCrash });
   let made = 0;
   if (journal.rows !== undefined) {
     const forget = journal.rows.forget.bind(journal.rows);

@@ -11,10 +11,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { listen } from '../../../../test/harnesses/listener.js';
 import { Broker } from '../broker/index.js';
 import { CountedNames } from '../testing/counted-names.js';
 import { ManualClock } from '../testing/manual-clock.js';
+import { NodeDisk } from './log/node-disk.js';
 import { type Data, editData, openData } from './open-data.js';
 
 let directory: string;
@@ -100,6 +102,41 @@ describe('the mark of a directory that is in use', () => {
     const data = await openData(directory);
     await data.restore(freshBroker(data));
     await data.close();
+    expect(isMarked()).toBe(false);
+  });
+
+  it('stays when the disk was too full at the close for a note of what may have been delivered', async () => {
+    const first = await openData(directory, { diskFree: 0 });
+    const broker = freshBroker(first);
+    await first.restore(broker);
+    const { channel } = listen(broker);
+    channel.declareQueue('q', { durable: true });
+    channel.publish('', 'q', { deliveryMode: 2 }, Buffer.from('x'));
+    await first.journal.flush();
+    await first.close();
+    writeFileSync(join(directory, 'in-use'), '');
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    const opened = NodeDisk.prototype.open;
+    vi.spyOn(NodeDisk.prototype, 'open').mockImplementation(async function (this: NodeDisk, name, how) {
+      const file = await opened.call(this, name, how);
+      if (name.endsWith('.log')) file.write = () => Promise.reject(full);
+      return file;
+    });
+    const crashed = await openData(directory, { diskFree: 0 });
+    await crashed.restore(freshBroker(crashed));
+    await crashed.close();
+    vi.restoreAllMocks();
+    expect(isMarked()).toBe(true);
+    const again = await openData(directory, { diskFree: 0 });
+    const found = freshBroker(again);
+    await again.restore(found);
+    const returns: number[] = [];
+    found
+      .virtualHost('/')
+      .queues.get('q')
+      ?.peek((entry) => void returns.push(entry.returns));
+    expect(returns).toEqual([1]);
+    await again.close();
     expect(isMarked()).toBe(false);
   });
 });

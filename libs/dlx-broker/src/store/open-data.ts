@@ -207,13 +207,13 @@ async function noteUse(disk: NodeDisk, names: readonly string[]): Promise<void> 
   }
 }
 
-/** Releases the lock even when the disk has failed. @param closed called when everything is on disk */
+/** Releases the lock even when the disk has failed. @param closed called when everything is in the log */
 const closing =
   (journal: DiskJournal, lock: DirectoryLock | undefined, closed = () => {}) =>
   async (): Promise<void> => {
     try {
       await journal.close();
-      if (!journal.hasFailed) closed();
+      if (!journal.hasFailed && journal.isWritten) closed();
     } finally {
       lock?.release();
     }

@@ -198,11 +198,15 @@ export class Batch {
     numbers.drop(taken);
   }
 
-  /** @param queue the number in the store of the queue that the change declares; 0 if it declares none */
-  topology(queue: number, change: Plain): void {
+  /**
+   * @param queue the number in the store of the queue that the change declares; 0 if it declares none
+   * @param suspectBelow see {@link Declared.suspectBelow}; programs that do not know it read the record without it
+   */
+  topology(queue: number, change: Plain, suspectBelow = 0): void {
     const start = this.#open(recordTypes.topology);
     this.#sink.varint(queue);
     writePlain(this.#sink, change);
+    if (suspectBelow > 0) this.#sink.varint(suspectBelow);
     this.#close(start);
   }
 

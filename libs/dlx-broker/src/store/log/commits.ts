@@ -70,8 +70,8 @@ export class Commits {
   /** A batch is encoded, and not durable yet. */
   #isInFlight = false;
   #isScheduled = false;
-  /** A batch is to be written even if it has no records, so that segments can be deleted. */
-  #isFreeing = false;
+  /** The next batch is written even if it has no records. */
+  #isWanted = false;
   #isClosed = false;
   readonly #idle: (() => void)[] = [];
   /** Without it the writer would keep the async context of a publisher, and with that the data of a request. */
@@ -96,6 +96,11 @@ export class Commits {
     parts.space.onExhausted = () => this.#wakeIdle();
   }
 
+  /** Whether the log has every change. */
+  get isWritten(): boolean {
+    return !this.#isTorn && !this.#isWanted && !this.#filling.hasChanges && this.#parts.inventory.isWritten;
+  }
+
   changed(queue: number, change: TopologyChange): void {
     this.#filling.changed(queue, change);
   }
@@ -116,8 +121,13 @@ export class Commits {
   /** Entries were dropped without a record: the next batch deletes the segments that are no longer needed. */
   freeSegments(): void {
     if (this.failure !== undefined || this.#isClosed) return;
-    this.#isFreeing = true;
+    this.#isWanted = true;
     this.#schedule();
+  }
+
+  /** The next commit writes a batch even if nothing has changed: the first batch has a checkpoint. */
+  writeCheckpoint(): void {
+    this.#isWanted = true;
   }
 
   measure(): void {
@@ -172,7 +182,7 @@ export class Commits {
 
   get #hasWork(): boolean {
     if (this.#filling.isOn || this.#filling.hasChanges) return true;
-    return !this.#parts.inventory.isWritten || this.#compaction.isReady || this.#isFreeing;
+    return !this.#parts.inventory.isWritten || this.#compaction.isReady || this.#isWanted;
   }
 
   /** All changes of this turn of the event loop go into one batch. */
@@ -258,9 +268,9 @@ export class Commits {
     this.#waiter = this.#nextWaiter;
     this.#nextWaiter = undefined;
     this.#isInFlight = true;
-    const isWanted = this.#batch.length > 0 || isLast || this.#isFreeing;
-    this.#isFreeing = false;
-    if (!isWanted) return 'nothing';
+    const isWritten = this.#batch.length > 0 || isLast || this.#isWanted;
+    this.#isWanted = false;
+    if (!isWritten) return 'nothing';
     const dead = this.#deadSegments(segment);
     if (dead.length > 0 || this.#batch.hasCheckpoint) this.#batch.oldest(this.#oldestWithout(dead));
     this.#batch.commit(this.#parts.now());

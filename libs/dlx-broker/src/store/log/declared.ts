@@ -25,10 +25,13 @@ export class Declared {
   readonly #topology = new DurableTopology();
   readonly #numbers = new Map<string, number>();
   readonly #places = new Map<number, QueuePlace>();
+  /** Of a queue that had messages at the start after a crash: the position from which on its messages came later. */
+  #suspects = new Map<number, number>();
   #next = 1;
   /** The state before the checkpoint that is being replayed. */
   #before: ReadonlyMap<number, QueuePlace> | undefined;
   #topologyBefore: DurableTopology | undefined;
+  #suspectsBefore: ReadonlyMap<number, number> | undefined;
 
   /** The number of a queue; undefined for a queue that is not durable (rule L1). */
   numberOf(vhost: string, name: string): number | undefined {
@@ -37,6 +40,17 @@ export class Declared {
 
   placeOf(number: number): QueuePlace | undefined {
     return this.#places.get(number);
+  }
+
+  /** Messages of a queue at positions below may have been delivered before a crash; 0 for none. */
+  suspectBelow(queue: number): number {
+    return this.#suspects.get(queue) ?? 0;
+  }
+
+  /** Sets {@link suspectBelow}. The next checkpoint has it. */
+  suspect(queue: number, below: number): void {
+    if (below > 0) this.#suspects.set(queue, below);
+    else this.#suspects.delete(queue);
   }
 
   queues(): IterableIterator<[number, QueuePlace]> {
@@ -88,8 +102,10 @@ export class Declared {
       else if (added.kind === 'binding' && added.vhost === vhost && leadsTo(added.details, from))
         renamed.push({ ...added, details: { ...added.details, destination: to } });
     }
+    const suspectBelow = this.suspectBelow(number);
     this.change({ kind: 'queue', change: 'removed', vhost, name: from });
     for (const added of renamed) this.change(added, added.kind === 'queue' ? number : undefined);
+    this.suspect(number, suspectBelow);
     return true;
   }
 
@@ -97,6 +113,8 @@ export class Declared {
   begin(): void {
     this.#before ??= new Map(this.#places);
     this.#topologyBefore ??= this.#topology.copy();
+    this.#suspectsBefore ??= this.#suspects;
+    this.#suspects = new Map();
     this.#topology.clear();
     this.#numbers.clear();
     this.#places.clear();
@@ -108,10 +126,11 @@ export class Declared {
    * @returns the numbers of deleted queues
    */
   complete(isDamaged: boolean): readonly number[] {
-    const [before, topology] = [this.#before, this.#topologyBefore];
+    const [before, topology, suspects] = [this.#before, this.#topologyBefore, this.#suspectsBefore];
     if (before === undefined || topology === undefined) return [];
     this.#before = undefined;
     this.#topologyBefore = undefined;
+    this.#suspectsBefore = undefined;
     if (isDamaged) {
       const numbers = new Map(
         [...before].map(([number, { vhost, name }]) => [DurableTopology.placeOf(vhost, name), number]),
@@ -119,7 +138,9 @@ export class Declared {
       for (const added of topology.all()) {
         if (this.#topology.has(added)) continue;
         const owner = ownerOf(added);
-        this.change(added, owner && numbers.get(DurableTopology.placeOf(owner.vhost, owner.name)));
+        const number = owner && numbers.get(DurableTopology.placeOf(owner.vhost, owner.name));
+        this.change(added, number);
+        if (number !== undefined) this.suspect(number, suspects?.get(number) ?? 0);
       }
     }
     return [...before.keys()].filter((number) => !this.#places.has(number));
@@ -132,7 +153,8 @@ export class Declared {
   *writing(batch: Batch): Generator<void, undefined> {
     batch.checkpoint();
     for (const added of this.#topology.all()) {
-      batch.topology(this.numberFor(added), plainOf(added));
+      const number = this.numberFor(added);
+      batch.topology(number, plainOf(added), this.suspectBelow(number));
       yield;
     }
   }
@@ -193,6 +215,7 @@ export class Declared {
       if (number === undefined) continue;
       this.#numbers.delete(place);
       this.#places.delete(number);
+      this.#suspects.delete(number);
       numbers.push(number);
     }
     return numbers;

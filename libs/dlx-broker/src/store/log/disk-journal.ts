@@ -168,6 +168,11 @@ export class DiskJournal implements Journal {
     return this.#commits.failure !== undefined;
   }
 
+  /** Whether the log has every change. After a close it lacks some if the disk was full. */
+  get isWritten(): boolean {
+    return this.#commits.isWritten;
+  }
+
   /** Measures how long batches take from now on. */
   measure(): void {
     this.#commits.measure();
@@ -216,6 +221,7 @@ export class DiskJournal implements Journal {
       recovered.inventory.restored(number, entry, isChanged, isShortened);
     });
     yield* this.#restorer.restoring(broker);
+    if (this.#restorer.hasSuspects) this.#commits.writeCheckpoint();
     this.#restorer = undefined;
   }
 

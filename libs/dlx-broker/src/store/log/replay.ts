@@ -128,7 +128,7 @@ export class Replay {
         if (source.at < end) this.oldest = source.varint();
         return;
       case recordTypes.topology:
-        return this.#topology(source);
+        return this.#topology(source, end);
       case recordTypes.checkpoint:
         this.oldest = 0; // a program that does not name it may have written the checkpoint
         return this.declared.begin();
@@ -197,7 +197,7 @@ export class Replay {
     if (bits === 0 || source === undefined) return this.#plainEntry(number);
     const deadline = (bits & entryBits.deadline) === 0 ? 0 : source.double();
     this.deadlines.set(number, deadline);
-    this.#returned(number, (bits & entryBits.returns) === 0 ? 0 : source.varint());
+    this.returned(number, (bits & entryBits.returns) === 0 ? 0 : source.varint());
     note(this.failures, number, (bits & entryBits.failures) === 0 ? undefined : source.varint());
     note(this.inventory.orders, number, (bits & entryBits.order) === 0 ? undefined : source.varint());
     note(this.due, number, (bits & entryBits.due) === 0 ? undefined : source.double());
@@ -217,7 +217,7 @@ export class Replay {
     this.inventory.entries.flags.set(number, Flag.Live | Flag.Stored);
   }
 
-  #returned(number: number, returns: number): void {
+  returned(number: number, returns: number): void {
     if (returns > 0) this.hasReturns = true;
     this.returns.set(number, returns);
   }
@@ -230,11 +230,12 @@ export class Replay {
     }
   }
 
-  #topology(source: ByteSource): void {
+  #topology(source: ByteSource, end: number): void {
     const number = source.varint();
     const change = readPlain(source) as unknown as TopologyChange;
     for (const gone of this.declared.change(change, number || undefined)) this.removed.add(gone);
     if (number !== 0) this.removed.delete(number);
+    if (source.at < end) this.declared.suspect(number, source.varint());
   }
 
   #commit(source: ByteSource): void {

@@ -1,7 +1,7 @@
 import { type Broker, type Clock, type MessageOwner, inRestoreOrder } from '../../broker/index.js';
 import { type Message, messageOf, noBody } from '../../message/index.js';
 import { type Entry, Flag } from './entry-table.js';
-import { chosen, sorting } from './in-turns.js';
+import { chosen, isTurnOver, sorting } from './in-turns.js';
 import type { Recovered } from './recover.js';
 import { slotOf } from './slot.js';
 
@@ -14,6 +14,8 @@ export class MessageRestorer {
   current = 0;
   #isChanged = false;
   #isShortened = false;
+  /** The log does not say yet which messages are suspect. */
+  hasSuspects = false;
   /** Messages in several queues. */
   readonly #shared = new Map<number, Message>();
   #placed = 0;
@@ -46,6 +48,7 @@ export class MessageRestorer {
     const isHeld = (number: number): boolean => (flags.get(number) & Flag.Unacked) !== 0;
     const numbers = yield* inventory.entries.numbersOf(number);
     const ordered = yield* sorting(numbers, (number) => replay.positions.get(number));
+    yield* this.#suspecting(queue, number, ordered);
     const { deaths } = inventory;
     const held = yield* chosen(ordered, (number) => isHeld(number) && !deaths.has(number));
     if (!replay.hasReturns && deaths.size === 0 && held.length === 0)
@@ -63,6 +66,26 @@ export class MessageRestorer {
     const inOrder = isBehind && queue.declared.type === 'classic';
     for (const part of [...inRestoreOrder(queue.declared, { fresh, returned, held }), dead])
       yield* this.#placing(queue, part, clock, inOrder);
+  }
+
+  /**
+   * A message that may have been delivered before a crash counts as returned once, also after further starts: the log has the position
+   * up to which that is so. Later messages never get such a position, because positions go on behind the last message.
+   */
+  *#suspecting(queue: MessageOwner, number: number, ordered: Uint32Array): Generator<void, undefined> {
+    const { replay, declared } = this.recovered;
+    const last = ordered.at(-1);
+    const end = last === undefined ? 0 : replay.positions.get(last) + 1;
+    const below = declared.suspectBelow(number);
+    let count = 0;
+    for (const entry of ordered) {
+      if (replay.positions.get(entry) >= below) break;
+      if (replay.returns.get(entry) === 0) replay.returned(entry, 1);
+      if (isTurnOver(++count)) yield;
+    }
+    const isSuspect = this.afterCrash && queue.declared.type === 'classic';
+    declared.suspect(number, isSuspect ? end : Math.min(below, end));
+    if (isSuspect && end > 0) this.hasSuspects = true;
   }
 
   *#placing(queue: MessageOwner, numbers: Uint32Array, clock: Clock, inOrder: boolean): Generator<void, undefined> {
@@ -91,7 +114,7 @@ export class MessageRestorer {
         inOrder,
       };
       this.current = number;
-      this.#isChanged = delivered || (suspect && returns === 0);
+      this.#isChanged = delivered;
       this.#isShortened = latest < deadline;
       const entry = queue.restore(this.#message(inventory.entries.message.get(number)), place, now);
       if (this.current !== 0) this.link(entry);
