@@ -7,12 +7,10 @@ import {
   readTableBody,
 } from '../../message/index.js';
 import type { Head, Metadata } from './metadata.js';
-import { Differs, TableKind, TextKind, uuidLength } from './metadata-delta.js';
+import { Differs, TableKind, TextKind, uuidDigits, uuidLength } from './metadata-delta.js';
 
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** The positions of the digits in a UUID, two for each byte. */
-const uuidDigits: readonly number[] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const hex = Buffer.from('0123456789abcdef');
 
 /** Reads what a {@link DeltaWriter} wrote. */

@@ -41,6 +41,8 @@ export const enum TableKind {
 const maxTimestamp = 2 ** 51;
 const dashes: readonly number[] = [8, 13, 18, 23];
 export const uuidLength = 36;
+/** The positions of the digits in a UUID, two for each byte. */
+export const uuidDigits: readonly number[] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
 /** Writes the metadata of messages as their differences from the metadata of a message that is alike, the head. */
 export class DeltaWriter extends ByteWriter {
@@ -119,8 +121,7 @@ export class DeltaWriter extends ByteWriter {
     for (const dash of dashes) if (text.charCodeAt(dash) !== 45) return false;
     const start = this.at;
     this.octet(TextKind.Uuid);
-    for (let index = 0; index < uuidLength; index += 2) {
-      if (text.charCodeAt(index) === 45) index++;
+    for (const index of uuidDigits) {
       const byte = (nibble(text.charCodeAt(index)) << 4) | nibble(text.charCodeAt(index + 1));
       if (byte < 0) {
         this.at = start;

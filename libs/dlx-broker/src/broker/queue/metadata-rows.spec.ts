@@ -44,6 +44,7 @@ const texts = fc.oneof(
   fc.constantFrom('', '\udc80', 'a\ud800', 'é', 'x'.repeat(253), 'x'.repeat(254), 'x'.repeat(255), 'X'.repeat(36)),
   uuids.map((uuid) => uuid.toUpperCase()),
   uuids.map((uuid) => `${uuid.slice(0, 35)}g`),
+  uuids.map((uuid) => `-${uuid.slice(1, 3)}-${uuid.slice(4)}`), // dashes more than a UUID has
 );
 const times = fc.oneof(
   fc.integer({ min: 1_700_000_000, max: 1_700_000_999 }),
