@@ -50,8 +50,8 @@ export interface AmqpConnection {
    */
   openChannel(events: ChannelEvents, done?: Done): AmqpChannel;
   /**
-   * Calls back once, before the output of this turn is sent, and before the next method that the server answers; never if the
-   * connection is closed. @param act does not throw
+   * Calls back once: before the output of this turn is sent, or, if that is earlier, before the next method that the server answers. The
+   * connection may be closed by then. @param act does not throw
    */
   atEndOfTurn(act: () => void): void;
   /**

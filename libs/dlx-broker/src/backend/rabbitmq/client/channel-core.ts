@@ -43,6 +43,7 @@ export class ChannelCore {
   /** See {@link AmqpChannel.close}. */
   close(done: Done = () => undefined): void {
     if (this.#state !== 'open') return done(this.#failure);
+    this.connection.endTurn();
     this.#state = 'closing';
     this.#closed = done;
     methods.writeChannelClose(this.to, this.number, 200, 'closed by the client', 0, 0);

@@ -222,6 +222,19 @@ describe('a consumer', () => {
     expect([queue().length, queue().bytesUnacked]).toEqual([0, 0]);
   });
 
+  it('settles it before its channel is closed', async () => {
+    const { channel, connection, settle, server } = await opened();
+    const queue = () => server.broker.virtualHosts.get('/')!.queues.get('q')!;
+    channel.declareQueue('q', {}, () => undefined);
+    channel.consume('q', {}, keeping().events, () => undefined);
+    channel.publish('', 'q', {}, Buffer.from('x'));
+    await settle();
+    connection.atEndOfTurn(() => channel.ack(1));
+    channel.close();
+    await settle();
+    expect([queue().length, queue().bytesUnacked]).toEqual([0, 0]);
+  });
+
   it('settles it before the server answers what is asked after it, also on another channel', async () => {
     const { channel, connection, settle, seen } = await opened();
     const { events, deliveries } = keeping();
