@@ -6,9 +6,9 @@ import { MessageTable } from './message-table.js';
 import { Segments } from './segment.js';
 import { slotOf } from './slot.js';
 
-function arrange() {
+function arrange(firstPlace?: number) {
   const messages = new MessageTable();
-  const bodies = new Bodies(messages, new Segments(), 1_000_000);
+  const bodies = new Bodies(messages, new Segments(), 1_000_000, firstPlace);
   const add = (): Message => {
     const message = new Message('', 'q', {}, Buffer.alloc(16));
     message.slot = slotOf(messages.add(0));
@@ -48,6 +48,13 @@ describe('the bodies in memory', () => {
     const { bytes } = bodies;
     bodies.release(staying);
     expect([bytes, bodies.bytes]).toEqual([176, 0]);
+  });
+
+  it('leave it also after 2^32 others', () => {
+    const { bodies, add } = arrange(2 ** 32 - 2);
+    const all = Array.from({ length: 5 }, add);
+    for (const message of all) bodies.release(message);
+    expect(bodies.bytes).toBe(0);
   });
 
   it('are paged out from the oldest on, over any gaps', () => {

@@ -41,7 +41,7 @@ export class Bodies {
   /** The number of messages in it. */
   #count = 0;
   /** The place of the oldest one. */
-  #oldest = 1;
+  #oldest: number;
   /** Bytes in memory. */
   bytes = 0;
   /** Called for lost bodies, once for each segment. */
@@ -62,9 +62,13 @@ export class Bodies {
     readonly segments: Segments,
     /** The most bytes of bodies in memory. */
     readonly memory: number,
-  ) {}
+    /** The place of the first body. */
+    firstPlace = 1,
+  ) {
+    this.#oldest = firstPlace;
+  }
 
-  /** Adds a message that has been written. A message that was delivered while its batch was being written is in the ring already. */
+  /** Adds a message that has been written. The body of a message that was delivered while its batch was being written is in memory already. */
   add(message: Message): void {
     if (!message.isLoaded) return this.pageOut(message, message.size);
     const number = numberIn(message.slot);
@@ -205,6 +209,8 @@ export class Bodies {
   }
 
   #push(message: Message): void {
+    // The column has 32 bits, and 0 in it means that the body is not in memory.
+    if ((this.#oldest + this.#loaded.length) >>> 0 === 0) this.#loaded.push(undefined);
     this.messages.cached.set(numberIn(message.slot), this.#oldest + this.#loaded.length);
     this.#loaded.push(message);
   }
