@@ -11,7 +11,7 @@ export * as methods from './methods/index.js';
 export { HeaderWriter } from './properties/header-writer.js';
 export { bodySizeIn, headerPrefix, PropertiesReader, ReceivedProperties } from './properties/received.js';
 export { readTolerantly, UndecodableProperties } from './properties/tolerant.js';
-export { writeProperties } from './properties/write-properties.js';
+export { writeHeaders, writeProperties } from './properties/write-properties.js';
 export { HeaderReader, protocolHeader } from './protocol-header.js';
 export { isMostOfBuffer, UnfinishedBody } from './unfinished-body.js';
 export { WireError } from './wire-error.js';

@@ -6,10 +6,9 @@ import {
   type Notes,
   type Properties,
   writeSortedTable,
-  writeTable,
 } from '../../message/index.js';
 import { ReceivedProperties, maxRemembered } from './received.js';
-import { writeProperties } from './write-properties.js';
+import { writeHeaders, writeProperties } from './write-properties.js';
 
 /** Writes content headers. Remembers the headers of the last dead letter: those of the next one are often the same. */
 export class HeaderWriter {
@@ -27,12 +26,12 @@ export class HeaderWriter {
     if (notes?.areWritten === true) return this.#noted(to, own, notes);
     const bytes = ReceivedProperties.bytesOf(own);
     if (bytes !== undefined) to.raw(bytes, 0, bytes.length);
-    else writeProperties(to, own, own.expiration, own.headers && (() => writeTable(to, own.headers as FieldTable)));
+    else writeProperties(to, own, own.expiration, own.headers && (() => writeHeaders(to, own.headers as FieldTable)));
   }
 
   #noted(to: ByteWriter, own: Properties, notes: Notes): void {
     if (notes.deaths !== undefined) return writeProperties(to, own, undefined, () => this.#dead(to, own, notes));
-    writeProperties(to, own, own.expiration, () => writeTable(to, notes.headers(own) as FieldTable));
+    writeProperties(to, own, own.expiration, () => writeHeaders(to, notes.headers(own) as FieldTable));
   }
 
   /** Writes the headers of a dead letter, sorted by name (rule H12). */

@@ -67,7 +67,8 @@ describe('the properties of a message', () => {
     const bytes = Buffer.concat([Buffer.from([0x20, 0, 0, 0, 0, table.length]), table]);
     const received = new ReceivedProperties(Buffer.from(bytes));
     expect(encoded(received)).toEqual(bytes);
-    expect(encoded({ ...received })).not.toEqual(bytes);
+    // A copy, as the row of a long queue gives it.
+    expect(encoded({ ...received })).toEqual(bytes);
   });
 
   it('are read once as long as they stay the same', () => {

@@ -11,7 +11,7 @@ const contentTypes = new KnownTexts();
 
 /**
  * Properties as a client sent them. They keep their bytes, so that an unchanged header goes out as it came in (rule
- * H4); a changed copy of them is a plain object and has none.
+ * H4); a changed copy of them is a plain object, and only its headers are bytes.
  */
 export class ReceivedProperties implements Properties {
   readonly contentType: string | undefined;

@@ -1,4 +1,4 @@
-import type { ByteWriter, Properties } from '../../message/index.js';
+import { type ByteWriter, type FieldTable, PackedTable, type Properties, writeTable } from '../../message/index.js';
 
 /**
  * Writes property flags and values.
@@ -43,4 +43,11 @@ export function writeProperties(
   if (userId !== undefined) to.shortstr(userId);
   if (appId !== undefined) to.shortstr(appId);
   if (clusterId !== undefined) to.shortstr(clusterId);
+}
+
+/** Writes a table of headers. One that a client sent goes out as it came in (rule H4). */
+export function writeHeaders(to: ByteWriter, headers: FieldTable): void {
+  if (!(headers instanceof PackedTable)) return writeTable(to, headers);
+  to.long(headers.length);
+  to.raw(headers.bytes, headers.start, headers.end);
 }

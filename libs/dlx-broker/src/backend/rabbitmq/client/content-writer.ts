@@ -1,17 +1,11 @@
-import {
-  basicClass,
-  ByteWriter,
-  type FieldTable,
-  PackedTable,
-  type Properties,
-  writeTable,
-} from '../../../message/index.js';
+import { basicClass, ByteWriter, type Properties } from '../../../message/index.js';
 import {
   frameTypes,
   type FrameWriter,
   headerPrefix,
   methods,
   UndecodableProperties,
+  writeHeaders,
   writeProperties,
 } from '../../../wire/index.js';
 import { checkName, checkProperties } from './checks.js';
@@ -65,10 +59,4 @@ function measured(properties: Properties, largest: number): Uint8Array | undefin
 function writeNow(to: ByteWriter, properties: Properties): void {
   const { headers } = properties;
   writeProperties(to, properties, properties.expiration, headers && (() => writeHeaders(to, headers)));
-}
-
-function writeHeaders(to: ByteWriter, headers: FieldTable): void {
-  if (!(headers instanceof PackedTable)) return writeTable(to, headers);
-  to.long(headers.length);
-  to.raw(headers.bytes, headers.start, headers.end);
 }
