@@ -75,7 +75,7 @@ export class DeltaWriter extends ByteWriter {
       differs |= this.#text(Differs.Expiration, known.expiration, own.expiration);
       differs |= this.#text(Differs.Type, known.type, own.type);
       if (own.timestamp !== known.timestamp) differs |= this.#timestamp(known.timestamp, own.timestamp);
-      if (own.headers !== known.headers) differs |= this.#headers(head, own.headers);
+      if (differs < Differs.Unwritable && own.headers !== known.headers) differs |= this.#headers(head, own.headers);
     }
     if (differs > 0 && differs < Differs.Unwritable) {
       this.bytes[start] = differs;

@@ -190,4 +190,10 @@ describe('metadata of rows', () => {
     expect(costOf(rows)).toEqual([300, 0]);
     expect(rows.at(7).own).toMatchObject({ messageId: 'm7', timestamp: 2n ** 63n + 7n });
   });
+
+  it('encode no headers of a message that needs a head in any case', () => {
+    const rows = rowsOf(many((at) => ({ timestamp: 2n ** 63n + BigInt(at), headers: new Map([['a', int32(at)]]) })));
+    expect(rows.heads.filter(({ fields }) => fields.length > 0)).toEqual([]);
+    expect(rows.at(7).own.headers?.get('a')).toEqual(int32(7));
+  });
 });
