@@ -139,6 +139,7 @@ it('they stand above methods of any signature, in any order and number', () => {
       @Ordered<Order>({ key: ({ id }) => id, window: 10 })
       @Idempotent()
       @Idempotent<Order>({ key: (order, context) => order.id + context.queue, ttl: '1d', lease: 5_000 })
+      @Idempotent<{ readonly number: number | null }>({ key: (invoice) => invoice.number })
       [Symbol.iterator](): void {}
     }
     return Base;

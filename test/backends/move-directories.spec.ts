@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -230,5 +230,15 @@ describe('move between data directories', () => {
     await expect(run({ from: to, to: from })).rejects.toThrow(`no queue 'q' in vhost '/' of ${to}`);
     await expect(run({ from, to, vhost: 'v' })).rejects.toThrow(`no virtual host 'v' in ${to}`);
     expect(await idsIn(from)).toEqual(['a']);
+  });
+
+  it('refuses a directory that is not there, on either side, and makes none', async () => {
+    const there = await directoryWith([queue('q')], [message('a')]);
+    const missing = join(folder, 'localhost:5672');
+    const refusal = `${missing} is not there. Nothing was read or written; check the path, or write amqp://HOST:PORT/VHOST`;
+    await expect(run({ from: missing, to: there })).rejects.toThrow(refusal);
+    await expect(run({ from: there, to: missing })).rejects.toThrow(refusal);
+    expect(existsSync(missing)).toBe(false);
+    expect(await idsIn(there)).toEqual(['a']);
   });
 });

@@ -84,7 +84,7 @@ describe('a start that cannot succeed fails after bounded attempts, and names ho
 describe('options of rabbitmq() that are wrong are refused at once', () => {
   it.each<[Partial<Record<string, unknown>>, string]>([
     [{}, "option 'urls' of rabbitmq()"],
-    [{ urls: 'localhost:5672' }, "option 'urls' of rabbitmq() begins with 'localhost:"],
+    [{ urls: 'localhost:5672' }, "option 'urls' of rabbitmq() has no scheme; write 'amqp://host:5672/vhost'"],
     [{ url: 'amqp://h' }, "did you mean 'urls'?"],
     [{ urls: 'amqp://h', credentials: { user: 'a', pass: 'secret' } }, "option 'credentials.password'"],
     [{ urls: 'amqp://h', credentials: { user: 'a', pass: 'secret' } }, "but 'pass': did you mean 'password'?"],
@@ -124,10 +124,14 @@ for (const kind of serverKinds) {
       expect(login).toMatchObject({ name: 'ConnectError', retry: 'never' });
       expect(login.message).toMatch(/ACCESS_REFUSED|refused/);
       expect(login.message).toContain('in 1 attempt ');
+      expect(login.message).toMatch(/; correct the user and the password in option 'urls' or 'credentials'$/);
       expect(login.message).not.toContain('secret');
       url.pathname = '/no-such-vhost';
       const vhost = await startOf({ urls: url.href, startAttempts: 100 });
       expect(vhost).toMatchObject({ name: 'ConnectError', retry: 'never' });
+      expect(vhost.message).toMatch(
+        /; create the virtual host, give the user permissions in it, or correct option 'urls'$/,
+      );
       expect(vhost.message).toContain("virtual host 'no-such-vhost'");
       expect(vhost.message).toContain('in 1 attempt ');
     });

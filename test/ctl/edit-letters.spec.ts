@@ -191,7 +191,7 @@ it('merges a patch into the bodies that a filter chooses, and shows the changes 
   expect(dry.out).toContain('2 would be redriven, 1 left');
   expect(dry.out).toContain('undecodable: the body is no JSON object');
   expect(waiting()).toEqual([3, 0]);
-  expect(await run({}, ...words)).toMatchObject({ code: 65, errors: 'Error: 1 messages stay where they are' });
+  expect(await run({}, ...words)).toMatchObject({ code: 65, errors: 'Error: 1 message stays where it is' });
   expect([...waiting(), queues.get('dead.edited')?.length]).toEqual([1, 2, 2]);
   expect(body()).toBe('{"quantity":7,"id":12345678901234567890,"currency":"EUR"}');
   channel.deleteQueue('dead.edited');

@@ -44,7 +44,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('a command whose re
     ['dead-letters list', ''],
     ['dead-letters list --watch 0.1', ''],
     ['dead-letters redrives', ''],
-    ['definitions --for rabbitmq --without-users', 'dlx-broker: 1 users are left out, with their permissions\n'],
+    ['definitions --for rabbitmq --without-users', 'dlx-broker: 1 user is left out, with its permissions\n'],
     ['data check data', ''],
   ])('%s ends without an error, as SIGPIPE ends other programs', async (words, notice) => {
     expect(await run(words.split(' '))).toEqual({ code: 141, errors: notice });

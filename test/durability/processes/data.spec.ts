@@ -219,7 +219,9 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve -
     const first = serve(directory);
     await first.ready;
     const second = await serve(directory).ended;
-    expect(second.errors).toMatch(/^dlx-broker: the data directory .* is in use by process \d+; stop that one first/);
+    expect(second.errors).toMatch(
+      /^dlx-broker: the data directory .* is in use by process \d+; stop that process first/,
+    );
     expect(second.errors.trim().split('\n')).toHaveLength(1);
     expect(second.code).toBe(2);
     const check = await start('data', 'check', directory).ended;

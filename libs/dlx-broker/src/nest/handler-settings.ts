@@ -59,6 +59,9 @@ export interface HandlerSettings {
   readonly outbox: OutboxLimits | false | undefined;
 }
 
+const isRequired = (decorator: string, setting: string): boolean =>
+  setting === 'exchange' && (decorator === 'DeadLetter' || decorator === 'Bind');
+
 /**
  * @param handler class and method, for errors
  * @throws DlxConfigurationError naming the decorator, the handler and the value
@@ -75,7 +78,11 @@ export function readSettings(contributions: readonly Contribution[], handler: st
       const row = decoratorTable.find((row) => row.decorator === decorator && row.setting === setting);
       checkKnown(decorator, settings, origin);
       if (value === undefined && setting !== 'contract')
-        throw refused(value, nameOf(setting, origin), 'where a value is expected; write one, or leave it out');
+        throw refused(
+          value,
+          nameOf(setting, origin),
+          `where a value is expected; write one${isRequired(decorator, setting) ? '' : ', or leave it out'}`,
+        );
       if (row === undefined) freeOptions[decorator]?.[setting]?.(value, nameOf(setting, origin));
       else put(row.of === 'queue' ? args : consumer, row.becomes, read(row, value, origin), origin);
     }

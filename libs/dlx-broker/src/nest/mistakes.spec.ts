@@ -83,6 +83,11 @@ describe('decorators refuse', () => {
     ['@MaxPriority of 256', () => above(MaxPriority(256)), /256 is not between 1 and 255/],
     ['@Prefetch of a string', () => above(Prefetch(bad('10'))), /'10' is not a whole number/],
     [
+      '@DeadLetter of undefined',
+      () => above(DeadLetter(bad(undefined))),
+      /exchange of @DeadLetter on Orders\.create: undefined where a value is expected; write one$/,
+    ],
+    [
       '@ConsumerPriority of undefined',
       () => above(ConsumerPriority(bad(undefined))),
       /undefined where a value is expected/,
@@ -366,6 +371,11 @@ describe('forRoot refuses', () => {
       /'mine' is the exchange of option 'requests'/,
     ],
     ['notices of nothing', root({ notices: '' }), about('notices', "'' is not the name of an exchange")],
+    [
+      'tracing of true',
+      root({ tracing: true }),
+      /option 'tracing' of DlxBrokerModule \(broker 'default'\): 'boolean' is no tracing, such as dlxTracing\(\)/,
+    ],
     [
       'idempotencyStore of a Map',
       root({ idempotencyStore: new Map() }),

@@ -70,7 +70,7 @@ export const transportChecks = {
   queueRetry: arePolicies,
   circuits: areCircuits,
   random: isFunction,
-  tracing: has('a tracing, such as dlxTracing() of dlx-broker/otel', ...tracingMethods),
+  tracing: has('tracing, such as dlxTracing() of dlx-broker/otel', ...tracingMethods),
   idempotencyStore: checkStore,
   outbox: (value, origin) => void readOutbox(value, origin),
   waitQueueType: isOneOf('classic', 'quorum'),

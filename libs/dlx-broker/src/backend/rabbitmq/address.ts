@@ -33,7 +33,7 @@ export function parseAddress(url: unknown, origin: string): ServerAddress {
   }
   const { protocol, hostname, port, pathname, search, hash } = read;
   const usual = ports[protocol];
-  if (usual === undefined) throw refuse(`begins with '${protocol}//'`);
+  if (usual === undefined) throw refuse(url.includes('://') ? `begins with '${protocol}//'` : 'has no scheme');
   if (hostname === '') throw refuse('names no host');
   if (search !== '' || hash !== '')
     throw refuse(

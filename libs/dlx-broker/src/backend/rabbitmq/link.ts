@@ -303,7 +303,13 @@ export class Link {
 }
 
 /** What to do about a start at which no server was reached; nothing where another error says more. */
-const remedyFor = (failures: readonly Error[]): string =>
-  failures.every((each) => each instanceof ConnectionFailedError && each.reason === 'unreachable')
-    ? "; start the server there, or correct option 'urls'"
-    : '';
+function remedyFor(failures: readonly Error[]): string {
+  const [reason, another] = new Set(failures.map((each) => each instanceof ConnectionFailedError && each.reason));
+  return another === undefined && reason ? (remedies[reason] ?? '') : '';
+}
+
+const remedies: Partial<Record<ConnectFailure, string>> = {
+  unreachable: "; start the server there, or correct option 'urls'",
+  credentials: "; correct the user and the password in option 'urls' or 'credentials'",
+  'virtual host': "; create the virtual host, give the user permissions in it, or correct option 'urls'",
+};

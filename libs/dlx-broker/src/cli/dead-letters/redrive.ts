@@ -96,7 +96,10 @@ export async function redrive(
   }
   // The exit code shows that messages did not move.
   if (state.state !== 'completed') throw new CtlFailure(exit.software, `Error: the redrive is ${state.state}`);
-  if (state.left > 0) throw new CtlFailure(exit.data, `Error: ${state.left} messages stay where they are`);
+  if (state.left > 0) {
+    const stay = state.left === 1 ? '1 message stays where it is' : `${state.left} messages stay where they are`;
+    throw new CtlFailure(exit.data, `Error: ${stay}`);
+  }
 }
 
 /** Draws the progress until the redrive ends, or until an interrupt. @returns the last state */

@@ -52,6 +52,14 @@ describe('definitions for RabbitMQ', () => {
     ]);
   });
 
+  it('count one binding as one', () => {
+    const exchanges = [exchange('later', 'x-delayed-message')];
+    const { notes } = convert({ exchanges, bindings: [binding('later', 'q')], policies: [] });
+    expect(notes).toEqual([
+      "exchange 'later' in vhost '/' is left out with 1 binding: its type x-delayed-message needs a plugin",
+    ]);
+  });
+
   it('leave those of other virtual hosts where they are', () => {
     const other = { ...exchange('later', 'fanout'), vhost: 'other' };
     const bindings = [{ ...binding('later', 'q'), vhost: 'other' }];

@@ -33,7 +33,9 @@ export function forRabbitMq(definitions: Definitions, conversion: Conversion = {
   for (const row of delayed) {
     const count = rowsIn(definitions, 'bindings').filter((each) => touches(each, new Set([placeOf(row)]))).length;
     const why = `its type ${delayedType} needs a plugin`;
-    notes.push(`${shownPlace('exchange', row)} is left out with ${count} bindings: ${why}`);
+    notes.push(
+      `${shownPlace('exchange', row)} is left out with ${count} ${count === 1 ? 'binding' : 'bindings'}: ${why}`,
+    );
   }
   const queues = rowsIn(definitions, 'queues').map((row) => queueOf(row, policies, conversion, notes));
   notes.push(...dangling(exchanges, 'exchange', 'arguments', ['alternate-exchange'], gone));
@@ -99,6 +101,7 @@ const dangling = (
 function usersIn(definitions: Definitions, areLeftOut: boolean): string[] {
   const names = rowsIn(definitions, 'users').map((row) => `'${textOf(row, 'name')}'`);
   if (names.length === 0) return [];
+  if (areLeftOut && names.length === 1) return ['1 user is left out, with its permissions'];
   if (areLeftOut) return [`${names.length} users are left out, with their permissions`];
   return [
     `an import replaces users of these names, with their passwords: ${names.join(', ')} (--without-users leaves them out)`,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   type Broker,
   type Channel,
@@ -34,6 +35,10 @@ class Directory {
   /** @throws Refusal, StoreError */
   static async open(place: DirectoryPlace, note: (line: string) => void, takesMessages: boolean): Promise<Directory> {
     const { directory, vhost, queue } = place;
+    if (!existsSync(directory)) {
+      const remedy = 'check the path, or write amqp://HOST:PORT/VHOST for a server';
+      throw new Refusal(`${directory} is not there. Nothing was read or written; ${remedy}`);
+    }
     // With the real time, the start of the broker would expire messages and leases. A move must change only its own queue.
     let now = (): number => longAgo;
     const clock: Clock = { now: () => now(), wakeAt: () => undefined };

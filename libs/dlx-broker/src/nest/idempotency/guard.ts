@@ -127,7 +127,7 @@ function textOf(key: unknown, { handler }: PlannedHandler): string | undefined {
   if (key === undefined || key === null) return undefined;
   if (typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint') return String(key);
   throw new TypeError(
-    `@Idempotent on ${handler.origin}: the key of a message is a string, but this one is a ${typeof key}`,
+    `@Idempotent on ${handler.origin}: the key of a message is a string or a number, or null for none, but this one is of the type ${typeof key}`,
   );
 }
 

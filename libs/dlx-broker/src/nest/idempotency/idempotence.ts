@@ -4,7 +4,7 @@ import type { IdempotencyStore } from './store.js';
 /** The checked options of {@link Idempotent}. */
 export interface Idempotence {
   /** Returns the key of a message. Messages with one key are duplicates; a message without a key is handled. */
-  readonly key: (data: unknown, context: DlxContext) => string | undefined;
+  readonly key: (data: unknown, context: DlxContext) => string | number | null | undefined;
   /** Milliseconds. */
   readonly ttl: number;
   readonly lease: number;

@@ -169,7 +169,7 @@ function locked(directory: string, { pid }: ProcessIdentity, path: string): Stor
   const [who, remedy] =
     pid === process.pid
       ? ['this very process', 'close the broker that has it, or name another directory']
-      : [`process ${pid}`, 'stop that one first'];
+      : [`process ${pid}`, 'stop that process first'];
   const text = `the data directory ${directory} is in use by ${who}; ${remedy} (its lock is ${path})`;
   return new StoreError('locked', text);
 }
