@@ -1,7 +1,7 @@
 import type { Journal } from '../../libs/dlx-broker/src/broker/index.js';
 import type { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { mutants } from '../durability/mutants.js';
-import type { ConfirmPublisher, Done } from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
+import type { AmqpChannel, ConfirmPublisher, Done } from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
 import type { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
 import { ReturnedError } from '../../libs/dlx-broker/src/backend/rabbitmq/client/errors.js';
 import type { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
@@ -31,30 +31,26 @@ export const bugs: Readonly<Record<string, Bug>> = {
 /** One ack in eight of a process is not sent. */
 function losingAcks(open: OpenConnection): OpenConnection {
   let acks = 0;
-  return (...given) => {
-    const connection = open(...given);
-    const openChannel = connection.openChannel.bind(connection);
-    connection.openChannel = (events, done) => {
-      const channel = openChannel(events, done);
-      const ack = channel.ack.bind(channel);
-      channel.ack = (tag, multiple) => {
-        if (++acks % 8 !== 0) ack(tag, multiple);
-      };
-      return channel;
-    };
-    return connection;
-  };
+  return withAcks(open, (ack) => (tag, multiple) => {
+    if (++acks % 8 !== 0) ack(tag, multiple);
+  });
 }
 
 /** Each ack settles all deliveries before it as well. */
 function ackingAll(open: OpenConnection): OpenConnection {
+  return withAcks(open, (ack) => (tag) => ack(tag, true));
+}
+
+type Ack = AmqpChannel['ack'];
+
+/** Channels have another `ack`. @param other makes it of the right one */
+function withAcks(open: OpenConnection, other: (ack: Ack) => Ack): OpenConnection {
   return (...given) => {
     const connection = open(...given);
     const openChannel = connection.openChannel.bind(connection);
     connection.openChannel = (events, done) => {
       const channel = openChannel(events, done);
-      const ack = channel.ack.bind(channel);
-      channel.ack = (tag) => ack(tag, true);
+      channel.ack = other(channel.ack.bind(channel));
       return channel;
     };
     return connection;
