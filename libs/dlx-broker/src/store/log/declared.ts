@@ -4,6 +4,7 @@ import {
   outlives,
   restoringTopology,
   type TopologyChange,
+  type VirtualHostMetadata,
 } from '../../broker/index.js';
 import { isPredeclared } from '../../message/index.js';
 import { DurableTopology, ownerOf } from '../durable-topology.js';
@@ -179,17 +180,26 @@ export class Declared {
     this.#topology.forgetSome(Infinity);
     yield* restoringTopology(broker, this.#topology.all());
     if (this.#lostRoot) broker.removeVirtualHost(root);
+    else this.#nameRoot(broker.virtualHost(root).metadata);
   }
 
-  /** The first virtual host of every broker was deleted. */
+  /** The first virtual host of every broker was deleted: there are others, and nothing is declared in it. */
   get #lostRoot(): boolean {
     let others = false;
     for (const added of this.#topology.all()) {
-      if (added.kind !== 'vhost') continue;
-      if (added.vhost === root) return false;
-      others = true;
+      if ('vhost' in added && added.vhost === root) return false;
+      others ||= added.kind === 'vhost';
     }
     return others;
+  }
+
+  /**
+   * Adds the first virtual host if the log lacks it, so that the first checkpoint has it: a crash may have come before the first batch of
+   * a new directory was durable.
+   */
+  #nameRoot(details: VirtualHostMetadata): void {
+    const added = { kind: 'vhost', change: 'added', vhost: root, details } as const;
+    if (!this.#topology.has(added)) this.#topology.changed(added);
   }
 
   #assign({ vhost, name }: QueuePlace, number = this.#next): void {
