@@ -74,6 +74,17 @@ describe('encoded and decoded again', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
+  it('copies bytes on both ways: a handler that changes its headers changes those of no other message', () => {
+    const sent = Buffer.from([1, 2]);
+    const table = toFieldTable({ x: sent, a: [sent] });
+    sent[0] = 9;
+    const seen = fromFieldTable(table) as { readonly x: Buffer; readonly a: readonly Buffer[] };
+    expect({ ...seen }).toEqual({ x: Buffer.from([1, 2]), a: [Buffer.from([1, 2])] });
+    seen.x[0] = 9;
+    seen.a[0]![0] = 9;
+    expect({ ...fromFieldTable(table) }).toEqual({ x: Buffer.from([1, 2]), a: [Buffer.from([1, 2])] });
+  });
+
   it('turns timestamps into seconds, decimals into numbers, and int64 into bigints only where needed', () => {
     const table = new Map<string, Field>([
       ['T', { type: 'T', value: 1_700_000_000 }],

@@ -59,6 +59,8 @@ function plainField(field: Field, depth: number): Plain {
       return plainTable(field.value, depth + 1);
     case 'D':
       return field.value.value / 10 ** field.value.scale;
+    case 'x':
+      return copyOf(field.value);
     case 'l':
     case 'T':
       return Number.isSafeInteger(Number(field.value)) ? Number(field.value) : field.value;
@@ -66,6 +68,9 @@ function plainField(field: Field, depth: number): Plain {
       return field.value;
   }
 }
+
+/** Messages share fields. Bytes are copied even from a Buffer, whose own `slice` makes a view. */
+const copyOf = (bytes: Uint8Array): Uint8Array => Uint8Array.prototype.slice.call(bytes);
 
 function tableOf(plain: object, path: string, depth: number, rules: FieldRules): FieldTable {
   const table = new Map<string, Field>();
@@ -121,7 +126,7 @@ function objectField(value: object, path: string, depth: number, rules: FieldRul
       value: Array.from(value, (each, index) => fieldOf(each, `${path}[${index}]`, depth + 1, rules)),
     };
   }
-  if (value instanceof Uint8Array) return { type: 'x', value };
+  if (value instanceof Uint8Array) return { type: 'x', value: copyOf(value) };
   if (value instanceof Map || isPlain(value)) return { type: 'F', value: tableOf(value, path, depth, rules) };
   if (isDate(value)) return dateField(value.getTime(), path, rules);
   throw rules.refuse(path, `is an instance of ${value.constructor.name}, which cannot travel`);
