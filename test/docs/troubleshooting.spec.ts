@@ -13,6 +13,7 @@ import {
   Ttl,
 } from 'dlx-broker';
 import { silentOutbox } from 'dlx-broker/engine';
+import { serve } from 'dlx-broker/server';
 import { DlxTesting } from 'dlx-broker/testing';
 import { createServer } from 'node:net';
 import { lastValueFrom } from 'rxjs';
@@ -214,6 +215,22 @@ describe('The application does not start', () => {
         .replaceAll(String(port), '5672')
         .replace(/\d+\.\d s/, '0.0 s'),
     );
+  });
+
+  it('a refused login', async () => {
+    vi.useRealTimers();
+    const served = await serve({ amqp: { host: '127.0.0.1', port: 0 } });
+    try {
+      const broker = rabbitmq({ urls: `amqp://shop:wrong@127.0.0.1:${served.amqp.port}` });
+      const failure = await start({ options: { broker } }).catch((error: Error) => error);
+      expectShown(
+        `${(failure as Error).name}: ${(failure as Error).message}`
+          .replaceAll(String(served.amqp.port), '5672')
+          .replace(/\d+\.\d s/, '0.0 s'),
+      );
+    } finally {
+      await served.close();
+    }
   });
 });
 

@@ -169,7 +169,7 @@ export class Link {
     const isPermanent = failures.every((each) => each instanceof ConnectionFailedError && permanent.has(each.reason));
     if (!this.#wasReady && (isPermanent || attempt >= this.options.startAttempts)) {
       const seconds = ((this.host.clock.now() - begun) / 1_000).toFixed(1);
-      const reasons = [...new Set(failures.map(({ message }) => message))].join('; ');
+      const reasons = [...new Set(failures.map(({ message }) => message.replace(/\.$/, '')))].join('; ');
       const given = `the broker of rabbitmq() was not reached in ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'} (${seconds} s)`;
       const fatal = new ConnectError(`${given}: ${reasons}${remedyFor(failures)}`, isPermanent ? 'never' : 'later', {
         cause: failure,
