@@ -23,5 +23,5 @@ export const portRefusal =
     if (part === 'audit') return new DlxConfigurationError(`${option}: ${error.message}`, { cause: error });
     const { host = '127.0.0.1', port = presets[part] } = listen[part] ?? {};
     const why = error.code === 'EADDRINUSE' ? ' is taken; choose another one, or 0 for any' : `: ${error.message}`;
-    return new DlxConfigurationError(`${option}: port ${port} of ${host}${why}`);
+    return new DlxConfigurationError(`${option}: port ${port} of ${host}${why}`, { cause: error });
   };
