@@ -1,5 +1,9 @@
 import { connect } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
+import { Listeners } from '../../libs/dlx-broker/src/listeners.js';
+import { addUsers, guestOf } from '../../libs/dlx-broker/src/logins/index.js';
 import { type Harness, openHouse } from './harness.js';
 import { request } from './scene.js';
 
@@ -47,5 +51,24 @@ describe('an operator closes connections', () => {
   async function listed(): Promise<readonly string[]> {
     const { text } = await request(harness, 'GET', '/api/connections?columns=name');
     return (JSON.parse(text) as readonly { readonly name: string }[]).map(({ name }) => name);
+  }
+});
+
+it('a broker that is closing its ports names those that are open', async () => {
+  const broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
+  addUsers(broker, [guestOf('/')]);
+  const listeners = new Listeners(broker, undefined, { amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
+  await listeners.open();
+  try {
+    await listeners.amqp?.close();
+    const answer = await fetch(`${listeners.http?.urls.api}/overview`, {
+      headers: { authorization: `Basic ${btoa('guest:guest')}` },
+    });
+    expect(answer.status).toBe(200);
+    const { listeners: named } = (await answer.json()) as { readonly listeners: readonly { protocol: string }[] };
+    expect(named.map(({ protocol }) => protocol)).toEqual(['http']);
+  } finally {
+    await listeners.close();
+    broker.close();
   }
 });

@@ -65,7 +65,7 @@ export class Listeners {
       now: Date.now,
       patterns: policyPatterns,
       throttle: this.#throttle,
-      ports: () => (this.amqp === undefined ? [] : [{ ...kind, host: this.amqp.host, port: this.amqp.port }]),
+      ports: () => (this.amqp?.isOpen === true ? [{ ...kind, host: this.amqp.host, port: this.amqp.port }] : []),
       alarms: () =>
         this.amqp?.raised ??
         [memoryAlarm(this.#memory), ...this.#alarms].flatMap(({ resource, isRaised }) =>

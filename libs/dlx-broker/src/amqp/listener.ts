@@ -32,6 +32,10 @@ export class Listener {
     this.#connections = new ClientConnections(broker, options, processRuntime, () => acceptor.endOverdue(handshake));
   }
 
+  get isOpen(): boolean {
+    return this.#acceptor.server.listening;
+  }
+
   get host(): string {
     return (this.#acceptor.server.address() as AddressInfo).address;
   }
