@@ -51,6 +51,11 @@ describe('the properties of this server', () => {
     authority.forget();
   });
 
+  it('are of no server whose options are misspelt', async () => {
+    const misspelt = { amqp: loopback, htttp: loopback } as ServeOptions;
+    await expect(serve(misspelt)).rejects.toThrow("serve(): 'htttp' is no option; did you mean 'http'?");
+  });
+
   it('are behind no open port when the one for AMQP is taken', async () => {
     const [taken, free] = await Promise.all([opened(), opened()]);
     const [{ port }, { port: http }] = [taken.address() as AddressInfo, free.address() as AddressInfo];

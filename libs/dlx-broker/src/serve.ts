@@ -6,6 +6,7 @@ import { type Reporter, openBroker } from './open-broker.js';
 import type { DataOptions } from './store/index.js';
 import { guestOf, addUsers, refuseUnknownVhosts, type ServedUser } from './logins/index.js';
 import { Listeners } from './listeners.js';
+import { optionsOf, refuseUnknown } from './options/index.js';
 
 /** Options of `serve`; each has a default. */
 export interface ServeOptions extends Reporter {
@@ -46,6 +47,25 @@ export interface ServeOptions extends Reporter {
   readonly signal?: AbortSignal;
 }
 
+const known = {
+  amqp: true,
+  tls: true,
+  http: true,
+  metrics: true,
+  audit: true,
+  definitions: true,
+  data: true,
+  rabbitmq: true,
+  consumerTimeout: true,
+  virtualHosts: true,
+  users: true,
+  limits: true,
+  memoryLimit: true,
+  signal: true,
+  notice: true,
+  log: true,
+} satisfies Record<keyof ServeOptions, true>;
+
 /** A running stand-alone broker, and its ports. */
 export interface Served {
   readonly broker: Broker;
@@ -75,6 +95,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     notice,
     log,
   } = options;
+  refuseUnknown(optionsOf(options, 'serve()', 'write { amqp: { host, port } }'), Object.keys(known), 'serve()');
   options.signal?.throwIfAborted();
   const own = await openBroker(options, options);
   const { broker, data } = own;
