@@ -90,7 +90,7 @@ describe('texts', () => {
       [Circuit('mail'), Retry({ attempts: 3 })],
       "@Circuit on Orders.work: the option 'circuits' has no 'mail' (it has 'bank', 'post'); write forRoot({ circuits: { 'mail': {} } })",
     ],
-    [[Outbox({ messages: 0 })], 'messages of @Outbox on Orders.work: 0 is less than 1'],
+    [[Outbox({ messages: 0 })], "option 'messages' of @Outbox on Orders.work: 0 is less than 1"],
     [
       [Ordered({ key: () => 'k' }), QueueArguments({ 'x-consumer-timeout': -1 })],
       "@QueueArguments on Orders.work: 'x-consumer-timeout': -1 is no number of milliseconds above 0; write 1_800_000 for half an hour, or leave it out",
