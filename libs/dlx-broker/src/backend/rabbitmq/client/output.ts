@@ -86,8 +86,13 @@ export class Output {
   }
 
   readonly #flush = (): void => {
-    this.#isFlushDue = false;
-    this.endTurn();
+    try {
+      this.endTurn();
+    } finally {
+      // Only now, so that the bytes of these acts ask for no further flush.
+      this.#isFlushDue = false;
+    }
+    if (this.#last.length > 0) this.want();
     if (this.#isOver || this.writer.pending === 0) return;
     this.writer.flush();
     this.#transport.flush();
