@@ -35,6 +35,8 @@ export const enum TableKind {
   None,
   Map,
   Packed,
+  /** The headers of an earlier delta, the same object: where these are follows. */
+  Again,
 }
 
 /** Larger timestamps are not written as deltas: their difference might not be exact. */
@@ -47,6 +49,10 @@ export const uuidDigits: readonly number[] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21,
 /** Writes the metadata of messages as their differences from the metadata of a message that is alike, the head. */
 export class DeltaWriter extends ByteWriter {
   readonly #tables: TableFields;
+  /** The last headers that were written, the head from which they differ, and where they are. */
+  #lastHeaders: FieldTable | undefined;
+  #lastHead: Head | undefined;
+  #lastAt = 0;
 
   constructor(tables: TableFields) {
     super(noBytes);
@@ -140,10 +146,18 @@ export class DeltaWriter extends ByteWriter {
     return Differs.Timestamp;
   }
 
-  /** The kind, the number of bytes that are the same at the start and at the end, and then those between. */
+  /**
+   * The kind, the number of bytes that are the same at the start and at the end, and then those between. Headers that are the object of the
+   * delta before are written once: messages that failed together share them.
+   */
   #headers(head: Head, headers: FieldTable | undefined): number {
     if (headers === undefined) {
       this.octet(TableKind.None);
+      return Differs.Headers;
+    }
+    if (headers === this.#lastHeaders && head === this.#lastHead) {
+      this.octet(TableKind.Again);
+      this.varint(this.#lastAt);
       return Differs.Headers;
     }
     const known = head.fieldsBy(this.#tables);
@@ -156,6 +170,9 @@ export class DeltaWriter extends ByteWriter {
     // A head without bytes may have headers that cannot be bytes.
     if (prefix > 0 && prefix === length && length === known.length && kind === kindOf(head.own.headers)) return 0;
     const suffix = sameSuffix(known, part, limit - prefix);
+    this.#lastHeaders = headers;
+    this.#lastHead = head;
+    this.#lastAt = this.at;
     this.octet(kind);
     this.varint(prefix);
     this.varint(suffix);

@@ -116,6 +116,43 @@ describe('metadata of rows', () => {
     );
   });
 
+  it('are what the messages had when messages share tables, in any order of reading', () => {
+    const drawn = fc.record({
+      tables: fc.array(tables, { minLength: 1, maxLength: 3 }),
+      ids: fc.array(texts, { minLength: 1 }),
+    });
+    const rowOrder = fc.array(fc.nat(), { minLength: 20 });
+    fc.assert(
+      fc.property(drawn, fc.infiniteStream(fc.nat(9)), rowOrder, ({ tables: few, ids }, choice, order) => {
+        const messages = Array.from({ length: 40 }, (_, row) => {
+          const [which = 0] = choice.take(1);
+          return of({ messageId: ids[row % ids.length], headers: few[which % few.length] });
+        });
+        const rows = rowsOf(messages);
+        for (const at of order) {
+          const row = at % messages.length;
+          expect(described(rows.at(row))).toEqual(described(messages[row] as Metadata));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('write headers once that messages in a row share, and read them as one object', () => {
+    const of20 = (second: number): FieldTable =>
+      new Map([
+        ['since', int32(second)],
+        ['text', longstr('x'.repeat(200))],
+      ]);
+    const shared = Array.from({ length: 15 }, (_, second) => of20(second));
+    const rows = rowsOf(many((at) => ({ messageId: `id-${at}`, headers: shared[Math.floor(at / 20)] })));
+    expect(rows.heads.length).toBe(1);
+    expect(rows.deltas.length).toBeLessThan(300 * 12);
+    const read = Array.from({ length: 300 }, (_, row) => rows.at(row).own.headers);
+    expect(new Set(read).size).toBe(shared.length);
+    expect([...(read[299] as FieldTable)]).toEqual([...of20(14)]);
+  });
+
   it('take no bytes where nothing differs, and keep the objects', () => {
     const headers = new Map([['a', int32(1)]]);
     const rows = rowsOf(many(() => ({ messageId: 'same', headers })));
