@@ -4,7 +4,7 @@ import { failingSince, redrivesOf } from './attempts.js';
 import { addRedrive, readHistory, writeHistory } from './error-entries.js';
 import { fingerprintAmong, isFingerprint } from './fingerprint.js';
 import { fit, type LeftOutOfHistory } from './fit.js';
-import { errorHeaders, retryHeaders } from './names.js';
+import { errorHeaders, historyHeaders, retryHeaders } from './names.js';
 import { addressOf } from './origin.js';
 
 /** The prefix of headers that describe an error. A redriven message loses these headers. */
@@ -36,6 +36,7 @@ export interface SuccessorHeaders {
 
 // A message that waits keeps its headers. Most messages that wait together failed together.
 const lastWritten = new Repeated<SuccessorHeaders>();
+const lastRedriven = new Repeated<FieldTable>();
 const repeated = {
   attempt: new RepeatedField(int32),
   queue: new RepeatedField(longstr),
@@ -97,19 +98,23 @@ function fingerprintOfParked(
 
 /**
  * The headers of a redriven message: of its failures only the number of redrives is left, and the history of its errors, with an entry
- * of the redrive.
+ * of the redrive. Messages with the same headers that are redriven together share them.
  * @param now milliseconds since 1970
  */
 export function headersForRedrive(message: Message, now: number): FieldTable {
-  const headers = withoutTraces(carriedHeaders(message));
-  const redrives = redrivesOf(message) + 1;
-  const history = readHistory(headers);
-  for (const name of Object.values(retryHeaders)) headers.delete(name);
-  for (const name of headers.keys()) if (name.startsWith(errorPrefix)) headers.delete(name);
-  writeHistory(headers, addRedrive(history, redrives, now));
-  headers.set(retryHeaders.redrives, int32(redrives));
-  fit(headers);
-  return headers;
+  const carried = carriedHeaders(message);
+  const at = carried?.has(historyHeaders.errors) === true ? now : undefined; // only an entry of a history has the time
+  return lastRedriven.of([carried, at], () => {
+    const headers = withoutTraces(carried);
+    const redrives = redrivesOf(message) + 1;
+    const history = readHistory(headers);
+    for (const name of Object.values(retryHeaders)) headers.delete(name);
+    for (const name of headers.keys()) if (name.startsWith(errorPrefix)) headers.delete(name);
+    writeHistory(headers, addRedrive(history, redrives, now));
+    headers.set(retryHeaders.redrives, int32(redrives));
+    fit(headers);
+    return headers;
+  });
 }
 
 /** The own headers of a message, with that of its delay. */

@@ -9,7 +9,7 @@ import {
 import { type Address, Message, noBody } from '../../../message/index.js';
 import { originOf } from '../../../history/index.js';
 import type { Left, RedriveCounts } from '../../../redrive/index.js';
-import { redriven } from './redriven-headers.js';
+import { RedrivenHeaders } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
 
 /** The name of the queue that gets messages as they were before an edit. */
@@ -21,14 +21,21 @@ const mostDeadLettering = 50;
 /** Moves single messages to their address, and counts the results. */
 export class Mover {
   readonly #known = new Set<string>();
+  readonly #headers: RedrivenHeaders;
+  readonly #keptHeaders: RedrivenHeaders;
 
   /** @param settled called for each moved message, when the journal has stored it or has failed */
   constructor(
     readonly order: RedriveOrder,
-    readonly task: string,
+    task: string,
     readonly counts: RedriveCounts,
     readonly settled: Settled,
-  ) {}
+  ) {
+    const { by, queue, keepsHistory = false } = order;
+    const note = { from: queue.name, by, task };
+    this.#headers = new RedrivenHeaders({ ...note, keepsHistory });
+    this.#keptHeaders = new RedrivenHeaders({ ...note, keepsHistory: true });
+  }
 
   /** The reason why no message can be moved now; undefined if there is none. */
   fault(): string | undefined {
@@ -42,7 +49,7 @@ export class Mover {
    * @returns the queues that got the message, or would in a dry run; undefined if it stayed
    */
   move(entry: Entry, now: number, edited?: Message): readonly string[] | undefined {
-    const { order, counts, task } = this;
+    const { order, counts } = this;
     const { message, position } = entry;
     const to = order.to ?? recordedIn(message);
     // An origin that only headers name is not used: the publisher of the message may have written them.
@@ -51,8 +58,7 @@ export class Mover {
     const change = order.edit?.of(entry, order.vhost, now);
     if (typeof change === 'string') return void counts.leave(change, undefined, position);
     const shownAs = edited ?? change?.message;
-    const { by, queue, keepsHistory = false } = order;
-    const headers = redriven(shownAs ?? message, { from: queue.name, by, task, keepsHistory }, now);
+    const headers = this.#headers.of(shownAs ?? message, now);
     const shown = new Message(message.exchange, message.routingKey, { headers }, noBody);
     const keep = order.keepsOriginal === true ? this.#kept(message, now) : undefined;
     const result = this.#try(entry, to, shown, shownAs, keep);
@@ -79,9 +85,7 @@ export class Mover {
 
   /** Where a message goes as it was, with its deaths and errors. */
   #kept(message: Message, now: number): RedriveTo['keep'] {
-    const { by, queue } = this.order;
-    const headers = redriven(message, { from: queue.name, by, task: this.task, keepsHistory: true }, now);
-    return { queue: originalsQueueName(queue), headers };
+    return { queue: originalsQueueName(this.order.queue), headers: this.#keptHeaders.of(message, now) };
   }
 
   #try(

@@ -1,4 +1,4 @@
-import { type Field, type FieldTable, longstr, type Message, timestamp } from '../../../message/index.js';
+import { type Field, type FieldTable, longstr, type Message, Repeated, timestamp } from '../../../message/index.js';
 import { headersForRedrive } from '../../../history/index.js';
 
 /** The headers of a redriven message, besides the number of its redrives. */
@@ -21,12 +21,24 @@ export interface RedriveNote {
   readonly keepsHistory: boolean;
 }
 
-/** The headers of a redriven message, with its source, its user and its time. */
-export function redriven(message: Message, { from, by, task, keepsHistory }: RedriveNote, now: number): FieldTable {
-  const headers = new Map<string, Field>(keepsHistory ? message.properties.headers : headersForRedrive(message, now));
-  if (keepsHistory) for (const name of ['CC', 'BCC']) headers.delete(name); // `CC` and `BCC` would be further addresses
-  headers.set(redrivenHeaders.from, longstr(from));
-  headers.set(redrivenHeaders.at, timestamp(Math.floor(now / 1000)));
-  headers.set(redrivenHeaders.by, longstr(by));
-  return headers.set(redrivenHeaders.task, longstr(task));
+/** Makes the headers of redriven messages, with their source, their user and their time. Messages with the same headers share them. */
+export class RedrivenHeaders {
+  readonly #last = new Repeated<FieldTable>();
+
+  constructor(private readonly note: RedriveNote) {}
+
+  /** @param now milliseconds since 1970 */
+  of(message: Message, now: number): FieldTable {
+    const { from, by, task, keepsHistory } = this.note;
+    const carried = keepsHistory ? message.properties.headers : headersForRedrive(message, now);
+    const seconds = Math.floor(now / 1000);
+    return this.#last.of([carried, seconds], () => {
+      const headers = new Map<string, Field>(carried);
+      if (keepsHistory) for (const name of ['CC', 'BCC']) headers.delete(name); // `CC` and `BCC` would be further addresses
+      headers.set(redrivenHeaders.from, longstr(from));
+      headers.set(redrivenHeaders.at, timestamp(seconds));
+      headers.set(redrivenHeaders.by, longstr(by));
+      return headers.set(redrivenHeaders.task, longstr(task));
+    });
+  }
 }
