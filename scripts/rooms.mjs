@@ -60,7 +60,7 @@ export const rooms = [
   {
     name: 'amqp',
     job: 'the AMQP 0-9-1 listener: bytes to commands, output to bytes',
-    imports: ['wire', 'alarms', 'broker', 'host', 'logins'],
+    imports: ['wire', 'alarms', 'broker', 'history', 'host', 'logins'],
   },
   { name: 'redrive', job: 'how a redrive goes: its state, rate, breaker and counts', imports: [] },
   { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'history', 'host', 'redrive', 'logins'] },

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Permissions } from '../../libs/dlx-broker/src/broker/index.js';
-import type { Properties } from '../../libs/dlx-broker/src/message/index.js';
+import { longstr, type Properties } from '../../libs/dlx-broker/src/message/index.js';
 import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import type { WireChannel } from '../contract/wire/channel.js';
@@ -230,5 +230,40 @@ describe('rule K14: basic.replace without the right to write', () => {
     await answered(channel);
     expect(events[0]).toMatch('return 403');
     expect([channel.failure, await left(house, channel)]).toEqual([undefined, both]);
+  });
+
+  describe('that names where the delivery was published', () => {
+    /** Replaces a delivery that was published to exchange `orders`. @returns the recorded origin of the new message */
+    async function originAfter(claim: readonly [exchange: string, key: string], write: string) {
+      const { house, channel, tag } = await arrange();
+      const { access } = house.broker;
+      await channel.call('exchange.declare', { exchange: 'orders', type: 'topic' });
+      await channel.call('queue.bind', { queue: 'work', exchange: 'orders', key: '#' });
+      channel.send('basic.ack', { deliveryTag: tag });
+      channel.publish({ exchange: 'orders', key: 'order.placed' }, {}, Buffer.from('order'));
+      const { args } = await channel.call('basic.get', { queue: 'work' });
+      access.setPermissions('mallory', '/', { ...everything, write });
+      channel.send('basic.replace', { deliveryTag: args['deliveryTag'] as number });
+      const [exchange, key] = claim;
+      const headers = new Map([
+        ['dlx-first-exchange', longstr(exchange)],
+        ['dlx-first-routing-key', longstr(key)],
+      ]);
+      channel.publish({ exchange: '', key: 'next' }, { headers }, Buffer.from('forged'));
+      await answered(channel);
+      expect(channel.failure).toBeUndefined();
+      expect(await left(house, channel)).toEqual({ work: 0, next: 1 });
+      const { entries } = house.broker.virtualHost('/').queues.get('next')?.browse({ limit: 1 }) ?? { entries: [] };
+      return entries[0]?.message.origin;
+    }
+
+    it.each<[string, readonly [string, string], string, object | undefined]>([
+      ['truly', ['orders', 'order.placed'], '.*', { exchange: 'orders', routingKey: 'order.placed', queue: 'work' }],
+      ['with another exchange', ['amq.topic', 'order.placed'], '.*', undefined],
+      ['with another routing key', ['orders', 'order.cancelled'], '.*', undefined],
+      ['truly, without the right to publish there', ['orders', 'order.placed'], '^amq\\.default$', undefined],
+    ])('%s', async (_, claim, write, origin) => {
+      expect(await originAfter(claim, write)).toEqual(origin);
+    });
   });
 });

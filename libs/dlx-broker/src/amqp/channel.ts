@@ -1,5 +1,6 @@
 import { AmqpError, type Channel, type ChannelOutbox, type Connection } from '../broker/index.js';
 import type { Delivery, Got, Returned, Settled } from '../broker/index.js';
+import { claimedIn } from '../history/index.js';
 import { type Message, methodIds, type Properties } from '../message/index.js';
 import { withMethod, undecoded, unknownMethod } from './method-errors.js';
 import { type CommandChannel, commands } from './commands.js';
@@ -265,7 +266,11 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     if (replaced === undefined) this.engine.publish(exchange, routingKey, properties, body, publishing);
     else {
       this.#replaced = undefined;
-      this.engine.replace(replaced, exchange, routingKey, properties, body, publishing);
+      const claimed = claimedIn(properties.headers);
+      this.engine.replace(replaced, exchange, routingKey, properties, body, {
+        immediate: publishing.immediate,
+        claimed,
+      });
     }
     return taken;
   }

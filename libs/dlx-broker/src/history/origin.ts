@@ -1,4 +1,4 @@
-import { type Address, type Message, oldestDeathOf, textAt } from '../message/index.js';
+import { type Address, type FieldTable, type Message, oldestDeathOf, textAt } from '../message/index.js';
 import { retryHeaders } from './names.js';
 
 /**
@@ -12,12 +12,17 @@ export function originOf(message: Message): Address | undefined {
   return { exchange, routingKey };
 }
 
-/** The origin of a message in its headers, which its publisher may have written. */
-export function claimedOriginOf(message: Message): Address | undefined {
-  const { headers } = message.own;
+/** The origin that a publisher wrote into the headers. */
+export function claimedIn(headers: FieldTable | undefined): Address | undefined {
   const exchange = textAt(headers, retryHeaders.firstExchange);
   const routingKey = textAt(headers, retryHeaders.firstRoutingKey);
-  if (exchange !== undefined && routingKey !== undefined) return { exchange, routingKey };
+  return exchange === undefined || routingKey === undefined ? undefined : { exchange, routingKey };
+}
+
+/** The origin of a message in its headers, which its publisher may have written. */
+export function claimedOriginOf(message: Message): Address | undefined {
+  const claimed = claimedIn(message.own.headers);
+  if (claimed !== undefined) return claimed;
   const first = oldestDeathOf(message);
   return first && { exchange: first.exchange, routingKey: first.routingKeys[0] ?? '' };
 }

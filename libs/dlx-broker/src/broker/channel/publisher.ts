@@ -1,4 +1,5 @@
 import {
+  type Address,
   compact,
   isEmptyTable,
   Message,
@@ -17,6 +18,7 @@ import { replyQueue } from '../virtual-host/reply-addresses.js';
 import { Outcome } from '../outcome.js';
 import { commitAll, type Commit, type CommitHost, type CommitResult } from './all-or-nothing.js';
 import { Confirms } from './confirms.js';
+import type { Outstanding } from './outstanding.js';
 import { Pause, ReturnedMessage } from './outputs.js';
 import type { Settler } from './settler.js';
 import type { HeldPublish, TransactionalChannel } from './transaction.js';
@@ -33,6 +35,8 @@ export interface PublishOptions {
 export interface ReplaceOptions extends PublishOptions {
   /** The error because of which a listener has not stored the body. The message is returned without the body, and nacked. */
   readonly refusal?: AmqpError;
+  /** Where the replaced message was published, as the new one says. It becomes the recorded origin if it is true, and if this user may publish there. */
+  readonly claimed?: Address | undefined;
 }
 
 interface PublishingChannel extends TransactionalChannel {
@@ -116,7 +120,8 @@ export class Publisher {
       confirms.settle(tag, tag, options?.refusal === undefined);
       return tag;
     }
-    const message = this.#message(exchangeName, routingKey, properties, body);
+    const origin = options?.claimed && this.#provenOrigin(deliveryTag, options.claimed);
+    const message = this.#message(exchangeName, routingKey, properties, body, origin);
     const { sequence } = scheduler;
     const tag = confirms.next();
     counters.publish++;
@@ -126,6 +131,19 @@ export class Publisher {
     if (!isTaken || scheduler.sequence === sequence) confirms.settle(tag, tag, isTaken);
     else scheduler.onDurable((failure) => this.#replaced(tag, message, failure));
     return tag;
+  }
+
+  /**
+   * The address of an outstanding delivery, if that is the claimed one. The client has written the body anew, so it needs the right to
+   * publish there: a redrive would publish this body with the rights of another user.
+   */
+  #provenOrigin(deliveryTag: number, claimed: Address): RecordedOrigin | undefined {
+    const { message, queue } = this.channel.receiver.settler.unacked.get(deliveryTag) as Outstanding;
+    const { exchange, routingKey } = message.origin ?? message;
+    if (exchange !== claimed.exchange || routingKey !== claimed.routingKey) return undefined;
+    return this.#exchangeOrRefusal(exchange, routingKey) instanceof AmqpError
+      ? undefined
+      : { exchange, routingKey, queue };
   }
 
   /**

@@ -33,9 +33,15 @@ export class Unacked {
     return record;
   }
 
+  /** The delivery with this tag; undefined when it is not outstanding. */
+  get(tag: number): Outstanding | undefined {
+    const record = this.#find(tag);
+    return record?.settled === false ? record : undefined;
+  }
+
   /** Whether the delivery with this tag is outstanding. */
   has(tag: number): boolean {
-    return this.#find(tag)?.settled === false;
+    return this.get(tag) !== undefined;
   }
 
   /** Whether there is an outstanding delivery with this tag or a later one. */
