@@ -107,7 +107,7 @@ const rows = {
       '`backoff: [1_000, 2_000]`',
   },
   origin: {
-    feature: 'origin of a message, for a redrive',
+    feature: 'origin of a message, for a redrive of the application',
     embedded: 'recorded by the broker',
     serve: 'by headers, which a publisher may write',
     RabbitMQ: 'by headers, which a publisher may write',

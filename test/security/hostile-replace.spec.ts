@@ -233,37 +233,61 @@ describe('rule K14: basic.replace without the right to write', () => {
   });
 
   describe('that names where the delivery was published', () => {
+    type Claim = readonly [exchange: string, key: string, failedIn?: string];
+
     /** Replaces a delivery that was published to exchange `orders`. @returns the recorded origin of the new message */
-    async function originAfter(claim: readonly [exchange: string, key: string], write: string) {
+    async function originAfter(claim: Claim, write: string) {
+      const { house, replace } = await delivered();
+      house.broker.access.setPermissions('mallory', '/', { ...everything, write });
+      return replace('work', 'next', claim);
+    }
+
+    async function delivered() {
       const { house, channel, tag } = await arrange();
-      const { access } = house.broker;
       await channel.call('exchange.declare', { exchange: 'orders', type: 'topic' });
       await channel.call('queue.bind', { queue: 'work', exchange: 'orders', key: '#' });
       channel.send('basic.ack', { deliveryTag: tag });
       channel.publish({ exchange: 'orders', key: 'order.placed' }, {}, Buffer.from('order'));
-      const { args } = await channel.call('basic.get', { queue: 'work' });
-      access.setPermissions('mallory', '/', { ...everything, write });
-      channel.send('basic.replace', { deliveryTag: args['deliveryTag'] as number });
-      const [exchange, key] = claim;
-      const headers = new Map([
-        ['dlx-first-exchange', longstr(exchange)],
-        ['dlx-first-routing-key', longstr(key)],
-      ]);
-      channel.publish({ exchange: '', key: 'next' }, { headers }, Buffer.from('forged'));
       await answered(channel);
-      expect(channel.failure).toBeUndefined();
-      expect(await left(house, channel)).toEqual({ work: 0, next: 1 });
-      const { entries } = house.broker.virtualHost('/').queues.get('next')?.browse({ limit: 1 }) ?? { entries: [] };
-      return entries[0]?.message.origin;
+      /** @returns the recorded origin of the new message */
+      async function replace(from: string, to: string, [exchange, key, failedIn]: Claim) {
+        const { args } = await channel.call('basic.get', { queue: from });
+        channel.send('basic.replace', { deliveryTag: args['deliveryTag'] as number });
+        const headers = new Map([
+          ['dlx-first-exchange', longstr(exchange)],
+          ['dlx-first-routing-key', longstr(key)],
+        ]);
+        if (failedIn !== undefined) headers.set('dlx-queue', longstr(failedIn));
+        channel.publish({ exchange: '', key: to }, { headers }, Buffer.from('forged'));
+        await answered(channel);
+        expect(channel.failure).toBeUndefined();
+        const { queues } = house.broker.virtualHost('/');
+        expect(queues.get(from)).toMatchObject({ length: 0, unacked: 0 });
+        expect(queues.get(to)).toMatchObject({ length: 1, unacked: 0 });
+        return queues.get(to)?.browse({ limit: 1 }).entries[0]?.message.origin;
+      }
+      return { house, replace };
     }
 
-    it.each<[string, readonly [string, string], string, object | undefined]>([
+    it.each<[string, Claim, string, object | undefined]>([
       ['truly', ['orders', 'order.placed'], '.*', { exchange: 'orders', routingKey: 'order.placed', queue: 'work' }],
       ['with another exchange', ['amq.topic', 'order.placed'], '.*', undefined],
       ['with another routing key', ['orders', 'order.cancelled'], '.*', undefined],
       ['truly, without the right to publish there', ['orders', 'order.placed'], '^amq\\.default$', undefined],
     ])('%s', async (_, claim, write, origin) => {
       expect(await originAfter(claim, write)).toEqual(origin);
+    });
+
+    it.each([
+      ['the recorded queue', 'work', 'work'],
+      ['a queue that nothing recorded', 'admin', 'next'],
+      ['no queue', undefined, 'next'],
+    ])('again, with %s', async (_, failedIn, queue) => {
+      const { replace } = await delivered();
+      const address = ['orders', 'order.placed'] as const;
+      await replace('work', 'next', address);
+      const origin = await replace('next', 'work', [...address, failedIn]);
+      expect(origin).toEqual({ exchange: 'orders', routingKey: 'order.placed', queue });
     });
   });
 });

@@ -77,6 +77,14 @@ describe('the history of the errors of a message', () => {
     expect(headersForRedrive(messageWith(new Map()), now).has('dlx-errors')).toBe(false);
   });
 
+  it('has the time of each redrive, also of messages with the same headers', () => {
+    const headers = headersWith([entry(1)]);
+    const [first, again, later] = [now, now, now + 1].map((time) => headersForRedrive(messageWith(headers), time));
+    expect(again).toBe(first);
+    expect(readHistory(first).errors[0]?.at).toEqual(new Date(now));
+    expect(readHistory(later).errors[0]?.at).toEqual(new Date(now + 1));
+  });
+
   it('goes neither with the holds nor with the fingerprint of a redriven message', () => {
     const own = new Map([
       ['dlx-holds', int32(3)],

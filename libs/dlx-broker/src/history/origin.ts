@@ -1,4 +1,11 @@
-import { type Address, type FieldTable, type Message, oldestDeathOf, textAt } from '../message/index.js';
+import {
+  type Address,
+  type FieldTable,
+  type Message,
+  oldestDeathOf,
+  type RecordedOrigin,
+  textAt,
+} from '../message/index.js';
 import { retryHeaders } from './names.js';
 
 /**
@@ -12,8 +19,13 @@ export function originOf(message: Message): Address | undefined {
   return { exchange, routingKey };
 }
 
-/** The origin that a publisher wrote into the headers. */
-export function claimedIn(headers: FieldTable | undefined): Address | undefined {
+/** The origin that a publisher wrote into the headers, with the queue in which the message failed. */
+export function claimedIn(headers: FieldTable | undefined): RecordedOrigin | undefined {
+  const address = claimedAddressIn(headers);
+  return address && { ...address, queue: textAt(headers, retryHeaders.queue) };
+}
+
+function claimedAddressIn(headers: FieldTable | undefined): Address | undefined {
   const exchange = textAt(headers, retryHeaders.firstExchange);
   const routingKey = textAt(headers, retryHeaders.firstRoutingKey);
   return exchange === undefined || routingKey === undefined ? undefined : { exchange, routingKey };
@@ -21,7 +33,7 @@ export function claimedIn(headers: FieldTable | undefined): Address | undefined 
 
 /** The origin of a message in its headers, which its publisher may have written. */
 export function claimedOriginOf(message: Message): Address | undefined {
-  const claimed = claimedIn(message.own.headers);
+  const claimed = claimedAddressIn(message.own.headers);
   if (claimed !== undefined) return claimed;
   const first = oldestDeathOf(message);
   return first && { exchange: first.exchange, routingKey: first.routingKeys[0] ?? '' };

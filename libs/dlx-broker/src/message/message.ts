@@ -78,7 +78,7 @@ export class Message {
     return undefined;
   }
 
-  /** Where the message was first published: recorded at its first death, or when this process retried or parked it. */
+  /** Where the message was first published: recorded at its first death, or when a handler retried or parked it. */
   get origin(): RecordedOrigin | undefined {
     return undefined;
   }

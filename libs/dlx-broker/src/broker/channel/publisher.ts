@@ -1,5 +1,4 @@
 import {
-  type Address,
   compact,
   isEmptyTable,
   Message,
@@ -35,8 +34,8 @@ export interface PublishOptions {
 export interface ReplaceOptions extends PublishOptions {
   /** The error because of which a listener has not stored the body. The message is returned without the body, and nacked. */
   readonly refusal?: AmqpError;
-  /** Where the replaced message was published, as the new one says. It becomes the recorded origin if it is true, and if this user may publish there. */
-  readonly claimed?: Address | undefined;
+  /** The origin that the headers of the new message name. It is recorded if it is that of the delivery, and if this user may publish there. */
+  readonly claimed?: RecordedOrigin | undefined;
 }
 
 interface PublishingChannel extends TransactionalChannel {
@@ -109,7 +108,8 @@ export class Publisher {
     const confirms = this.#confirms;
     const { scheduler, vhost, receiver, counters } = this.channel;
     if (confirms === undefined) throw preconditionFailed('channel is not in confirm mode');
-    if (!receiver.settler.unacked.has(deliveryTag)) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
+    const replaced = receiver.settler.unacked.get(deliveryTag);
+    if (replaced === undefined) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
     checkSize(body.length, vhost.profile.maxMessageSize);
     if (options?.immediate === true) throw notImplemented('immediate=true');
     const exchange = options?.refusal ?? this.#exchangeOrRefusal(exchangeName, routingKey);
@@ -120,7 +120,7 @@ export class Publisher {
       confirms.settle(tag, tag, options?.refusal === undefined);
       return tag;
     }
-    const origin = options?.claimed && this.#provenOrigin(deliveryTag, options.claimed);
+    const origin = options?.claimed && this.#provenOrigin(replaced, options.claimed);
     const message = this.#message(exchangeName, routingKey, properties, body, origin);
     const { sequence } = scheduler;
     const tag = confirms.next();
@@ -134,16 +134,15 @@ export class Publisher {
   }
 
   /**
-   * The address of an outstanding delivery, if that is the claimed one. The client has written the body anew, so it needs the right to
-   * publish there: a redrive would publish this body with the rights of another user.
+   * The origin of a message that replaces a delivery: the claimed one, if it is that of the delivery. The client may have changed the
+   * body, so it needs the right to publish there: a redrive publishes the body with the rights of another user.
    */
-  #provenOrigin(deliveryTag: number, claimed: Address): RecordedOrigin | undefined {
-    const { message, queue } = this.channel.receiver.settler.unacked.get(deliveryTag) as Outstanding;
+  #provenOrigin({ message, queue }: Outstanding, claimed: RecordedOrigin): RecordedOrigin | undefined {
     const { exchange, routingKey } = message.origin ?? message;
     if (exchange !== claimed.exchange || routingKey !== claimed.routingKey) return undefined;
-    return this.#exchangeOrRefusal(exchange, routingKey) instanceof AmqpError
-      ? undefined
-      : { exchange, routingKey, queue };
+    if (this.#exchangeOrRefusal(exchange, routingKey) instanceof AmqpError) return undefined;
+    const failedBefore = message.origin?.queue;
+    return { exchange, routingKey, queue: claimed.queue === failedBefore ? (failedBefore ?? queue) : queue };
   }
 
   /**

@@ -153,6 +153,19 @@ describe('metadata of rows', () => {
     expect([...(read[299] as FieldTable)]).toEqual([...of20(14)]);
   });
 
+  it('write shared headers for each head', () => {
+    const text = (value: string): FieldTable => new Map([['text', longstr(value)]]);
+    const shared = text('a text of both');
+    const messages = ['a text of one.', 'another text..'].map((contentType) =>
+      of({ contentType, headers: text(contentType) }),
+    );
+    const both = messages.map((message) => ({ ...message, own: { ...message.own, headers: shared } }));
+    const rows = rowsOf([...messages, ...both]);
+    expect(rows.heads.length).toBe(2);
+    expect([...(rows.at(3).own.headers ?? [])]).toEqual([...shared]);
+    expect([...(rows.at(2).own.headers ?? [])]).toEqual([...shared]);
+  });
+
   it('take no bytes where nothing differs, and keep the objects', () => {
     const headers = new Map([['a', int32(1)]]);
     const rows = rowsOf(many(() => ({ messageId: 'same', headers })));
