@@ -62,12 +62,13 @@ export class LetterRedrive extends Redrive {
     try {
       await this.#run();
       if (this.counts.moved === 0 && this.#refusal !== undefined) throw this.#refusal;
+      if (!this.isOver) this.error = this.#refusal;
       this.end('completed');
     } catch (error) {
       if (!this.isOver) this.error = error;
       this.end('failed');
     }
-    this.#span?.end(this.counts.moved, this.state, this.error as Error | undefined);
+    this.#span?.end(this.counts.moved, this.state, this.state === 'failed' ? (this.error as Error) : undefined);
   }
 
   protected override get isWatched(): boolean {

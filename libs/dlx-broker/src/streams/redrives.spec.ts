@@ -128,6 +128,18 @@ describe('a redrive', () => {
     expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
   });
 
+  it('to origins of which one is missing redrives the others, and its error names the exchange', async () => {
+    const { redrives, broker, queue, die, advance } = await arrange();
+    die('a', 'b');
+    broker.connect().openChannel(silentOutbox).deleteExchange('shop');
+    const to = ({ payload }: { payload: unknown }) => (payload === 'a' ? 'hospital' : undefined);
+    const task = redrives.start({ from: deadQueue, to });
+    await advance(1_000, 20);
+    expect(task.current).toMatchObject({ state: 'done', total: 2, redriven: 1, left: 1 });
+    expect((task.current.error as Error).message).toContain("no exchange 'shop' in vhost '/'");
+    expect(queue(deadQueue).payloads()).toEqual(['b']);
+  });
+
   it('does not go round: what fails again while it runs is for another one', async () => {
     const { redrives, queue, die, reject, advance } = await arrange();
     die(...bodies(10));
