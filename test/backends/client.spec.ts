@@ -306,7 +306,7 @@ describe('a server that cannot be reached', () => {
       'speaks HTTP',
       (socket: { end(text: string): void }) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
       'not AMQP',
-      'HTTP/1.1 400',
+      '"HTTP/1.1 400 Bad Request": name its port for AMQP, not that for HTTP',
     ],
   ] as const)('%s: it is named, with the reason', async (_, act, reason, text) => {
     const server = createServer((socket) => void act(socket.on('error', () => undefined)));
@@ -346,7 +346,12 @@ describe('TLS', () => {
       'tls',
       /altnames/,
     ],
-    ['is not there, for it has no TLS', () => ({ port: house.port, tls: {} }), 'tls', /TLS failed/],
+    [
+      'is not there, for it has no TLS',
+      () => ({ port: house.port, tls: {} }),
+      'tls',
+      /TLS failed: .*[^\n]; .* use amqp,/,
+    ],
     ['was not asked for', () => ({ port: secure.port }), /refused|not AMQP/, /TLS/],
   ] as const)('fails where the certificate %s', async (_, address, reason, text) => {
     const failure = await connected({ host: 'localhost', ...address() } as Address, { handshakeTimeout: 3_000 }).catch(

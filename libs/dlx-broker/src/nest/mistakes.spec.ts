@@ -97,6 +97,11 @@ describe('decorators refuse', () => {
       () => above(Consume(bad(undefined))),
       /@Consume on Orders\.create: undefined is not an object of options; write 'orders'/,
     ],
+    [
+      '@Consume without parentheses',
+      () => above(Consume as Any),
+      /@Consume above create has no parentheses; write @Consume\('orders'\)$/,
+    ],
     ['@Consume of a number', () => above(Consume(bad(5))), /5 is not an object of options/],
     ['@Consume of a list', () => above(Consume(bad(['a', 'b']))), /\["a","b"\] is not an object of options/],
     [

@@ -70,8 +70,13 @@ const unknownAuthority: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
+/** What OpenSSL says of an answer that is no record of TLS. */
+const isNoTls = /wrong version number|packet length too long/;
+
 function tlsHint(failure: (Error & { readonly code?: unknown }) | undefined): string {
   if (unknownAuthority.has(failure?.code)) return "; give the certificate of its authority by option 'tls' ({ ca })";
+  if (isNoTls.test(failure?.message ?? ''))
+    return '; a port without TLS answers so: use amqp, or name the port with TLS';
   if (failure?.code !== 'ERR_TLS_CERT_ALTNAME_INVALID') return '';
   return "; connect to a name that the certificate has, or name the server by option 'tls' ({ servername })";
 }
@@ -156,7 +161,7 @@ class SocketTransport implements Transport {
   #dialError(): DialError {
     const phase = this.#isTcp && this.#address.tls !== undefined ? 'tls' : 'connect';
     const detail = textOf(this.#failure ?? new Error('the socket was closed before it was connected'));
-    const text = phase === 'tls' ? `TLS failed: ${detail}${tlsHint(this.#failure)}` : detail;
+    const text = phase === 'tls' ? `TLS failed: ${detail.trim()}${tlsHint(this.#failure)}` : detail;
     return new DialError(phase, text, { cause: this.#failure });
   }
 }

@@ -24,5 +24,6 @@ export function textOf(bytes: Buffer): string {
   if (first.startsWith('AMQP')) return `it answers with version ${[...bytes.subarray(4, 8)].join('-')}`;
   // An alert of TLS, or a record of its handshake.
   if (bytes[0] === 0x15 || bytes[0] === 0x16) return 'it answers as a port with TLS does: use amqps';
-  return `it answers ${JSON.stringify(first.replaceAll(/[^\x20-\x7e]/g, '.'))}`;
+  const hint = first.startsWith('HTTP/') ? ': name its port for AMQP, not that for HTTP' : '';
+  return `it answers ${JSON.stringify(first.replaceAll(/[^\x20-\x7e]/g, '.'))}${hint}`;
 }

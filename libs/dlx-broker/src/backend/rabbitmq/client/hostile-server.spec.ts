@@ -124,7 +124,11 @@ it('a server that offers EXTERNAL gets a login without a response: it takes the 
 
 describe('what is no server of AMQP 0-9-1', () => {
   it.each([
-    ['an HTTP server', Buffer.from('HTTP/1.1 400 Bad Request\r\n'), 'it answers "HTTP/1.1 400 Bad Request"'],
+    [
+      'an HTTP server',
+      Buffer.from('HTTP/1.1 400 Bad Request\r\n'),
+      'it answers "HTTP/1.1 400 Bad Request": name its port for AMQP, not that for HTTP',
+    ],
     ['a server of another version', Buffer.from('AMQP\0\0\x09\x01'), 'it answers with version 0-0-9-1'],
     ['a port with TLS', Buffer.from([0x15, 3, 3, 0, 2, 2, 22]), 'it answers as a port with TLS does: use amqps'],
   ])('%s is named', (_, bytes, text) => {
