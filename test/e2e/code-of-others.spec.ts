@@ -195,6 +195,18 @@ describe('a client', () => {
     expect(ends).toEqual([]);
   });
 
+  it.each([
+    ['data', 'a', undefined, 'a'],
+    ['a pattern', null, 1, 'null'],
+  ])('fails an event without %s, and logs it', async (_, pattern, data, name) => {
+    const { client } = await open();
+    const lines = listen();
+    await expect(lastValueFrom(client.emit(pattern, data))).rejects.toThrow('invalid data or message pattern');
+    client.emit(pattern, data);
+    await until(() => expect(lines).toHaveLength(1));
+    expect(lines[0]).toMatch(new RegExp(`^emit of '${name}' failed: .*invalid data or message pattern`));
+  });
+
   it('keeps nothing of a request that could not be sent', async () => {
     const { backend, client } = await open();
     const record = new DlxRecordBuilder(1).setCorrelationId('c').build();

@@ -192,7 +192,9 @@ export class DlxClient extends Client {
   ): Observable<TResult>;
   override emit<TResult>(pattern: unknown, data: unknown, options: EmitOptions = noOptions): Observable<TResult> {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
-      return throwError(() => new InvalidMessageException());
+      const refused = new EmitResult<TResult>(this.#failures, pattern);
+      refused.end(new InvalidMessageException());
+      return refused;
     }
     const collector = (options as EmitOptions | null)?.outbox === false ? undefined : this.#outboxes?.current;
     if (collector !== undefined) return this.#collect(collector, pattern, data, options);
