@@ -1,7 +1,17 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { Ctx, Payload } from '@nestjs/microservices';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Consume, DlxBrokerModule, DlxClient, rabbitmq, Retry } from '../../libs/dlx-broker/src/index.js';
+import {
+  Consume,
+  DlxBrokerModule,
+  DlxClient,
+  DlxContext,
+  DlxRecordBuilder,
+  Outbox,
+  rabbitmq,
+  Retry,
+} from '../../libs/dlx-broker/src/index.js';
 import { serve } from '../../libs/dlx-broker/src/server.js';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -53,5 +63,43 @@ describe('a redrive over HTTP of what a handler of an application on serve has p
     await expect.poll(() => ask('GET', `/dlx/redrives/${String(id)}`)).toMatchObject({ moved: 1, left: 0 });
     await expect.poll(() => handled).toEqual([{ number: 1 }]);
     expect(parked()).toBe(0);
+  });
+});
+
+describe('an event in place of a delivery, with the headers of that', () => {
+  it('has no recorded origin: it is no successor', async () => {
+    const server = await serve({ amqp: { host: '127.0.0.1', port: 0 } });
+    closing.push(() => server.close());
+    let attempts = 0;
+    @Injectable()
+    class Handlers {
+      constructor(private readonly client: DlxClient) {}
+
+      @Consume({ queue: 'orders', routingKey: 'order.placed' })
+      @Retry({ attempts: 2, backoff: [10] })
+      @Outbox()
+      handle(@Payload() order: object, @Ctx() context: DlxContext): void {
+        if (++attempts === 1) throw new Error('no connection');
+        const { headers } = context;
+        this.client.emit('order.shipped', new DlxRecordBuilder(order).setOptions({ headers, mandatory: true }).build());
+      }
+    }
+    const broker = rabbitmq({ urls: `amqp://guest:guest@127.0.0.1:${server.amqp.port}` });
+    const topology = {
+      queues: ['shipped'],
+      bindings: [{ source: 'dlx.events', destination: 'shipped', routingKey: 'order.shipped' }],
+    };
+    @Module({ imports: [DlxBrokerModule.forRoot({ broker, topology })], providers: [Handlers] })
+    class App {}
+    const app = await NestFactory.createApplicationContext(App, { logger: false });
+    closing.push(() => app.close());
+    const client = app.get(DlxClient);
+    await client.connect();
+    client.emit('order.placed', { number: 1 });
+    const shipped = () => server.broker.virtualHost('/').queues.get('shipped')?.browse({ limit: 1 }).entries ?? [];
+    await expect.poll(() => shipped().length).toBe(1);
+    const [{ message } = { message: undefined }] = shipped();
+    expect(message?.own.headers?.has('dlx-first-exchange')).toBe(true);
+    expect(message?.origin).toBeUndefined();
   });
 });

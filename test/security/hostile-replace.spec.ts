@@ -250,7 +250,7 @@ describe('rule K14: basic.replace without the right to write', () => {
       channel.publish({ exchange: 'orders', key: 'order.placed' }, {}, Buffer.from('order'));
       await answered(channel);
       /** @returns the recorded origin of the new message */
-      async function replace(from: string, to: string, [exchange, key, failedIn]: Claim) {
+      async function replace(from: string, to: string, [exchange, key, failedIn]: Claim, mandatory = true) {
         const { args } = await channel.call('basic.get', { queue: from });
         channel.send('basic.replace', { deliveryTag: args['deliveryTag'] as number });
         const headers = new Map([
@@ -258,7 +258,7 @@ describe('rule K14: basic.replace without the right to write', () => {
           ['dlx-first-routing-key', longstr(key)],
         ]);
         if (failedIn !== undefined) headers.set('dlx-queue', longstr(failedIn));
-        channel.publish({ exchange: '', key: to }, { headers }, Buffer.from('forged'));
+        channel.publish({ exchange: '', key: to, mandatory }, { headers }, Buffer.from('forged'));
         await answered(channel);
         expect(channel.failure).toBeUndefined();
         const { queues } = house.broker.virtualHost('/');
@@ -268,6 +268,11 @@ describe('rule K14: basic.replace without the right to write', () => {
       }
       return { house, replace };
     }
+
+    it('truly, with a message that is not mandatory: an event with the headers of the delivery', async () => {
+      const { replace } = await delivered();
+      expect(await replace('work', 'next', ['orders', 'order.placed'], false)).toBeUndefined();
+    });
 
     it.each<[string, Claim, string, object | undefined]>([
       ['truly', ['orders', 'order.placed'], '.*', { exchange: 'orders', routingKey: 'order.placed', queue: 'work' }],

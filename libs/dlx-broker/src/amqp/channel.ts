@@ -266,7 +266,8 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     if (replaced === undefined) this.engine.publish(exchange, routingKey, properties, body, publishing);
     else {
       this.#replaced = undefined;
-      const claimed = claimedIn(properties.headers);
+      // A message that is not mandatory takes the place of the delivery, but does not go on with its history (rule K14).
+      const claimed = publishing.mandatory ? claimedIn(properties.headers) : undefined;
       this.engine.replace(replaced, exchange, routingKey, properties, body, {
         immediate: publishing.immediate,
         claimed,

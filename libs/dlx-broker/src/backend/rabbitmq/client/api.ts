@@ -223,6 +223,7 @@ export interface ConfirmPublisher {
    * @param done called once: without a failure when the server has taken the message; `NackedError`; `ReturnedError` for a
    *   mandatory message that no queue got; `UnsendableError`, within the call; `ChannelClosedError` or `ConnectionClosedError`,
    *   after which it is unknown whether the server took it
+   * @param mandatory with `replaced`: whether the message goes on with the history of the delivery; it is returned in any case
    * @param replaced see {@link AmqpChannel.publish}; a failure leaves this delivery as it was
    */
   publish(

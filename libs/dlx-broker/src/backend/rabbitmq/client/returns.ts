@@ -17,13 +17,15 @@ export class Returns {
     const [oldest, next] = this.outstanding.range;
     for (let tag = Math.max(this.#from, oldest); tag < next; tag++) {
       const publish = this.outstanding.at(tag);
-      if (publish === undefined || !publish.mandatory || !isSame(publish, message)) continue;
+      if (publish === undefined || !mayReturn(publish) || !isSame(publish, message)) continue;
       this.#from = tag + 1;
       return publish;
     }
     return undefined;
   }
 }
+
+const mayReturn = ({ mandatory, isReplacing }: Outstanding): boolean => mandatory || isReplacing === true;
 
 function isSame(publish: Outstanding, returned: ReturnedMessage): boolean {
   const { exchange, routingKey, properties, body, replyCode } = returned;

@@ -136,7 +136,9 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
       done?.(failure && failureOf(failure, successor));
     };
     this.session.sendAcks();
-    replacing.publish(exchange, routingKey, properties, body, true, answered, this.delivery.deliveryTag);
+    // An event of an outbox may have the headers of the delivery, and is no successor.
+    const isSuccessor = successor.origin?.queue !== undefined;
+    replacing.publish(exchange, routingKey, properties, body, isSuccessor, answered, this.delivery.deliveryTag);
   }
 
   /** Adds headers that cannot be decoded to the successor, as the bytes of one header. */
