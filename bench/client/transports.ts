@@ -43,11 +43,14 @@ const quiet = { logger: ['error', 'fatal'] as ('error' | 'fatal')[] };
 /** A URL of this scheme stands for an {@link InstantServer}: `instant://localhost/?{"number":1}` gives the body of its deliveries. */
 const instantScheme = 'instant:';
 
+/** By hand nothing limits the publishes on their way; so the option does not either. */
+const mostOutstanding = 10_000;
+
 const instantServer = (url: URL): InstantServer =>
   new InstantServer(Buffer.from(decodeURIComponent(url.search.slice(1))));
 
 async function brokerAt(url: URL): Promise<BrokerChoice> {
-  if (url.protocol !== instantScheme) return rabbitmq({ urls: url.href });
+  if (url.protocol !== instantScheme) return rabbitmq({ urls: url.href, unconfirmed: mostOutstanding });
   const log = { warn: () => undefined, fault: failed };
   const backend = openRabbitMq({ urls: 'amqp://guest:guest@localhost' }, log, () => instantServer(url));
   await backend.connect();
