@@ -18,6 +18,7 @@ const parts = [
     { FUZZ_INPUTS: '2000000', FUZZ_CONNECTIONS: '10000' },
   ],
   ['each fault of a disk', vitest('test/durability/fault-at-each-call'), { FAULT_STEP: '1' }],
+  ['the console with a million dead letters', vitest('test/console/scale'), { CONSOLE_LETTERS: '1000000' }],
   ['other versions of Node and Nest', script('versions')],
   ['the package in fresh projects', script('consumers')],
   ['the declarations with each Nest and TypeScript', [process.execPath, ['test/packaging/check.mjs', '--all']]],

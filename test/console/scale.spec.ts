@@ -1,11 +1,12 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { amount } from '../amounts.js';
 import { missing } from './chromium.js';
 import { consoleHarness } from './harness.js';
 import { Shop } from './letters.js';
 
-const queues = Number(process.env['CONSOLE_QUEUES'] ?? 10_000);
-const letters = Number(process.env['CONSOLE_LETTERS'] ?? 1_000_000);
+const queues = amount('CONSOLE_QUEUES', 10_000, 10_000);
+const letters = amount('CONSOLE_LETTERS', 100_000, 200_000);
 
 const house = consoleHarness();
 const kinds = ['TimeoutError', 'TypeError', 'CardDeclined', 'NoStock', 'HttpError'];
