@@ -43,7 +43,7 @@ const quiet = { logger: ['error', 'fatal'] as ('error' | 'fatal')[] };
 /** A URL of this scheme stands for an {@link InstantServer}: `instant://localhost/?{"number":1}` gives the body of its deliveries. */
 const instantScheme = 'instant:';
 
-/** By hand nothing limits the publishes on their way; so the option does not either. */
+/** The most unconfirmed publishes: as many as the benchmark has outstanding, because the client by hand has no limit. */
 const mostOutstanding = 10_000;
 
 const instantServer = (url: URL): InstantServer =>

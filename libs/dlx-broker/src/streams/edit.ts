@@ -8,6 +8,7 @@ import {
   type Message,
   messageOf,
   type Plain,
+  withHeaders,
 } from '../message/index.js';
 import { refused } from '../options/index.js';
 import { checkOptions } from './given.js';
@@ -59,7 +60,7 @@ export function editedLetter(message: Message, edit: Edit, now: number): Message
   }
   const sha256 = createHash('sha256').update(body).digest('hex');
   const noted = withEditNote(headers ?? before, message, { by: editor, at: now, sha256 });
-  return messageOf(message.exchange, message.routingKey, { ...own, headers: noted }, bytes, undefined);
+  return messageOf(message.exchange, message.routingKey, withHeaders(own, noted, own.expiration), bytes, undefined);
 }
 
 function bytesOf(message: Message, payload: unknown): Uint8Array {

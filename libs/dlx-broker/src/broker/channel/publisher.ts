@@ -6,6 +6,7 @@ import {
   notesOf,
   type Properties,
   type RecordedOrigin,
+  withHeaders,
 } from '../../message/index.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -141,8 +142,8 @@ export class Publisher {
     const { exchange, routingKey } = message.origin ?? message;
     if (exchange !== claimed.exchange || routingKey !== claimed.routingKey) return undefined;
     if (this.#exchangeOrRefusal(exchange, routingKey) instanceof AmqpError) return undefined;
-    const failedBefore = message.origin?.queue;
-    return { exchange, routingKey, queue: claimed.queue === failedBefore ? (failedBefore ?? queue) : queue };
+    const failedIn = message.origin?.queue;
+    return { exchange, routingKey, queue: failedIn !== undefined && claimed.queue === failedIn ? failedIn : queue };
   }
 
   /**
@@ -296,7 +297,7 @@ export class Publisher {
     }
     const copies = carbonCopiesOf(headers);
     const visible = compact(withoutBcc(headers));
-    if (visible !== headers) sent = { ...sent, headers: visible };
+    if (visible !== headers) sent = withHeaders(sent, visible, sent.expiration);
     return messageOf(exchange, routingKey, sent, body, notesOf(copies, origin));
   }
 

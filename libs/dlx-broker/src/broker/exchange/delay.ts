@@ -1,5 +1,5 @@
 import { delayHeader, type Field, type FieldTable, integerOf, type Message } from '../../message/index.js';
-import { NotedMessage, noProperties, Notes, type Properties } from '../../message/index.js';
+import { NotedMessage, noProperties, Notes, type Properties, withHeaders } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 
 // The names are those of RabbitMQ's delayed-message plugin.
@@ -43,7 +43,8 @@ function withoutDelay(own: Properties): Properties {
   const isAll = headers === undefined || headers.size === 1;
   if (!isAll) return own;
   for (const name in own) {
-    if (name !== 'headers' && own[name as keyof Properties] !== undefined) return { ...own, headers: undefined };
+    if (name !== 'headers' && own[name as keyof Properties] !== undefined)
+      return withHeaders(own, undefined, own.expiration);
   }
   return noProperties;
 }

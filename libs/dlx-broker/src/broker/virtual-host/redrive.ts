@@ -5,7 +5,6 @@ import {
   messageOf,
   notesOf,
   type RecordedOrigin,
-  Repeated,
   withHeaders,
 } from '../../message/index.js';
 import type { TotalCounters } from '../counters.js';
@@ -111,15 +110,13 @@ export function discard(vhost: RedriveHome, queue: Queue, entry: Entry): boolean
   }
 }
 
-const lastVisible = new Repeated<FieldTable>();
-
 /** The message as if it had been published to this address with these headers. */
 export function readdressed(
   message: Message,
   { exchange, routingKey, headers, origin }: Omit<RedriveTo, 'settled'>,
 ): Message {
   const copies = headers && carbonCopiesOf(headers);
-  const visible = headers && lastVisible.of([headers], () => compact(withoutBcc(headers)));
+  const visible = headers && compact(withoutBcc(headers));
   const properties = withHeaders(message.own, visible, message.expiration);
   return messageOf(exchange, routingKey, properties, message, notesOf(copies, origin));
 }

@@ -89,7 +89,7 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
    */
   commit(publications: readonly Publication[], done?: Done): void {
     this.#commit(
-      publications.map((each) => (each.origin?.queue === undefined ? each : this.#withRaw(each))),
+      publications.map((each) => (isSuccessor(each) ? this.#withRaw(each) : each)),
       done,
     );
   }
@@ -136,9 +136,8 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
       done?.(failure && failureOf(failure, successor));
     };
     this.session.sendAcks();
-    // An event of an outbox may have the headers of the delivery, and is no successor.
-    const isSuccessor = successor.origin?.queue !== undefined;
-    replacing.publish(exchange, routingKey, properties, body, isSuccessor, answered, this.delivery.deliveryTag);
+    const { deliveryTag } = this.delivery;
+    replacing.publish(exchange, routingKey, properties, body, isSuccessor(successor), answered, deliveryTag);
   }
 
   /** Adds headers that cannot be decoded to the successor, as the bytes of one header. */
@@ -156,6 +155,9 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
     return (this.#isSettled = true);
   }
 }
+
+/** Whether a message goes on with the history of its delivery. An event of an outbox does not, although it may have the same headers. */
+const isSuccessor = ({ origin }: Publication): boolean => origin?.queue !== undefined;
 
 /** The failure of a successor, for the application. */
 function failureOf(failure: ClientError, publication: Publication): Error {

@@ -1,4 +1,12 @@
-import { type Field, type FieldTable, longstr, type Message, Repeated, timestamp } from '../../../message/index.js';
+import {
+  compact,
+  type Field,
+  type FieldTable,
+  longstr,
+  type Message,
+  Repeated,
+  timestamp,
+} from '../../../message/index.js';
 import { headersForRedrive } from '../../../history/index.js';
 
 /** The headers of a redriven message, besides the number of its redrives. */
@@ -38,7 +46,8 @@ export class RedrivenHeaders {
       headers.set(redrivenHeaders.from, longstr(from));
       headers.set(redrivenHeaders.at, timestamp(seconds));
       headers.set(redrivenHeaders.by, longstr(by));
-      return headers.set(redrivenHeaders.task, longstr(task));
+      headers.set(redrivenHeaders.task, longstr(task));
+      return compact(headers); // here, because the publish would compact them for each message
     });
   }
 }
