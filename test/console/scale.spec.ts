@@ -46,7 +46,7 @@ describe(`${queues} queues and ${letters} dead letters`, () => {
     const { page } = house;
     const rows = (label: string) => page.getByRole('region', { name: label }).locator('tbody tr');
     await timed('overview', () => house.open('#/'));
-    expect(await page.locator('main').textContent()).toMatch(/1M|1,000,000|dead letters/i);
+    expect(await page.locator('main').textContent()).toContain(`Dead letters${letters.toLocaleString('en-GB')} in`);
     await timed('queues by ready messages', () => house.open('#/queues?sort=messages_ready&sort_reverse=true'));
     expect(await rows('Queues').first().textContent()).toContain('orders.dead');
     await timed('queues by name', () => house.open('#/queues?name=queue.123'));

@@ -132,10 +132,14 @@ function compare(plain: Ready, packed: Ready, program: readonly Step[], to: Retu
 
 describe.each(lists)('rows of %s', (name, make, to) => {
   it('are no different from entries, whatever comes and goes', () => {
-    const packing = fc.record({ from: fc.integer({ min: 1, max: 12 }), rows: fc.constantFrom(1, 2, 3, 5, 40) });
+    const packing = fc.record({
+      from: fc.integer({ min: 1, max: 12 }),
+      rows: fc.constantFrom(1, 2, 3, 5, 40),
+      spared: fc.record({ lines: fc.constantFrom(0, 1, 3), from: fc.integer({ min: 13, max: 30 }) }),
+    });
     fc.assert(
-      fc.property(steps, packing, (program, { from, rows }) => {
-        compare(make(), make(new Packer(undefined, { from, rows })), program, to, name.includes('4'));
+      fc.property(steps, packing, (program, given) => {
+        compare(make(), make(new Packer(undefined, given)), program, to, name.includes('4'));
       }),
       { numRuns: 20 },
     );
@@ -180,6 +184,49 @@ describe('a long line', () => {
       expect([position, message.own.messageId, message.size]).toEqual([at, `${at}`, at % 9]);
     }
     expect([list.length, list.bytes]).toEqual([0, 0]);
+  });
+
+  describe('is spared rows up to a limit, if few are', () => {
+    const spared = { ...packing, spared: { lines: 1, from: 20 } };
+    const grow = (list: ReadyList, count: number): ReadyList => {
+      for (let at = 1; at <= count; at++) list.push(new Entry(new Message('', 'q', {}, noBody), at, 0));
+      return list;
+    };
+    // Only an entry of a row is another object at each call.
+    const hasRows = (list: ReadyList): boolean => list.find(6) !== list.find(6);
+
+    it.each<[string, (list: ReadyList) => void]>([
+      [
+        'it has been consumed',
+        (list) => {
+          while (list.shift() !== undefined);
+        },
+      ],
+      [
+        'its messages have been taken out',
+        (list) => {
+          for (let at = 20; at > 0; at--) list.take(at);
+        },
+      ],
+      ['it has been cleared', (list) => list.clear()],
+      ['it has become too long', (list) => list.push(new Entry(new Message('', 'q', {}, noBody), 21, 0))],
+    ])('until %s', (_, end) => {
+      const packer = new Packer(undefined, spared);
+      const [one, other, third] = [new ReadyList(packer), new ReadyList(packer), new ReadyList(packer)] as const;
+      expect([grow(one, 20), grow(other, 20)].map(hasRows)).toEqual([false, true]);
+      end(one);
+      expect(hasRows(grow(third, 20))).toBe(false);
+      third.clear();
+      expect(hasRows(grow(third, 20))).toBe(false);
+    });
+
+    it('as one of several priorities', () => {
+      const packer = new Packer(undefined, spared);
+      const list = new PriorityList(3, packer);
+      for (let at = 1; at <= 20; at++) list.push(entryOf(at, 2, false));
+      list.clear();
+      expect(hasRows(grow(new ReadyList(packer), 20))).toBe(false);
+    });
   });
 
   it('does not copy large bodies: other queues may have them', () => {

@@ -7,10 +7,20 @@ export interface Packing {
   readonly from: number;
   /** Messages of a page. Nearly as many stay objects at the front and at the end of a long line. */
   readonly rows: number;
+  /** A few lines of a broker may have more objects; undefined: none may. */
+  readonly spared?: Spared;
 }
 
-/** The default: messages of a queue with up to a few thousand messages stay objects. */
-export const usualPacking: Packing = { from: 4_096, rows: 1_024 };
+/** Lines that are spared the work of making rows and objects again, because they are only a few. */
+interface Spared {
+  /** The most of them at a time. */
+  readonly lines: number;
+  /** Such a line is long from here on. */
+  readonly from: number;
+}
+
+/** The default: a few thousand messages of a queue stay objects. The spared lines have 65,536 at most, some 20 MB. */
+export const usualPacking: Packing = { from: 4_096, rows: 1_024, spared: { lines: 4, from: 16_384 } };
 
 /** The most returns that a row can have. */
 const maxReturns = 255;
@@ -19,14 +29,32 @@ const maxReturns = 255;
 export class Packer implements Packing {
   readonly from: number;
   readonly rows: number;
+  readonly spared: Spared | undefined;
+  /** Lines that are spared now. */
+  #lines = 0;
 
   constructor(
     /** Undefined without a journal. */
     readonly store: RowStore | undefined,
-    { from, rows }: Packing,
+    { from, rows, spared }: Packing,
   ) {
     this.from = from;
     this.rows = rows;
+    this.spared = spared;
+  }
+
+  /**
+   * Spares a line of more than {@link from} messages until it is empty or too long. It then calls {@link endSparing}.
+   * @returns from which length on it is long; undefined if enough lines are spared
+   */
+  spare(): number | undefined {
+    if (this.spared === undefined || this.#lines === this.spared.lines) return undefined;
+    this.#lines++;
+    return this.spared.from;
+  }
+
+  endSparing(): void {
+    this.#lines--;
   }
 
   /**

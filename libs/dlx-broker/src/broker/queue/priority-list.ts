@@ -64,6 +64,7 @@ export class PriorityList implements Ready {
   }
 
   clear(): void {
+    for (const list of this.#lists) list?.clear();
     this.#lists.fill(undefined);
     this.#length = 0;
     this.#bytes = 0;

@@ -79,6 +79,7 @@ class Purging implements Task {
   }
 
   #end(): false {
+    this.taken.ready.clear();
     this.taken.delayed?.clear();
     return false;
   }

@@ -57,9 +57,14 @@ export class ReadyList implements Ready {
   #backlog: Backlog | undefined;
   #returned: Returned | undefined;
   #bytes = 0;
+  /** A line of more messages is long. */
+  #longFrom: number;
+  #isSpared = false;
 
   /** @param packer says when the line is long; without a packer there is no backlog */
-  constructor(readonly packer?: Packer) {}
+  constructor(readonly packer?: Packer) {
+    this.#longFrom = packer?.from ?? Infinity;
+  }
 
   get length(): number {
     return (
@@ -77,7 +82,7 @@ export class ReadyList implements Ready {
     this.#bytes += entry.message.size;
     if (this.#backlog !== undefined) return this.#backlog.push(entry);
     this.#line.push(entry);
-    if (this.packer !== undefined && this.#line.length > this.packer.from) this.#split(this.packer);
+    if (this.#line.length > this.#longFrom) this.#lengthened(this.packer!);
   }
 
   giveBack(entry: Entry, to: ReturnTo): void {
@@ -98,7 +103,7 @@ export class ReadyList implements Ready {
       if (this.#returned.length === 0) this.#returned = undefined;
     } else {
       entry = this.#line.shift();
-      if (this.#backlog !== undefined && this.#line.length === 0) this.#refill(this.#backlog);
+      if (this.#line.length === 0) this.#used();
     }
     if (entry !== undefined) this.#bytes -= entry.message.size;
     return entry;
@@ -119,6 +124,7 @@ export class ReadyList implements Ready {
 
   clear(): void {
     this.#line.clear();
+    this.#endSparing();
     this.#backlog = undefined;
     this.#returned = undefined;
     this.#bytes = 0;
@@ -148,8 +154,7 @@ export class ReadyList implements Ready {
     if (entry !== undefined) this.#remove(entry);
     const taken = entry ?? this.#backlog?.take(position);
     if (taken !== undefined) this.#bytes -= taken.message.size;
-    if (this.#backlog !== undefined && (this.#line.length === 0 || this.#backlog.length === 0))
-      this.#refill(this.#backlog);
+    if (this.#line.length === 0 || this.#backlog?.length === 0) this.#used();
     return taken;
   }
 
@@ -169,15 +174,32 @@ export class ReadyList implements Ready {
     if (this.#returned.length === 0) this.#returned = undefined;
   }
 
-  /** Moves all but the front of the line, which has become long, into a new backlog. */
-  #split(packer: Packer): void {
+  /** The line has become long: it is spared, or all but its front moves into a new backlog. */
+  #lengthened(packer: Packer): void {
+    const longFrom = this.#isSpared ? undefined : packer.spare();
+    if (longFrom !== undefined) {
+      this.#isSpared = true;
+      this.#longFrom = longFrom;
+      return;
+    }
+    this.#endSparing();
     const front = this.#line.takeFirst(packer.rows);
     this.#backlog = new Backlog(packer, this.#line);
     this.#line = front;
   }
 
-  #refill(backlog: Backlog): void {
+  /** The line or the backlog has become empty. */
+  #used(): void {
+    const backlog = this.#backlog;
+    if (backlog === undefined) return this.#endSparing();
     if (this.#line.length === 0) this.#line = backlog.moveTo(this.#line);
     if (backlog.length === 0) this.#backlog = undefined;
+  }
+
+  #endSparing(): void {
+    if (!this.#isSpared) return;
+    this.#isSpared = false;
+    this.#longFrom = this.packer!.from;
+    this.packer!.endSparing();
   }
 }

@@ -1,4 +1,3 @@
-import { DlxConfigurationError } from '../../options/index.js';
 import type { Envelope } from '../packets/envelope.js';
 import { contribute } from './contribution.js';
 import type { ExchangeOptions } from './exchange.js';
@@ -23,11 +22,7 @@ export interface ConsumeOptions {
  */
 export function Consume(options?: string | ConsumeOptions): MethodDecorator;
 export function Consume(...given: readonly unknown[]): MethodDecorator {
-  const [options, key] = given;
-  // Without its parentheses the decorator gets the prototype and the method. Only a compiler of types would refuse that.
-  if (typeof key === 'string' || typeof key === 'symbol') {
-    throw new DlxConfigurationError(`@Consume above ${String(key)} has no parentheses; write @Consume('orders')`);
-  }
+  const [options] = given;
   if (given.length === 0) return contribute('Consume', {});
   return typeof options === 'string'
     ? contribute('Consume', { queue: options })

@@ -15,13 +15,15 @@ const contributionsKey = 'dlx-broker:contributions';
 /**
  * Makes a decorator. It only contributes data, which is checked when the application starts.
  * @param options the object of options of the user, if any; its entries are added to the settings
- * @throws DlxConfigurationError at once for a decorator that is not above a method of an instance: it would have no effect
+ * @throws DlxConfigurationError at once for a decorator without parentheses, and for one that is not above a method of an instance: it
+ * would have no effect
  */
 export function contribute(
   decorator: string,
   settings: Readonly<Record<string, unknown>>,
   options?: { readonly given: unknown },
 ): MethodDecorator {
+  refuseBare(decorator, [...Object.values(settings), options?.given]);
   const isRecord = typeof options?.given === 'object' && options.given !== null && !Array.isArray(options.given);
   const contribution: Contribution = {
     decorator,
@@ -36,6 +38,26 @@ export function contribute(
     Reflect.defineMetadata(contributionsKey, [contribution, ...contributionsOf(method)], method);
   };
 }
+
+/**
+ * Refuses a decorator without parentheses. It gets what it should stand above instead of its parameters: the prototype of a class.
+ * Only a compiler of types would refuse that.
+ * @param given the parameters of the decorator
+ */
+export function refuseBare(decorator: string, given: readonly unknown[]): void {
+  const bare = given.find(isPrototype);
+  if (bare === undefined) return;
+  const owner = bare.constructor.name || 'a class';
+  throw new DlxConfigurationError(
+    `@${decorator} above a method of ${owner} has no parentheses; write @${decorator}(), with its parameters if it has any`,
+  );
+}
+
+const isPrototype = (value: unknown): value is object =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.hasOwn(value, 'constructor') &&
+  (value.constructor as { readonly prototype?: unknown } | undefined)?.prototype === value;
 
 const remedy = 'it is for methods: put it above the method that handles the messages';
 

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { DlxConfigurationError } from '../../options/index.js';
+import { refuseBare } from './contribution.js';
 
 /** What became of a message that no handler took. */
 export type DeathKind = 'parked' | 'rejected' | 'expired';
@@ -20,11 +21,11 @@ const hooksKey = 'dlx-broker:death-hooks';
  * Calls a method of a provider, with a {@link Death}, when a handler or a stream of this process parked or rejected a message, and when a
  * message expired in a broker in this process. It is called after the fact, and its outcome changes nothing: what it throws is logged.
  * A call that is lost in a crash does not come again; `notices` is the durable way.
- * @throws DlxConfigurationError at once above anything but a method of an instance
+ * @throws DlxConfigurationError at once without parentheses, and above anything but a method of an instance
  */
-export const OnDeadLetter =
-  (options: OnDeadLetterOptions = {}): MethodDecorator =>
-  (target: object, key: string | symbol, descriptor?: PropertyDescriptor) => {
+export function OnDeadLetter(options: OnDeadLetterOptions = {}): MethodDecorator {
+  refuseBare('OnDeadLetter', [options]);
+  return (target: object, key: string | symbol, descriptor?: PropertyDescriptor) => {
     const method: unknown = descriptor?.value;
     if (typeof target === 'function' || typeof method !== 'function') {
       const place = typeof target === 'function' ? target.name : target.constructor.name;
@@ -32,6 +33,7 @@ export const OnDeadLetter =
     }
     Reflect.defineMetadata(hooksKey, [options, ...deathHooksOf(method)], method);
   };
+}
 
 /** The options of the decorators above a method. */
 export const deathHooksOf = (method: object): readonly OnDeadLetterOptions[] =>

@@ -76,7 +76,10 @@ export const ConsumerPriority = (priority: number): MethodDecorator =>
   contribute('ConsumerPriority', { value: priority });
 
 /** One consumer of the handler's queue is active at a time; the next one takes over when it ends. */
-export const SingleActiveConsumer = (): MethodDecorator => contribute('SingleActiveConsumer', { value: true });
+export function SingleActiveConsumer(): MethodDecorator;
+export function SingleActiveConsumer(...given: readonly unknown[]): MethodDecorator {
+  return contribute('SingleActiveConsumer', { value: given.length === 0 ? true : given[0] });
+}
 
 export interface QuorumOptions {
   /** How often a message may come back to the queue before it is dead-lettered. */
