@@ -103,7 +103,7 @@ async function measure(target: Target, count: number): Promise<number> {
   const shown = Object.entries(each)
     .filter(([, bytes]) => !Number.isNaN(bytes))
     .map(([name, bytes]) => `${name} ${(bytes / 1000).toFixed(1)} KB`);
-  console.log(`${target.name}: ${count} idle connections with a channel each: ${shown.join(', ')} apiece`);
+  console.log(`${target.name}: ${count} idle connections with a channel each: ${shown.join(', ')} for each connection`);
   clients.kill();
   await once(clients, 'exit');
   return each.resident;

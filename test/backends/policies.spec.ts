@@ -66,7 +66,9 @@ for (const kind of serverKinds) {
           ['x-own', "'kept'", 'none'],
         ],
       );
-      expect(failure.message).toContain("queue 'q' x-message-ttl: there is 5, asked for 6 (Orders.created)");
+      expect(failure.message).toContain(
+        "queue 'q' x-message-ttl: the existing one has 5, the declaration has 6 (Orders.created)",
+      );
       expect(failure.message).toContain('Nothing was changed or deleted');
       expect(failure.message).toContain("'dlx-broker move', and delete the old one when it is empty: by 'rabbitmqctl");
       const mayDiffer = { ...queueNamed('q', asked), mayDiffer: ['x-message-ttl', 'x-max-length', 'x-own'] };
@@ -175,7 +177,7 @@ for (const kind of serverKinds) {
       );
       expect(failure).toMatchObject({ name: 'TopologyError', retry: 'never' });
       expect(failure.message).toContain(
-        "queue 'parked' expires (policy 'gone'): there is 60000, asked for none (Orders.created)",
+        "queue 'parked' expires (policy 'gone'): the existing one has 60000, the declaration has none (Orders.created)",
       );
       expect(failure.message).toContain('Exclude the queue from the pattern of the policy');
       expect((await failureOf(backend.declare(topologyOf(queueNamed('parked'))))).name).toBe('TopologyError');

@@ -130,7 +130,7 @@ describe('forFeature and topology', () => {
       'x-max-length-bytes': 9,
     });
     await expect(expectQueue(app, 'parcels.late', {})).rejects.toThrow(
-      'x-message-ttl: there is 3600000, asked for none',
+      'x-message-ttl: the existing one has 3600000, the declaration has none',
     );
     const record = new DlxRecordBuilder(1).setExchange('parcels').build();
     await firstValueFrom(app.get(DlxClient).emit('any.key', record));

@@ -464,7 +464,9 @@ describe('bad input is an error at start:', () => {
     await contextApp({ providers: [Before], options });
     const second = contextApp({ providers: [After], options });
     await expect(second).rejects.toBeInstanceOf(TopologyError);
-    await expect(second).rejects.toThrow(/queue 'q' x-message-ttl: there is 1000, asked for 2000 \(After.take\)/);
+    await expect(second).rejects.toThrow(
+      /queue 'q' x-message-ttl: the existing one has 1000, the declaration has 2000 \(After.take\)/,
+    );
   });
 
   it.skipIf(isEmbedded)('an exchange of a type that the server may not have, with the one that was meant', async () => {

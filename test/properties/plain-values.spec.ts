@@ -66,13 +66,13 @@ const ring: Record<string, unknown> = {};
 ring['again'] = ring;
 
 const refused: readonly (readonly [string, unknown, string])[] = [
-  ['NaN', Number.NaN, "'h' is NaN, which cannot travel"],
-  ['infinity', [Number.POSITIVE_INFINITY], "'h[0]' is Infinity, which cannot travel"],
+  ['NaN', Number.NaN, "'h' is NaN, which cannot be sent"],
+  ['infinity', [Number.POSITIVE_INFINITY], "'h[0]' is Infinity, which cannot be sent"],
   ['a bigint of 65 bits', { n: 2n ** 63n }, "'h.n' is beyond 64 bits"],
   ['an invalid date', new Date(Number.NaN), "'h' is no valid date"],
-  ['a function', { f: () => 1 }, "'h.f' is a function, which cannot travel"],
-  ['a symbol', Symbol('s'), "'h' is a symbol, which cannot travel"],
-  ['an instance of a class', new (class Money {})(), "'h' is an instance of Money, which cannot travel"],
+  ['a function', { f: () => 1 }, "'h.f' is a function, which cannot be sent"],
+  ['a symbol', Symbol('s'), "'h' is a symbol, which cannot be sent"],
+  ['an instance of a class', new (class Money {})(), "'h' is an instance of Money, which cannot be sent"],
   [
     'a class with a getTime',
     new (class Moment {
@@ -80,7 +80,7 @@ const refused: readonly (readonly [string, unknown, string])[] = [
     })(),
     "'h' is an instance of Moment",
   ],
-  ['a Set', new Set([1]), "'h' is an instance of Set, which cannot travel"],
+  ['a Set', new Set([1]), "'h' is an instance of Set, which cannot be sent"],
   ['a Map with names that are no texts', new Map([[1, 'x']]), "'h' has a name that is no text"],
   ['a name of more than 255 bytes', { ['é'.repeat(128)]: 1 }, 'has a name of more than 255 bytes'],
   ['a ring', ring, 'is nested more than 64 levels deep'],

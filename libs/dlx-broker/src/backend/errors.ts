@@ -154,7 +154,7 @@ export class TopologyError extends BackendError {
 export function shownDifference({ kind, name, property, existing, asked, origin }: TopologyDifference): string {
   const by = origin === undefined ? '' : ` (${origin})`;
   const there = shownText(existing, longestText);
-  return `  ${kind} '${name}' ${property}: there is ${there}, asked for ${asked}${by}`;
+  return `  ${kind} '${name}' ${property}: the existing one has ${there}, the declaration has ${asked}${by}`;
 }
 
 /** How an operator deletes a queue of a broker. @param flag ` --if-empty`, or nothing */

@@ -38,11 +38,11 @@ describe('a plain object as a field table (rule T8)', () => {
   ])('takes %s', (_, value, field) => expect(toFieldTable({ h: value }).get('h')).toEqual(field));
 
   it.each<[string, unknown, string]>([
-    ['NaN', { a: { b: [Number.NaN] } }, "header 'a.b[0]' is NaN, which cannot travel"],
-    ['a function', { f: () => 1 }, "header 'f' is a function, which cannot travel"],
-    ['a symbol', { s: Symbol('x') }, "header 's' is a symbol, which cannot travel"],
+    ['NaN', { a: { b: [Number.NaN] } }, "header 'a.b[0]' is NaN, which cannot be sent"],
+    ['a function', { f: () => 1 }, "header 'f' is a function, which cannot be sent"],
+    ['a symbol', { s: Symbol('x') }, "header 's' is a symbol, which cannot be sent"],
     ['an invalid date', { d: new Date(Number.NaN) }, "header 'd' is no valid date"],
-    ['a class', { c: new (class Order {})() }, "header 'c' is an instance of Order, which cannot travel"],
+    ['a class', { c: new (class Order {})() }, "header 'c' is an instance of Order, which cannot be sent"],
     ['a bigint of 65 bits', { n: 2n ** 63n }, "header 'n' is beyond 64 bits"],
   ])('refuses %s, and says where', (_, plain, text) => {
     expect(() => toFieldTable(plain as Record<string, unknown>)).toThrow(TypeError);

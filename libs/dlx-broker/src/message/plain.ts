@@ -26,7 +26,7 @@ const allFields: FieldRules = {
  * Makes headers or arguments of a plain object. Strings become longstr, booleans bool, integers int32 or int64,
  * fractions double, bigints int64, dates timestamps, bytes binary, null and undefined void, arrays arrays, and plain
  * objects and Maps tables.
- * @throws TypeError that names the header whose value cannot travel
+ * @throws TypeError that names the header whose value cannot be sent
  */
 export const toFieldTable = (plain: PlainTable): FieldTable => checkedFieldTable(plain, allFields);
 
@@ -101,7 +101,7 @@ function fieldOf(value: unknown, path: string, depth: number, rules: FieldRules)
     case 'object':
       return value === null ? { type: 'V', value: undefined } : objectField(value, path, depth, rules);
     default:
-      throw rules.refuse(path, `is a ${typeof value}, which cannot travel`);
+      throw rules.refuse(path, `is a ${typeof value}, which cannot be sent`);
   }
 }
 
@@ -109,7 +109,7 @@ function numberField(value: number, path: string, { refuse }: FieldRules): Field
   // Minus zero would lose its sign as an integer.
   if (Object.is(value, -0)) return { type: 'd', value };
   if (Number.isSafeInteger(value)) return { type: (value | 0) === value ? 'I' : 'l', value };
-  if (!Number.isFinite(value)) throw refuse(path, `is ${value}, which cannot travel`);
+  if (!Number.isFinite(value)) throw refuse(path, `is ${value}, which cannot be sent`);
   return { type: 'd', value };
 }
 
@@ -129,7 +129,7 @@ function objectField(value: object, path: string, depth: number, rules: FieldRul
   if (value instanceof Uint8Array) return { type: 'x', value: copyOf(value) };
   if (value instanceof Map || isPlain(value)) return { type: 'F', value: tableOf(value, path, depth, rules) };
   if (isDate(value)) return dateField(value.getTime(), path, rules);
-  throw rules.refuse(path, `is an instance of ${value.constructor.name}, which cannot travel`);
+  throw rules.refuse(path, `is an instance of ${value.constructor.name}, which cannot be sent`);
 }
 
 /** True for dates of other realms too, which are no instances of this realm's `Date`. */

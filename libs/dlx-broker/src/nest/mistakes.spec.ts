@@ -198,7 +198,7 @@ describe('decorators refuse', () => {
     [
       '@QueueArguments, a function',
       () => above(QueueArguments({ 'x-a': () => 1 })),
-      /is a function, which cannot travel/,
+      /is a function, which cannot be sent/,
     ],
     ['@Retry of undefined', () => above(Retry(bad(undefined))), /policy of @Retry on Orders\.create: undefined/],
     ['@Retry of a number', () => above(Retry(bad(3))), /3 is no policy: write \{ attempts: 5 \}/],

@@ -31,7 +31,7 @@ export function routingKeysOf(value: unknown, origin: string): readonly string[]
 /**
  * Headers or arguments as fields. Entries whose value is undefined are left out.
  * @param origin where the values are written, for the error: `headers of DlxRecordBuilder`
- * @throws DlxConfigurationError that names the value that cannot travel
+ * @throws DlxConfigurationError that names the value that cannot be sent
  */
 export const fieldTableOf = (plain: Readonly<Record<string, unknown>>, origin: string): FieldTable =>
   checkedFieldTable(plain, {
