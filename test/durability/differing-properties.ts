@@ -1,4 +1,12 @@
-import { type Field, int32, longstr, PackedTable, type Properties } from '../../libs/dlx-broker/src/message/index.js';
+import {
+  emptyTable,
+  type Field,
+  type FieldTable,
+  int32,
+  longstr,
+  PackedTable,
+  type Properties,
+} from '../../libs/dlx-broker/src/message/index.js';
 import { Random } from '../fuzz/random.js';
 
 /** Neighbours with the same of these properties. */
@@ -13,7 +21,8 @@ const numberOf = (messageId: string): number => Number.parseInt(messageId, 10);
 function differingProperties(messageId: string): Properties {
   const number = numberOf(messageId);
   const random = new Random(number);
-  switch (Math.floor(number / run) % 5) {
+  const group = Math.floor(number / run);
+  switch (group % 6) {
     case 0:
       return {};
     case 1:
@@ -22,6 +31,8 @@ function differingProperties(messageId: string): Properties {
       return { headers: tableOf(number, random), type: random.pick(['order', 'order.paid', 'commande payée', '']) };
     case 3:
       return { headers: PackedTable.of(tableOf(number, random)), replyTo: `amq.gen-${number}` };
+    case 4:
+      return { headers: sharedIn(group) };
     default:
       return {
         appId: 'shop',
@@ -29,6 +40,17 @@ function differingProperties(messageId: string): Properties {
         correlationId: random.pick(['', uuidBy(random), `c-${number}`, uuidBy(random).toUpperCase()]),
       };
   }
+}
+
+const shared: { group: number; headers: FieldTable } = { group: -1, headers: emptyTable };
+
+/** One object for neighbours, as messages that fail together have it. */
+function sharedIn(group: number): FieldTable {
+  if (shared.group !== group) {
+    shared.group = group;
+    shared.headers = tableOf(group, new Random(group));
+  }
+  return shared.headers;
 }
 
 /** The properties of a message that a workload publishes. */
@@ -41,7 +63,7 @@ export const propertiesBy = (messageId: string, random: Random): Properties => (
   ...(random.chance(0.3) && { headers: new Map<string, Field>([['__proto__', longstr(messageId)]]) }),
 });
 
-const tableOf = (number: number, random: Random): ReadonlyMap<string, Field> =>
+const tableOf = (number: number, random: Random): FieldTable =>
   new Map<string, Field>([
     ['tenant', longstr('a')],
     ['trace', longstr(`00-${uuidBy(random)}-01`)],

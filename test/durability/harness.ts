@@ -1,4 +1,5 @@
 import type { Pace, ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Packing } from '../../libs/dlx-broker/src/broker/queue/packer.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
 
@@ -15,8 +16,15 @@ export const lent = (clock: ManualClock, rabbitmq: ProfileName = '3.10') => ({
   packing: { from: 3, rows: 2 },
 });
 
-/** How queues of a random program have rows: in short pages, or in longer ones, in which more messages are alike. */
-export const packingBy = (seed: number) => ({ from: 3, rows: seed % 2 === 0 ? 2 : 6 });
+/**
+ * How queues of a random program have rows: in short pages, or in longer ones, in which more messages are alike. In every third program one
+ * line is spared rows for a while.
+ */
+export const packingBy = (seed: number): Packing => ({
+  from: 3,
+  rows: seed % 2 === 0 ? 2 : 6,
+  ...(seed % 3 === 0 && { spared: { lines: 1, from: 9 } }),
+});
 
 /** A broker that does no work until it is woken, so that tests see the restored state. */
 export function asleep(): { readonly pace: Pace; wake(): void } {
