@@ -50,8 +50,9 @@ export function discoverOverrides(modules: ModulesContainer): readonly Override[
   const found = new Map<string, Override>();
   for (const [, wrapper] of classesOf(modules)) {
     const prototype = prototypeOf(wrapper);
+    if (prototype === undefined || parentOf(prototype) === Object.prototype) continue; // there is nothing to override
     for (const methodName of methodNames(prototype)) {
-      const override = overrideIn(prototype!, methodName);
+      const override = overrideIn(prototype, methodName);
       if (override !== undefined) found.set(override.origin, override);
     }
   }
@@ -79,8 +80,8 @@ export interface FoundMethod {
   readonly wrapper: InstanceWrapper;
   readonly method: object;
   readonly methodName: string | symbol;
-  /** `Alerts.onParked`: the class and the method. */
-  readonly origin: string;
+  /** The class and the method: `Alerts.onParked`. */
+  origin(): string;
 }
 
 /** All methods of controllers and providers. */
@@ -90,7 +91,7 @@ export function* methodsOf(modules: ModulesContainer): Iterable<FoundMethod> {
     for (const methodName of methodNames(prototype)) {
       const method = prototype![methodName];
       if (typeof method !== 'function') continue;
-      yield { wrapper, method, methodName, origin: originOf(prototype!, methodName) };
+      yield { wrapper, method, methodName, origin: () => originOf(prototype!, methodName) };
     }
   }
 }

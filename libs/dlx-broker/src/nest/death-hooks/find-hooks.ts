@@ -15,8 +15,9 @@ const allKinds: readonly DeathKind[] = ['parked', 'rejected', 'expired'];
  */
 export function findHooks(modules: ModulesContainer, broker: string): readonly DeathHook[] {
   const hooks: DeathHook[] = [];
-  for (const { wrapper, method, methodName, origin } of methodsOf(modules)) {
+  for (const { wrapper, method, methodName, origin: originOf } of methodsOf(modules)) {
     for (const options of deathHooksOf(method)) {
+      const origin = originOf();
       const place = `@OnDeadLetter on ${origin}`;
       const { queue, kinds = allKinds, broker: asked = defaultBrokerName } = checked(options, place);
       refuseUnknownBroker(modules, asked, place);
