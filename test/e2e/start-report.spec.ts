@@ -3,6 +3,7 @@ import { APP_GUARD } from '@nestjs/core';
 import { Ctx, EventPattern, MessagePattern, Transport } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import {
+  Bind,
   Consume,
   DeadLetter,
   DlxBroker,
@@ -19,6 +20,7 @@ import {
 import { harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
+import { listen } from '../harnesses/listener.js';
 import { queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
 import { knownArguments } from '../../libs/dlx-broker/src/topology/index.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -158,6 +160,64 @@ describe('at start the log shows', () => {
       "warn dead letters of queue 'dead' are dropped: they go to queue 'gone', which this application does not declare; " +
         "declare it by @Consume('gone') or option 'topology', unless another application does",
     ]);
+  });
+});
+
+describe('the log warns of @Consume with an exchange and without a routing key', () => {
+  const all = { name: 'all', type: 'fanout' } as const;
+  const exact = { name: 'exact', type: 'direct' } as const;
+
+  it('if the exchange selects by routing keys', async () => {
+    @Injectable()
+    class Careless {
+      @Consume({ queue: 'orders', exchange: 'shop' })
+      @DeadLetter(false)
+      topic(): void {}
+
+      @Consume({ queue: 'exactly', exchange: exact })
+      @DeadLetter(false)
+      direct(): void {}
+
+      @Consume({ queue: 'any', exchange: 'amq.topic' })
+      @DeadLetter(false)
+      predeclared(): void {}
+    }
+    expect((await start({ providers: [Careless] })).about('empty routing key')).toEqual([
+      "warn @Consume on Careless.topic: queue 'orders' gets only messages with an empty routing key from topic exchange 'shop'; " +
+        "write the routingKey of its messages, '#' for all, or '' if that is meant",
+      "warn @Consume on Careless.direct: queue 'exactly' gets only messages with an empty routing key from direct exchange 'exact'; " +
+        "write the routingKey of its messages, or '' if that is meant",
+      "warn @Consume on Careless.predeclared: queue 'any' gets only messages with an empty routing key from topic exchange 'amq.topic'; " +
+        "write the routingKey of its messages, '#' for all, or '' if that is meant",
+    ]);
+  });
+
+  it('and not of an empty key, another type, a key by @Bind, or an exchange that is declared elsewhere', async () => {
+    @Injectable()
+    class Careful {
+      @Consume({ queue: 'meant', exchange: 'shop', routingKey: '' })
+      @DeadLetter(false)
+      meant(): void {}
+
+      @Consume({ queue: 'fanned', exchange: all })
+      @DeadLetter(false)
+      fanned(): void {}
+
+      @Consume({ queue: 'bound', exchange: 'shop' })
+      @Bind('shop', 'order.*')
+      @DeadLetter(false)
+      bound(): void {}
+
+      @Consume({ queue: 'foreign', exchange: { name: 'theirs', declare: false } })
+      @DeadLetter(false)
+      foreign(): void {}
+    }
+    const broker = harness().broker;
+    const { channel } = listen(broker);
+    channel.declareExchange('theirs', { type: 'topic' });
+    const started = await start({ providers: [Careful], options: { broker: sharedBroker(broker) } });
+    expect(started.about('consumes')).toHaveLength(4);
+    expect(started.about('empty routing key')).toEqual([]);
   });
 });
 

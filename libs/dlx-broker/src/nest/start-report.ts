@@ -14,6 +14,7 @@ import {
   deadLetterWarnings,
   describeHandler,
   idleRetryWarnings,
+  keylessWarnings,
   lossWarning,
   secondsWarnings,
   misplacedWarning,
@@ -47,8 +48,13 @@ export class StartReport {
 
   /** Warns of mistakes in a plan. @param doubts further warnings */
   plan({ topology, notes, consumers }: Plan, doubts: readonly string[]): void {
-    const circuits = circuitWarnings(consumers.flatMap(({ handlers }) => handlers.map(({ handler }) => handler)));
-    const ofTopology = [...argumentWarnings(topology), ...deadLetterWarnings(topology)];
+    const planned = consumers.flatMap(({ handlers }) => handlers);
+    const circuits = circuitWarnings(planned.map(({ handler }) => handler));
+    const ofTopology = [
+      ...argumentWarnings(topology),
+      ...deadLetterWarnings(topology),
+      ...keylessWarnings(planned, topology),
+    ];
     for (const warning of [...notes, ...doubts, ...circuits, ...ofTopology]) {
       if (!this.#warned.has(warning)) this.parts.log.write('topologyDoubtful', warning, {});
       this.#warned.add(warning);

@@ -62,6 +62,27 @@ export function lossWarning(
   );
 }
 
+/** The exchanges of each broker that select by routing keys. */
+const predeclared: ReadonlyMap<string | undefined, string> = new Map([
+  ['amq.topic', 'topic'],
+  ['amq.direct', 'direct'],
+]);
+
+/** A line for each `@Consume` with an exchange that selects by routing keys, and without one. */
+export function keylessWarnings(planned: readonly PlannedHandler[], topology: Topology): readonly string[] {
+  return planned.flatMap(({ handler: { origin, patterns, settings }, queue }) => {
+    const exchange = settings.consume?.exchange;
+    const name = typeof exchange === 'object' ? exchange.name : exchange;
+    const type = topology.exchanges.find((declared) => declared.name === name)?.type ?? predeclared.get(name);
+    const isBound = patterns.length > 0 || settings.bindings.some((binding) => binding.exchange === name);
+    if (isBound || (type !== 'topic' && type !== 'direct')) return [];
+    return [
+      `@Consume on ${origin}: queue '${queue}' gets only messages with an empty routing key from ${type} exchange '${name}'; ` +
+        `write the routingKey of its messages${type === 'topic' ? ", '#' for all" : ''}, or '' if that is meant`,
+    ];
+  });
+}
+
 /** A line for each queue whose dead letters no queue of this application gets, with the handler that would take them. */
 export function deadLetterWarnings(topology: Topology): readonly string[] {
   return unreceivedDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings }) => {
