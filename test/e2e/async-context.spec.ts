@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Controller, Injectable, Scope, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Controller, Injectable, Logger, Scope, UseGuards, UseInterceptors } from '@nestjs/common';
 import type { CallHandler, CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import { connect } from 'amqplib';
@@ -16,6 +16,7 @@ import {
   DlxClient,
   DlxContext,
   DlxRecordBuilder,
+  DlxServer,
   type DlxBrokerOptions,
   Idempotent,
   type IdempotencyStore,
@@ -139,6 +140,33 @@ describe('a handler runs where the application started', () => {
     const attemptsSeen = seen.filter((entry) => typeof (entry as unknown[])[0] === 'number');
     expect(attemptsSeen).toEqual([1, 2, 3].map((attempt) => [attempt, 'app']));
     expect(new Set(seen.map((entry) => (entry as unknown[])[1]))).toEqual(new Set(['app']));
+  });
+
+  it('and its failure is logged in the context of its attempt, also if the broker replies later', async () => {
+    @Injectable()
+    class Fails {
+      @Consume({ routingKey: 'fails' })
+      @Retry({ attempts: 2, backoff: 5 })
+      handle(): never {
+        throw new Error('no');
+      }
+    }
+    const app = await inApp(() => contextApp({ providers: [Fails], options: { logHandlers: false } }));
+    app.get(DlxServer).setOnProcessingStartHook((_, context, done) => {
+      void tenants.run(`attempt ${(context as DlxContext).attempt}`, done);
+    });
+    const silent = (): void => undefined;
+    Logger.overrideLogger({ log: silent, warn: () => note('retried'), error: () => note('parked') });
+    try {
+      await emitAs('a', app.get(DlxClient), 'fails');
+      await until(() => expect(seen).toHaveLength(2));
+    } finally {
+      Logger.overrideLogger(false);
+    }
+    expect(seen).toEqual([
+      ['retried', 'attempt 1'],
+      ['parked', 'attempt 2'],
+    ]);
   });
 
   it('with guards and interceptors as libraries for contexts write them', async () => {

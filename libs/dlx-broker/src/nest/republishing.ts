@@ -102,18 +102,16 @@ export class Republishing {
     });
   }
 
-  /** Reports a decision, which may come in the callback of a disk or socket, in the async context of the message. */
+  /** Reports a decision. */
   #decided(failed: Failed, pause: number, again: Again): Decided {
-    const own = new AsyncResource('DlxDecision');
     const since = this.traces?.now() ?? 0;
-    const decided: Decided = (outcome, failure, leftOut) => {
+    return (outcome, failure, leftOut) => {
       this.traces?.replaced(failed, outcome, since, failure);
       if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
       if (leftOut !== undefined) this.log.shortened(failed, leftOut);
       this.#retried(outcome, failed);
       if (outcome.kind === 'parked') answer(failed, doNothing);
     };
-    return (...ended) => own.runInAsyncScope(decided, undefined, ...ended);
   }
 
   #retried(outcome: RetryOutcome, failed: Failed): void {

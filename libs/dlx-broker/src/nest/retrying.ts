@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { attemptOf } from '../history/index.js';
 import type { FieldTable } from '../message/index.js';
 import {
@@ -17,7 +18,7 @@ import { type BackendDelivery } from '../backend/index.js';
 
 import { Park, RetryLater } from './outcomes.js';
 
-/** Called when the broker has the successor, or refused it. @param leftOut headers that the successor lacks */
+/** Called in the async context of the message, when the broker has the successor or refused it. @param leftOut headers that the successor lacks */
 export type Decided = (outcome: RetryOutcome, failure: Error | undefined, leftOut?: LeftOut) => void;
 
 /** The headers of a message that is held, and since when it fails without the outages. */
@@ -89,9 +90,12 @@ export class Retrying {
 /** The parking lot of a queue without a policy. */
 const lotOf = (queue: string): string => `${queue}.parked`;
 
-/** Calls `decided` with both the outcome and the end. The end may come first (embedded broker) or later (RabbitMQ). */
+/**
+ * Calls `decided` with both the outcome and the end. The end may come first (embedded broker) or later (RabbitMQ, a disk): in a callback
+ * of a socket or disk, so `decided` is called in the async context of the message.
+ */
 function together(decided: Decided, begin: (done: Republished) => RetryOutcome): void {
-  const known: { outcome?: RetryOutcome; ended?: Parameters<Republished> } = {};
+  const known: { outcome?: RetryOutcome; ended?: Parameters<Republished>; own?: AsyncResource } = {};
   const finish = (): void => {
     const { outcome, ended } = known;
     if (outcome === undefined || ended === undefined) return;
@@ -100,9 +104,10 @@ function together(decided: Decided, begin: (done: Republished) => RetryOutcome):
   };
   known.outcome = begin((...ended) => {
     known.ended = ended;
-    finish();
+    known.own?.runInAsyncScope(finish);
   });
-  finish();
+  if (known.ended !== undefined) finish();
+  else known.own = new AsyncResource('DlxDecision');
 }
 
 /** Not `{ ...failure, asked }`: see `withHeaders` of the messages. */
