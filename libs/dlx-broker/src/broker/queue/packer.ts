@@ -8,7 +8,7 @@ export interface Packing {
   /** Messages of a page. Nearly as many stay objects at the front and at the end of a long line. */
   readonly rows: number;
   /** A few lines of a broker may have more objects; undefined: none may. */
-  readonly spared?: Spared;
+  readonly spared?: Spared | undefined;
 }
 
 /** Lines that are spared the work of making rows and objects again, because they are only a few. */
