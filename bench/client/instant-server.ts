@@ -29,7 +29,10 @@ export class InstantServer implements Transport {
 
   /** @param body of each delivery */
   constructor(body: Buffer) {
-    this.#to = new FrameWriter(new BufferPool(), (bytes) => this.#said.push(Buffer.from(bytes)), noop);
+    this.#to = new FrameWriter(new BufferPool(), {
+      write: (bytes) => this.#said.push(Buffer.from(bytes)),
+      requestFlush: noop,
+    });
     this.#to.maxPayload = 131_064;
     const one = delivery(body);
     this.#size = one.length;
@@ -170,7 +173,10 @@ const noop = (): void => undefined;
 /** The frames of a delivery as this library and the work by hand publish it. */
 function delivery(body: Buffer): Buffer {
   const parts: Buffer[] = [];
-  const to = new FrameWriter(new BufferPool(), (bytes) => parts.push(Buffer.from(bytes)), noop);
+  const to = new FrameWriter(new BufferPool(), {
+    write: (bytes) => parts.push(Buffer.from(bytes)),
+    requestFlush: noop,
+  });
   const properties = { deliveryMode: 2, contentType: 'application/json', messageId: 'abcdefgh.12345' };
   to.maxPayload = 131_064;
   methods.writeBasicDeliver(to, 1, 'c1', 1, false, 'dlx.events', 'bench');

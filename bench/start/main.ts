@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { command, wholeNumber } from '../usage.js';
 import { median } from '../workload.js';
-import { programs } from './programs.js';
-import { ownImport, serveReady, type Times, wholeProcess } from './run.js';
+import { programs as programsWith } from './programs.js';
+import { ownImport, packagesOfStart, serveReady, type Times, wholeProcess } from './run.js';
 
 const help = `npm run bench:start -- [--runs N]
 
@@ -15,6 +15,7 @@ await command('npm run bench:start', async () => {
   const { values } = parseArgs({ options: { runs: { type: 'string', default: '15' }, help: { type: 'boolean' } } });
   if (values.help === true) return console.log(help);
   const runs = wholeNumber('--runs', values.runs, 1);
+  const programs = programsWith(packagesOfStart);
   const measured: readonly (readonly [string, () => Times | Promise<Times>])[] = [
     ...programs.map(({ name, program }) => [name, () => wholeProcess(program)] as const),
     ["import 'dlx-broker': its own files", ownImport],

@@ -33,7 +33,7 @@ export function wholeProcess(program: string): Times {
 const library = fileURLToPath(new URL('.', import.meta.resolve('dlx-broker')));
 
 /** What the files import that an application reads at its start: packages, and modules of Node. */
-function packagesOfStart(): readonly string[] {
+function readPackagesOfStart(): readonly string[] {
   const found = new Set<string>();
   const seen = new Set<string>();
   const read = (file: string): void => {
@@ -49,7 +49,8 @@ function packagesOfStart(): readonly string[] {
   return [...found];
 }
 
-const ofOwnFiles = ownFiles(packagesOfStart());
+export const packagesOfStart = readPackagesOfStart();
+const ofOwnFiles = ownFiles(packagesOfStart);
 
 /** The import of the package's own files. */
 export const ownImport = (): Times => JSON.parse(evaluated(ofOwnFiles)) as Times;

@@ -96,6 +96,29 @@ async function bullMq(): Promise<Retrier> {
   return retrier;
 }
 
+/** What a process pays without a broker: a timer for each attempt, and the stack of each error, which every log of failures reads. */
+async function plainTimers(): Promise<Retrier> {
+  let characters = 0;
+  const handle = (id: number, attempt: number): void => {
+    if (!retrier.attempts?.tried(id, attempt)) throw new Error('not yet');
+  };
+  const attempt = (id: number, number: number): void => {
+    try {
+      handle(id, number);
+    } catch (error) {
+      characters += (error as Error).stack?.length ?? 0;
+      setTimeout(attempt, waits[number - 1], id, number + 1);
+    }
+  };
+  const retrier: Retrier = {
+    attempts: undefined,
+    async publish(ids) {
+      for (const id of ids) setImmediate(attempt, id, 1);
+    },
+  };
+  return retrier;
+}
+
 /** All messages at once, after a tenth of them as warm-up. */
 async function burst(retrier: Retrier): Promise<Measurement> {
   retrier.attempts = new Attempts();
@@ -130,8 +153,9 @@ async function stream(retrier: Retrier): Promise<Measurement> {
 const peers = (measure: (retrier: Retrier) => Promise<Measurement>): Workload['peers'] => ({
   'dlx-broker': async () => measure(await dlxBroker()),
   'BullMQ on Redis': async () => measure(await bullMq()),
+  'timers alone': async () => measure(await plainTimers()),
 });
-const needs = { 'BullMQ on Redis': 'redis' } as const;
+const common = { needs: { 'BullMQ on Redis': 'redis' }, limits: ['timers alone'] } as const;
 
 export const w10: readonly Workload[] = [
   {
@@ -140,7 +164,7 @@ export const w10: readonly Workload[] = [
     unit: 'ms',
     more: 'worse',
     peers: peers(burst),
-    needs,
+    ...common,
   },
   {
     id: 'W10 lateness',
@@ -148,6 +172,6 @@ export const w10: readonly Workload[] = [
     unit: 'ms',
     more: 'worse',
     peers: peers(stream),
-    needs,
+    ...common,
   },
 ];

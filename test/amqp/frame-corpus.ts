@@ -55,11 +55,10 @@ export function frameCorpus(): Buffer[] {
     writeFrame(1, name.startsWith('conn') ? 0 : 1, writeMethod(name, values)),
   );
   const written: Buffer[] = [];
-  const writer = new FrameWriter(
-    new BufferPool(),
-    (bytes) => written.push(Buffer.from(bytes)),
-    () => undefined,
-  );
+  const writer = new FrameWriter(new BufferPool(), {
+    write: (bytes) => written.push(Buffer.from(bytes)),
+    requestFlush: () => undefined,
+  });
   const properties = { headers: everyField, contentType: 'text/plain', priority: 3, timestamp: 5, messageId: 'm' };
   writer.begin(2, 1);
   new HeaderWriter().write(writer, new Message('', '', properties, Buffer.from('body')));

@@ -19,7 +19,6 @@ interface DetailedConnection {
 /** The details of an open connection for lists and the management API. Most of them are computed when they are read. */
 export class ConnectionDetails implements ClientDetails {
   readonly protocol = 'AMQP 0-9-1';
-  readonly name: string;
   readonly host: string;
   readonly port: number;
   readonly peerHost: string;
@@ -32,7 +31,10 @@ export class ConnectionDetails implements ClientDetails {
     this.port = localPort;
     this.peerHost = mapped(remoteAddress);
     this.peerPort = remotePort;
-    this.name = `${bracketed(this.peerHost)}:${remotePort} -> ${bracketed(this.host)}:${localPort}`;
+  }
+
+  get name(): string {
+    return `${bracketed(this.peerHost)}:${this.peerPort} -> ${bracketed(this.host)}:${this.port}`;
   }
 
   get authMechanism(): string {

@@ -10,10 +10,14 @@ import { tooManyFrames } from './unfinished-frames.js';
 import { Handshake, type Tuning } from './handshake.js';
 import type { Limits } from './limits.js';
 import type { Arrival, ListenerContext } from './listener-context.js';
-import { SocketFlow } from './socket-flow.js';
+import { type Backpressure, SocketFlow } from './socket-flow.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
-import { checkFrame, frameOverhead, FrameReader, type FrameSink, frameTypes, FrameWriter } from '../wire/index.js';
+import { checkFrame, type FrameOutput, frameOverhead, FrameReader, type FrameSink } from '../wire/index.js';
+import { frameTypes, FrameWriter } from '../wire/index.js';
 import { HeaderReader, methods, protocolHeader, StrictMethodReader } from '../wire/index.js';
+
+/** Reads the arguments of one method at a time: no read is left open when another connection reads. */
+const from = new StrictMethodReader(noBytes);
 
 const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
 
@@ -24,13 +28,12 @@ const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
 type State = 'header' | 'handshake' | 'running' | 'closing' | 'over';
 
 /** One client: its socket, its handshake, its channels. Whatever the client sends, no error leaves this class. */
-export class ClientConnection implements FrameSink, ConnectionOutbox {
+export class ClientConnection implements FrameSink, FrameOutput, Backpressure, ConnectionOutbox {
   readonly to: FrameWriter;
   readonly flow: SocketFlow;
   readonly channels = new Map<number, ClientChannel>();
   tuning = untuned;
   readonly #reader: FrameReader;
-  readonly #from = new StrictMethodReader(noBytes);
   /** Both exist only until the connection is open. */
   #header: HeaderReader | undefined = new HeaderReader();
   #handshake: Handshake | undefined;
@@ -53,21 +56,9 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     readonly arrival: Arrival,
   ) {
     this.#reader = new FrameReader(this, context.frames);
-    this.to = new FrameWriter(
-      context.pool,
-      (bytes, done) => this.flow.write(bytes, done),
-      () => context.flusher.schedule(this),
-    );
+    this.to = new FrameWriter(context.pool, this);
     this.unfinished = new UnfinishedMessages(context.limits.unfinished);
-    this.flow = new SocketFlow(socket, this.to, context, {
-      overfull: () => this.#eachEngine((engine) => engine.pause()),
-      flooded: () => this.#reader.pause(),
-      relieved: () => {
-        this.#eachEngine((engine) => engine.resume());
-        this.#read();
-      },
-      rested: () => this.#read(),
-    });
+    this.flow = new SocketFlow(socket, this.to, context, this);
     socket.on('data', (chunk) => this.#received(chunk as Buffer));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#gone());
@@ -114,8 +105,33 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     return this.flow.isFlooded ? 'flow' : 'running';
   }
 
+  write(bytes: Uint8Array, done: (() => void) | undefined): void {
+    this.flow.write(bytes, done);
+  }
+
+  requestFlush(): void {
+    this.context.flusher.schedule(this);
+  }
+
   flush(): void {
     this.flow.flush();
+  }
+
+  overfull(): void {
+    this.#eachEngine((engine) => engine.pause());
+  }
+
+  flooded(): void {
+    this.#reader.pause();
+  }
+
+  relieved(): void {
+    this.#eachEngine((engine) => engine.resume());
+    this.#read();
+  }
+
+  rested(): void {
+    this.#read();
   }
 
   frame(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
@@ -126,7 +142,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
     if (this.#state !== 'running') return this.#shakeHands(type, number, bytes, start, end);
     if (number === 0) return this.#method(type, bytes, start, end);
     const channel = this.channels.get(number);
-    if (channel !== undefined) return channel.frame(type, bytes, start, end, this.#from);
+    if (channel !== undefined) return channel.frame(type, bytes, start, end, from);
     return this.#openChannel(type, number, bytes, start, end);
   }
 
@@ -285,7 +301,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
 
   #shakeHands(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
     const handshake = this.#handshake as Handshake;
-    const step = handshake.frame(type, number, bytes, start, end, this.#from);
+    const step = handshake.frame(type, number, bytes, start, end, from);
     this.#client = handshake.client;
     if (handshake.tuning !== undefined) {
       this.tuning = handshake.tuning;
@@ -305,7 +321,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #method(type: number, bytes: Buffer, start: number, end: number): boolean {
-    if (readOwnMethod(type, bytes, start, end, this.#from) === methodIds.connectionUpdateSecret) {
+    if (readOwnMethod(type, bytes, start, end, from) === methodIds.connectionUpdateSecret) {
       methods.writeConnectionUpdateSecretOk(this.to, 0);
       return true;
     }
@@ -320,7 +336,7 @@ export class ClientConnection implements FrameSink, ConnectionOutbox {
   }
 
   #openChannel(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
-    checkOpen(type, bytes, start, end, this.#from);
+    checkOpen(type, bytes, start, end, from);
     if (this.channels.size >= this.tuning.channels) throw tooManyChannels(this.channels.size, this.tuning.channels);
     const channel = new ClientChannel(this, number);
     if (this.flow.isOverfull) channel.engine.pause();

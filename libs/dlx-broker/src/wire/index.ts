@@ -4,7 +4,7 @@ export { erlangBinary, frameError, unexpectedFrame } from './frame/errors.js';
 export { firstFrameSize, frameOverhead, frameTypes, minFrameSize } from './frame/format.js';
 export { isCommonRead, readBuffer } from './frame/read-buffer.js';
 export { type FrameHolder, FrameReader, type FrameSink, type HeldFrames } from './frame/reader.js';
-export { FrameWriter } from './frame/writer.js';
+export { type FrameOutput, FrameWriter } from './frame/writer.js';
 export { readTable, readTableBody } from './field-table.js';
 export { MethodReader, StrictMethodReader } from './method-reader.js';
 export * as methods from './methods/index.js';

@@ -24,6 +24,8 @@ export interface Got {
   readonly deliveryCount: number;
 }
 
+const noConsumers: ReadonlyMap<string, Consumer> = new Map();
+
 /** A channel with its receiving half. */
 export interface ReceivingChannel extends TransactionalChannel {
   readonly receiver: Receiver;
@@ -31,7 +33,8 @@ export interface ReceivingChannel extends TransactionalChannel {
 
 /** A channel's receiving half: its consumers, their limits, and the tags of what is handed out. */
 export class Receiver implements ConsumerHome {
-  readonly consumers = new Map<string, Consumer>();
+  /** Many channels only publish, and have none. */
+  #consumers: Map<string, Consumer> | undefined;
   /** The shared limit of `basic.qos` with global (rule Q4). */
   readonly prefetch = new Prefetch(0);
   /** The limit of consumers that start from now on (rule Q4). */
@@ -39,20 +42,23 @@ export class Receiver implements ConsumerHome {
   /** False while the client's side cannot take more. */
   isFlowing = true;
   readonly settler: Settler;
-  readonly #timeout: AckTimeout;
+  /** Exists since the first delivery that has to be acked. */
+  #timeout: AckTimeout | undefined;
   #replyAddress: string | undefined;
   #replyTag = '';
   #lastTag = 0;
 
   constructor(readonly channel: TransactionalChannel) {
     this.settler = new Settler(channel, this);
-    this.#timeout = new AckTimeout({
-      timers: channel.scheduler.timers,
-      unacked: this.settler.unacked,
-      lastTag: () => this.#lastTag,
-      limitOf: ({ from }) => from.settings.consumerTimeout ?? channel.vhost.consumerTimeout,
-      timedOut: (limit) => this.#ackTimedOut(limit),
-    });
+  }
+
+  /** By their tags. */
+  get consumers(): ReadonlyMap<string, Consumer> {
+    return this.#consumers ?? noConsumers;
+  }
+
+  add(consumer: Consumer): void {
+    (this.#consumers ??= new Map()).set(consumer.tag, consumer);
   }
 
   /** Where replies to this channel's requests go (rule S1). */
@@ -127,13 +133,13 @@ export class Receiver implements ConsumerHome {
   cancel(tag: string, now: number): void {
     if (this.#replyAddress !== undefined && tag === this.#replyTag) this.#dropReplies();
     const consumer = this.consumers.get(tag);
-    this.consumers.delete(tag);
+    this.#consumers?.delete(tag);
     consumer?.queue.removeConsumer(consumer, now);
   }
 
   /** A queue was deleted, and its consumer with it (rule Q6). */
   ended(consumer: Consumer): void {
-    this.consumers.delete(consumer.tag);
+    this.#consumers?.delete(consumer.tag);
     this.channel.scheduler.output(new Cancelled(this.channel, consumer.tag));
   }
 
@@ -160,7 +166,7 @@ export class Receiver implements ConsumerHome {
   /** The channel is closed: it gets no further delivery. */
   stop(): void {
     this.isFlowing = false;
-    this.#timeout.stop();
+    this.#timeout?.stop();
     this.#dropReplies();
   }
 
@@ -173,7 +179,7 @@ export class Receiver implements ConsumerHome {
     let steps = 0;
     for (const consumer of this.consumers.values()) {
       if (steps >= limit) return limit;
-      this.consumers.delete(consumer.tag);
+      this.#consumers?.delete(consumer.tag);
       consumer.queue.removeConsumer(consumer, now);
       steps++;
     }
@@ -192,8 +198,20 @@ export class Receiver implements ConsumerHome {
   }
 
   #hold(delivery: Outstanding): void {
-    if (this.settler.unacked.count === 0) this.#timeout.start(this.channel.scheduler.clock, delivery);
+    if (this.settler.unacked.count === 0) this.#watch(delivery);
     this.settler.unacked.add(delivery);
+  }
+
+  #watch(first: Outstanding): void {
+    const { scheduler, vhost } = this.channel;
+    this.#timeout ??= new AckTimeout({
+      timers: scheduler.timers,
+      unacked: this.settler.unacked,
+      lastTag: () => this.#lastTag,
+      limitOf: ({ from }) => from.settings.consumerTimeout ?? vhost.consumerTimeout,
+      timedOut: (limit) => this.#ackTimedOut(limit),
+    });
+    this.#timeout.start(scheduler.clock, first);
   }
 
   #limitAll(count: number): void {

@@ -43,7 +43,7 @@ export function consume(channel: ReceivingChannel, queueName: string, options: C
   const { receiver } = channel;
   const { consumerPrefetch } = receiver;
   const consumer = new Consumer(receiver, tag, queue, noAck, exclusive, priority, consumerPrefetch, args);
-  receiver.consumers.set(tag, consumer);
+  receiver.add(consumer);
   queue.addConsumer(consumer);
   return tag;
 }

@@ -51,8 +51,10 @@ export class FrameReader implements FrameHolder {
   readonly #sink: FrameSink;
   /** Counts the parts of frames of all readers of the listener. */
   readonly #unfinished: HeldFrames | undefined;
-  /** Chunks that are not cut into frames yet. */
-  #chunks: Buffer[] = [];
+  /** The first chunk that is not cut into frames yet. Fields, because an array keeps room for more when it is empty again. */
+  #chunk: Buffer | undefined;
+  /** The chunks behind it; undefined for none. */
+  #more: Buffer[] | undefined;
   /** The position in the first chunk. */
   #at = 0;
   #partial: Buffer | undefined;
@@ -71,28 +73,29 @@ export class FrameReader implements FrameHolder {
 
   /** Whether {@link run} has bytes to read. */
   get hasMore(): boolean {
-    return this.#chunks.length > 0;
+    return this.#chunk !== undefined;
   }
 
   /** The number of bytes that are not read yet. */
   get waiting(): number {
-    let bytes = -this.#at;
-    for (const { length } of this.#chunks) bytes += length;
+    let bytes = (this.#chunk?.length ?? 0) - this.#at;
+    if (this.#more !== undefined) for (const { length } of this.#more) bytes += length;
     return bytes;
   }
 
   push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    if (this.#chunk === undefined) this.#chunk = chunk;
+    else (this.#more ??= []).push(chunk);
   }
 
   /** Copies what is not read yet of the last chunk, if it is a read in the common buffer. */
   keep(): void {
-    const last = this.#chunks.length - 1;
-    const chunk = this.#chunks[last];
-    if (chunk === undefined || !isCommonRead(chunk)) return;
-    const at = last === 0 ? this.#at : 0;
-    this.#chunks[last] = Buffer.from(chunk.subarray(at));
-    this.#at -= at;
+    const last = this.#more?.pop();
+    if (last !== undefined) this.#more?.push(isCommonRead(last) ? Buffer.from(last) : last);
+    else if (this.#chunk !== undefined && isCommonRead(this.#chunk)) {
+      this.#chunk = Buffer.from(this.#chunk.subarray(this.#at));
+      this.#at = 0;
+    }
   }
 
   /** Within {@link run}: ends it after this frame. */
@@ -103,16 +106,16 @@ export class FrameReader implements FrameHolder {
   /** Passes all complete frames to the sink, until the sink refuses one. @throws WireError 501; nothing more can be read then */
   run(): void {
     this.#isPaused = false;
-    for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
-      if (!this.#read(chunk)) return;
-      this.#chunks.shift();
-      this.#at = 0;
+    while (this.#chunk !== undefined) {
+      if (!this.#read(this.#chunk)) return;
+      this.#next();
     }
   }
 
   /** Discards all received bytes. */
   clear(): void {
-    this.#chunks = [];
+    this.#chunk = undefined;
+    this.#more = undefined;
     this.#at = 0;
     this.#forget();
   }
@@ -121,6 +124,12 @@ export class FrameReader implements FrameHolder {
     this.isBroken = true;
     this.clear();
     this.#sink.partDropped?.();
+  }
+
+  #next(): void {
+    this.#chunk = this.#more?.shift();
+    if (this.#chunk === undefined) this.#more = undefined;
+    this.#at = 0;
   }
 
   /** @returns whether all of the chunk was read */

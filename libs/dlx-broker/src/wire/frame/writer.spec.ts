@@ -8,14 +8,13 @@ function writing() {
   const written: Buffer[] = [];
   const dones: (() => void)[] = [];
   let wanted = 0;
-  const writer = new FrameWriter(
-    pool,
-    (bytes, done) => {
+  const writer = new FrameWriter(pool, {
+    write: (bytes, done) => {
       written.push(Buffer.from(bytes));
       if (done !== undefined) dones.push(done);
     },
-    () => wanted++,
-  );
+    requestFlush: () => wanted++,
+  });
   const frames = (): [number, number, Buffer][] => {
     const found: [number, number, Buffer][] = [];
     const reader = new FrameReader({

@@ -2,8 +2,13 @@ import { ByteWriter, noBytes } from '../../message/index.js';
 import { type BufferPool, pooledSize, smallSize } from './buffer-pool.js';
 import { frameEnd, frameOverhead, frameTypes, minFrameSize } from './format.js';
 
-/** Writes bytes, and calls `done` when they may be overwritten. */
-export type WriteBytes = (bytes: Uint8Array, done: (() => void) | undefined) => void;
+/** Takes the output of a writer. */
+export interface FrameOutput {
+  /** Writes bytes, and calls `done` when they may be overwritten. */
+  write(bytes: Uint8Array, done: (() => void) | undefined): void;
+  /** Called for the first bytes of a turn: {@link FrameWriter.flush} has to follow. */
+  requestFlush(): void;
+}
 
 /** Output of up to this many bytes is copied when it is written, so that its pooled buffer is free at once. */
 const maxCopied = 8_192;
@@ -19,16 +24,13 @@ export class FrameWriter extends ByteWriter {
   /** The largest payload the peer takes. */
   maxPayload = minPayload;
   readonly #pool: BufferPool;
-  readonly #write: WriteBytes;
-  /** Called for the first bytes of a turn: {@link flush} has to follow. */
-  readonly #requestFlush: () => void;
+  readonly #output: FrameOutput;
   #frame = 0;
 
-  constructor(pool: BufferPool, write: WriteBytes, requestFlush: () => void) {
+  constructor(pool: BufferPool, output: FrameOutput) {
     super(noBytes);
     this.#pool = pool;
-    this.#write = write;
-    this.#requestFlush = requestFlush;
+    this.#output = output;
   }
 
   /** Bytes gathered and not yet given to the socket. */
@@ -106,7 +108,7 @@ export class FrameWriter extends ByteWriter {
    * are written, and this one moves to the front of a new buffer.
    */
   protected override grow(length: number): void {
-    if (this.at === 0) this.#requestFlush();
+    if (this.at === 0) this.#output.requestFlush();
     const old = this.bytes;
     const whole = old.length > smallSize ? this.#frame : 0;
     const moved = this.at - whole;
@@ -133,7 +135,7 @@ export class FrameWriter extends ByteWriter {
   #writeUncopied(body: Uint8Array, from: number, to: number): void {
     this.bytes.writeUInt32BE(to - from, this.#frame + 3);
     this.flush();
-    this.#write(body.subarray(from, to), undefined);
+    this.#output.write(body.subarray(from, to), undefined);
     this.octet(frameEnd);
   }
 
@@ -141,9 +143,9 @@ export class FrameWriter extends ByteWriter {
     if (length <= maxCopied) {
       const copy = Buffer.allocUnsafe(length);
       bytes.copy(copy, 0, 0, length);
-      this.#write(copy, undefined);
+      this.#output.write(copy, undefined);
       this.#pool.giveBack(bytes);
-    } else this.#write(bytes.subarray(0, length), () => this.#pool.giveBack(bytes));
+    } else this.#output.write(bytes.subarray(0, length), () => this.#pool.giveBack(bytes));
   }
 }
 

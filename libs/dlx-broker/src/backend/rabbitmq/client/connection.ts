@@ -1,6 +1,6 @@
 import { after, shownText } from '../../../host/index.js';
 import { methodIds } from '../../../message/index.js';
-import { BufferPool, FrameWriter, type MethodReader, methods } from '../../../wire/index.js';
+import { BufferPool, type FrameOutput, FrameWriter, type MethodReader, methods } from '../../../wire/index.js';
 import type { AmqpChannel, AmqpConnection, ChannelEvents, ConnectionEvents, Done, ServerDescription } from './api.js';
 import type { ChannelHost } from './channel-host.js';
 import { ServerChannel } from './channel.js';
@@ -64,7 +64,8 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
       sent: () => this.#heartbeat?.sent(),
       drained: () => this.#reports.call((every) => every.drained?.()),
     });
-    this.to = new FrameWriter(new BufferPool(), (bytes, done) => transport.write(bytes, done), this.output.want);
+    const write: FrameOutput['write'] = (bytes, done) => transport.write(bytes, done);
+    this.to = new FrameWriter(new BufferPool(), { write, requestFlush: this.output.want });
     this.output.writer = this.to;
     transport.attach(this);
     this.#handshake = new ClientHandshake(this.#options, this.to);

@@ -14,11 +14,10 @@ const seed = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 /** Frames of a server, one after the other. */
 function framesOf(write: (to: FrameWriter) => void): Buffer {
   const pieces: Buffer[] = [];
-  const to = new FrameWriter(
-    new BufferPool(),
-    (bytes) => pieces.push(Buffer.from(bytes)),
-    () => undefined,
-  );
+  const to = new FrameWriter(new BufferPool(), {
+    write: (bytes) => pieces.push(Buffer.from(bytes)),
+    requestFlush: () => undefined,
+  });
   to.maxPayload = 100_000;
   write(to);
   to.flush();

@@ -20,11 +20,10 @@ class FakeServer implements Transport {
   readonly #to: FrameWriter;
 
   constructor() {
-    this.#to = new FrameWriter(
-      new BufferPool(),
-      (bytes) => this.events.received(Buffer.from(bytes)),
-      () => undefined,
-    );
+    this.#to = new FrameWriter(new BufferPool(), {
+      write: (bytes) => this.events.received(Buffer.from(bytes)),
+      requestFlush: () => undefined,
+    });
   }
 
   attach(events: TransportEvents): void {
