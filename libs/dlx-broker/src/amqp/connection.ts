@@ -12,8 +12,7 @@ import type { Limits } from './limits.js';
 import type { Arrival, ListenerContext } from './listener-context.js';
 import { type Backpressure, SocketFlow } from './socket-flow.js';
 import { UnfinishedMessages } from './unfinished-messages.js';
-import { checkFrame, type FrameOutput, frameOverhead, FrameReader, type FrameSink } from '../wire/index.js';
-import { frameTypes, FrameWriter } from '../wire/index.js';
+import { checkFrame, frameOverhead, FrameReader, type FrameSink, frameTypes, type FrameWriter } from '../wire/index.js';
 import { HeaderReader, methods, protocolHeader, StrictMethodReader } from '../wire/index.js';
 
 /** Reads the arguments of one method at a time: no read is left open when another connection reads. */
@@ -28,7 +27,7 @@ const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
 type State = 'header' | 'handshake' | 'running' | 'closing' | 'over';
 
 /** One client: its socket, its handshake, its channels. Whatever the client sends, no error leaves this class. */
-export class ClientConnection implements FrameSink, FrameOutput, Backpressure, ConnectionOutbox {
+export class ClientConnection implements FrameSink, Backpressure, ConnectionOutbox {
   readonly to: FrameWriter;
   readonly flow: SocketFlow;
   readonly channels = new Map<number, ClientChannel>();
@@ -56,9 +55,9 @@ export class ClientConnection implements FrameSink, FrameOutput, Backpressure, C
     readonly arrival: Arrival,
   ) {
     this.#reader = new FrameReader(this, context.frames);
-    this.to = new FrameWriter(context.pool, this);
     this.unfinished = new UnfinishedMessages(context.limits.unfinished);
-    this.flow = new SocketFlow(socket, this.to, context, this);
+    this.flow = new SocketFlow(socket, context, this);
+    this.to = this.flow.to;
     socket.on('data', (chunk) => this.#received(chunk as Buffer));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#gone());
@@ -103,18 +102,6 @@ export class ClientConnection implements FrameSink, FrameOutput, Backpressure, C
     if (this.#isBlocked) return 'blocked';
     if (this.context.alarms.isRaised) return 'blocking';
     return this.flow.isFlooded ? 'flow' : 'running';
-  }
-
-  write(bytes: Uint8Array, done: (() => void) | undefined): void {
-    this.flow.write(bytes, done);
-  }
-
-  requestFlush(): void {
-    this.context.flusher.schedule(this);
-  }
-
-  flush(): void {
-    this.flow.flush();
   }
 
   overfull(): void {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Traffic } from '../broker/index.js';
 import type { ListenerContext } from './listener-context.js';
-import type { FrameWriter } from '../wire/index.js';
+import { type FrameOutput, FrameWriter } from '../wire/index.js';
 
 /** What a connection does when a client does not read its output. */
 export interface Backpressure {
@@ -33,8 +33,11 @@ const timeoutsUntilDead = 3;
  */
 const halfTick = 250;
 
+const noTimer = (): void => undefined;
+
 /** The socket of a connection: its output, flow control, heartbeats, and end. */
-export class SocketFlow {
+export class SocketFlow implements FrameOutput {
+  readonly to: FrameWriter;
   isOverfull = false;
   /**
    * Far too much output waits, so nothing more is read. The limit is high: a client may send many requests before it
@@ -48,16 +51,16 @@ export class SocketFlow {
   #reserved = 0;
   #heardAt: number;
   #sentAt: number;
-  #cancelTimer: () => void = () => undefined;
+  #cancelTimer = noTimer;
   #received = 0;
   #sent = 0;
 
   constructor(
     readonly socket: Socket,
-    readonly to: FrameWriter,
     readonly context: ListenerContext,
     readonly pressure: Backpressure,
   ) {
+    this.to = new FrameWriter(context.pool, this);
     this.#heardAt = this.#sentAt = context.now();
     socket.on('drain', () => this.#relieve());
   }
@@ -106,6 +109,10 @@ export class SocketFlow {
     this.socket.write(bytes, done);
   }
 
+  requestFlush(): void {
+    this.context.flusher.schedule(this);
+  }
+
   flush(): void {
     this.#reserved = 0;
     if (this.to.pending > 0) {
@@ -140,7 +147,7 @@ export class SocketFlow {
   #stop(): void {
     if (this.isOverfull) return;
     this.isOverfull = true;
-    this.context.flusher.schedule(this);
+    this.requestFlush();
     this.pressure.overfull();
   }
 

@@ -162,7 +162,7 @@ describe('heartbeats', () => {
     const [connection] = [...server.connections];
     link.writes.length = 0;
     connection?.to.heartbeat();
-    connection?.flush();
+    connection?.flow.flush();
     server.clock.advance('60s');
     await settled(link);
     expect(events).toEqual(['opened RabbitMQ']);
