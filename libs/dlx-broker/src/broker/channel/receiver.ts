@@ -198,20 +198,22 @@ export class Receiver implements ConsumerHome {
   }
 
   #hold(delivery: Outstanding): void {
-    if (this.settler.unacked.count === 0) this.#watch(delivery);
+    if (this.settler.unacked.count === 0) {
+      this.#timeout ??= this.#ackTimeout();
+      this.#timeout.start(this.channel.scheduler.clock, delivery);
+    }
     this.settler.unacked.add(delivery);
   }
 
-  #watch(first: Outstanding): void {
+  #ackTimeout(): AckTimeout {
     const { scheduler, vhost } = this.channel;
-    this.#timeout ??= new AckTimeout({
+    return new AckTimeout({
       timers: scheduler.timers,
       unacked: this.settler.unacked,
       lastTag: () => this.#lastTag,
       limitOf: ({ from }) => from.settings.consumerTimeout ?? vhost.consumerTimeout,
       timedOut: (limit) => this.#ackTimedOut(limit),
     });
-    this.#timeout.start(scheduler.clock, first);
   }
 
   #limitAll(count: number): void {
