@@ -8,10 +8,17 @@ import { RatedLoad } from './amqp/rated-load.js';
 import { rateOf, until } from './amqp/measure.js';
 import { startOurs } from './amqp/servers.js';
 import type { Target } from './amqp/target.js';
+import { endWithHelp } from './usage.js';
 
-// node dist/bench/bare-net.js [connections 1000] [messages a second 8000] [runs 5]: processor time for each message that comes one by
-// one over many connections, of `dlx-broker serve` and of a server that only reads and writes with node's `net`. The message and its
-// ack are two reads, the delivery is a write. Both servers run in turn.
+endWithHelp(`node dist/bench/bare-net.js [CONNECTIONS] [RATE] [RUNS]
+
+Processor time for each message that comes one by one over many connections, of 'dlx-broker serve' and of a server that only reads and writes with node's
+'net'. The message and its ack are two reads, the delivery is a write. Both servers run in turn.
+
+  CONNECTIONS  (default: 1000)
+  RATE         messages a second (default: 8000)
+  RUNS         of each server (default: 5)`);
+
 const [connections = 1_000, rate = 8_000, runs = 5] = process.argv.slice(2).map(Number);
 const seconds = { warm: 2, measured: 5 };
 

@@ -9,10 +9,15 @@ import { dataFolder } from './amqp/data-folder.js';
 import { ids, long, longstr, method, octet, short, shortstr, table } from './amqp/frames.js';
 import { openRabbit, startOurs } from './amqp/servers.js';
 import { memoryOf, residentOf, type Target } from './amqp/target.js';
+import { endWithHelp } from './usage.js';
 
-// node dist/bench/idle-connections.js [50000]: memory of a server per connection with one channel and nothing to do, and the
-// same of RabbitMQ with few of them. The clients live in a process of their own. Both need as many open files: where the system
-// allows fewer, as many connections as it allows are opened.
+endWithHelp(`node dist/bench/idle-connections.js [CONNECTIONS]
+
+Memory of a server for each connection with one channel and nothing to do, and the same of RabbitMQ with few of them. The clients live in a process of
+their own. Both processes need as many open files: where the system allows fewer, as many connections as it allows are opened.
+
+  CONNECTIONS  (default: 50000)`);
+
 const wanted = 50_000;
 const warmUp = 200;
 /** Bytes of resident memory. */

@@ -4,9 +4,13 @@ import { bodyOf } from './amqp/scene.js';
 import { until } from './amqp/measure.js';
 import { startOurs } from './amqp/servers.js';
 import { memoryOf } from './amqp/target.js';
+import { endWithHelp } from './usage.js';
 
-// node dist/bench/memory-of-objects.js: bytes in use in `serve` for each channel, consumer, binding, waiting and unacknowledged
-// message, after a garbage collection. Connections and queues have programs of their own.
+endWithHelp(`node dist/bench/memory-of-objects.js
+
+Bytes in use in 'serve' for each channel, consumer, binding, waiting and unacknowledged message, after a garbage collection. Connections and queues have
+programs of their own: idle-connections and many-queues.`);
+
 const { target, close } = await startOurs();
 const clients: LeanClient[] = [];
 

@@ -2,10 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Crowd } from './amqp/crowd.js';
 import { rateOfAll, type Result, until } from './amqp/measure.js';
 import { startOurs } from './amqp/servers.js';
+import { endWithHelp } from './usage.js';
 
-// node dist/bench/on-the-way.js [1000:250 1:250000 1:2000] [runs 4]: processor time of `dlx-broker serve` for a message of 16 bytes with
-// so many connections and so many messages of each on their way. Measured are a fixed number of messages after a warm-up, because
-// slow runs would else measure code that is not compiled yet.
+endWithHelp(`node dist/bench/on-the-way.js [CONNECTIONS:MESSAGES ...] [RUNS]
+
+Processor time of 'dlx-broker serve' for a message of 16 bytes, with so many connections and so many messages of each on their way. A fixed number of
+messages is measured after a warm-up, because slow runs would else measure code that is not compiled yet.
+
+  CONNECTIONS:MESSAGES  scenes (default: 1000:250 1:250000 1:2000)
+  RUNS                  of each scene (default: 4)`);
+
 const words = process.argv.slice(2);
 const given = words.filter((word) => word.includes(':'));
 const scenes = given.length > 0 ? given : ['1000:250', '1:250000', '1:2000'];

@@ -35,12 +35,16 @@ export interface Workload {
  * The workloads with these names: `W9` is all that begin with it, `W9 emit` that one; all of them without a name.
  * @throws UsageError for a name that no workload has
  */
-export function select(all: readonly Workload[], names: readonly string[]): readonly Workload[] {
-  const isCalled = ({ id }: Workload, name: string): boolean =>
+export function select<One extends { readonly id: string }>(
+  all: readonly One[],
+  names: readonly string[],
+): readonly One[] {
+  const isCalled = ({ id }: One, name: string): boolean =>
     id === name || id.startsWith(`${name} `) || id.startsWith(`${name},`);
   for (const name of names) {
     if (all.some((one) => isCalled(one, name))) continue;
-    throw new UsageError(`there is no workload '${name}'; there are ${all.map(({ id }) => `'${id}'`).join(', ')}`);
+    const known = [...new Set(all.map(({ id }) => `'${id}'`))];
+    throw new UsageError(`there is no workload '${name}'; there are ${known.join(', ')}`);
   }
   return names.length === 0 ? all : all.filter((one) => names.some((name) => isCalled(one, name)));
 }

@@ -3,7 +3,7 @@ import type { Case } from './cases.js';
 import type { Pace, Result } from './measure.js';
 
 /** The head of the table. */
-export function head(cores: number, runs: string, { measured }: Pace): string[] {
+export function head(cores: number, runs: number, { measured }: Pace): string[] {
   return [
     `Node ${process.version}, ${cores} cores for server and load program together; median of ${runs} runs of ` +
       `${measured} s, servers in turn, each run from a process of its own, one connection that publishes and one that ` +

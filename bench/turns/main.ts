@@ -3,31 +3,44 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { commands } from '../../libs/dlx-broker/src/cli/ctl/commands.js';
 import { runCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
 import { resources } from '../../libs/dlx-broker/src/management/api/resources.js';
+import { endWithHelp } from '../usage.js';
 import { linesOf } from './commands.js';
 import type { Turn } from './meter.js';
 import { type Asked, requestsOf } from './requests.js';
 import { definitions, type Size } from './scene.js';
 
-/**
- * The longest turn of the event loop for each request of a client or an operator: every method of every route of the management
- * API, every command of `ctl`, and the commands of the engine for many objects.
- *
- * npm run bench:turns [-- --data] [--small] [--only <part of a name>] [--over <milliseconds>]
- */
-const args = process.argv.slice(2);
-const value = (name: string): string | undefined => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
-const scale = args.includes('--small') ? 10 : 1;
+endWithHelp(`npm run bench:turns -- [options]
+
+The longest turn of the event loop for each request of a client or an operator: every method of every route of the management API, every command of ctl,
+and the commands of the engine for many objects. In milliseconds of processor time, garbage collections apart.
+
+  --data      with a data directory: queues and messages are durable
+  --small     a tenth of the queues, bindings and messages
+  --only X    only rows whose name contains X
+  --over N    prints only rows over N milliseconds (default: 0)
+  --help      shows this text`);
+
+const { values: options } = parseArgs({
+  options: {
+    data: { type: 'boolean', default: false },
+    small: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    over: { type: 'string', default: '0' },
+  },
+});
+const { only } = options;
+const over = Number(options.over);
+const scale = options.small ? 10 : 1;
 const size: Size = { queues: 10_000 / scale, bindings: 30_000 / scale, messages: 1_000_000 / scale };
-const only = value('--only') ?? '';
-const over = Number(value('--over') ?? 0);
 const folder = mkdtempSync(join(tmpdir(), 'turns-'));
 
 const child = fork(
   new URL('./server.js', import.meta.url),
-  [JSON.stringify(size), ...(args.includes('--data') ? [join(folder, 'data')] : [])],
+  [JSON.stringify(size), ...(options.data ? [join(folder, 'data')] : [])],
   { execArgv: ['--expose-gc', '--max-old-space-size=6000'], serialization: 'advanced' },
 );
 const { port, operations } = (await heard()) as { readonly port: number; readonly operations: readonly string[] };
