@@ -1,18 +1,21 @@
+import { parseArgs } from 'node:util';
 import { type Channel, type ChannelOutbox, deathsOf, type Delivery, longstr } from 'dlx-broker/engine';
 import { serve } from 'dlx-broker/server';
 import { dataFolder } from './amqp/data-folder.js';
 import { type Turn, TurnMeter } from './turns/meter.js';
 import { endWithHelp } from './usage.js';
 
-endWithHelp(`node --expose-gc dist/bench/pauses.js [transient | durable] [MESSAGES] [SCENE ...]
+endWithHelp(`node --expose-gc dist/bench/pauses.js [transient | durable] [MESSAGES] [SCENE ...] [--data DIR]
 
 Fills queues of a broker that has a process of its own, and empties them in different ways. Prints for each way the longest turns of the event loop
 in milliseconds of processor time of the main thread. Transient messages have 16 bytes, durable ones 1 KB. The publisher makes 200 of them in a turn.
 
   MESSAGES  messages in the queue (default: 1000000)
-  SCENE     only these: move (fill, steady load, drain), redrive, burst (fill, expire), purge, delete, close`);
+  SCENE     only these: move (fill, steady load, drain), redrive, burst (fill, expire), purge, delete, close
+  --data    where durable messages are kept (default: beside the program). In memory (/dev/shm) the disk adds nothing, see clock-gaps`);
 
-const [kind = 'transient', count = '1000000', ...only] = process.argv.slice(2);
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { data: { type: 'string' } } });
+const [kind = 'transient', count = '1000000', ...only] = positionals;
 const messages = Number(count);
 const isDurable = kind === 'durable';
 /** Publishes in one turn, and the most that wait for the store. */
@@ -24,7 +27,7 @@ const properties = isDurable ? { deliveryMode: 2 } : {};
 const passing = 1_000_000;
 const held = 200_000;
 
-const folder = isDurable ? dataFolder('pauses') : undefined;
+const folder = isDurable ? dataFolder('pauses', values.data) : undefined;
 const { broker, http, close } = await serve({
   amqp: { host: '127.0.0.1', port: 0 },
   http: { port: 0 },
