@@ -77,10 +77,14 @@ export class FailureNotes {
     const named = namedError(failed.error);
     const described = limits === undefined ? emptyTable : this.#described(failed.error, limits, named);
     if (errorHistory === 0) return described;
-    const { own } = failed.delivery.message;
-    const entry = this.#entry(failed, named);
-    const { attempt, at, name, message, handler, took } = entry;
-    return this.#lastNoted.of([described, own.headers, attempt, at.getTime(), name, message, handler, took], () => {
+    const { delivery, planned, begunAt } = failed;
+    const { own } = delivery.message;
+    const attempt = attemptOf(delivery.message, planned?.queue ?? delivery.queue);
+    const now = this.clock.now();
+    const handler = handlerOf(failed);
+    const took = begunAt === undefined ? undefined : now - begunAt;
+    return this.#lastNoted.of([described, own.headers, attempt, now, named.name, named.message, handler, took], () => {
+      const entry = this.#entry(named, attempt, now, handler, took);
       const headers = new Map<string, Field>(described);
       writeHistory(headers, addEntry(readHistory(own.headers), entry, errorHistory));
       return headers;
@@ -125,19 +129,23 @@ export class FailureNotes {
     return fingerprintOf(handlerOf(failed) ?? failed.planned?.queue ?? failed.delivery.queue, name, told);
   }
 
-  #entry(failed: NotedAttempt, { name, message }: NamedError): ErrorEntry {
-    const { delivery, planned, begunAt } = failed;
+  /** @param now milliseconds since 1970 @param took milliseconds */
+  #entry(
+    { name, message }: NamedError,
+    attempt: number,
+    now: number,
+    handler: string | undefined,
+    took: number | undefined,
+  ): ErrorEntry {
     const most = Math.min(this.options.errorHeaders?.message ?? mostErrorMessage, mostErrorMessage);
-    const now = this.clock.now();
-    const handler = handlerOf(failed);
     return {
-      attempt: attemptOf(delivery.message, planned?.queue ?? delivery.queue),
+      attempt,
       at: new Date(now),
       name,
       message: cutTo(message, most),
       ...(handler !== undefined && { handler }),
       host: this.#host,
-      ...(begunAt !== undefined && { took: now - begunAt }),
+      ...(took !== undefined && { took }),
     };
   }
 
