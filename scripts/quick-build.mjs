@@ -3,9 +3,9 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { rolldown } from 'rolldown';
-import { build } from 'vite';
 
+const { rolldown } = await installed('rolldown');
+const { build } = await installed('vite');
 const [app] = process.argv.slice(2);
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quick = join(root, 'dist/quick');
@@ -18,6 +18,15 @@ await step('the library', buildLibrary);
 await step(app, () => compile({ main: join(root, `apps/${app}/src/main.ts`) }, join(quick, app)));
 await step('the console', buildConsole);
 console.log();
+
+/** Imports a package, or ends with the remedy. */
+function installed(name) {
+  return import(name).catch((error) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    console.error(`The package '${name}' is missing: run 'npm ci' first.`);
+    process.exit(1);
+  });
+}
 
 async function step(name, run) {
   const note = (await run()) ?? 'built';
