@@ -199,7 +199,9 @@ describe('a queue of a data directory whose disk is full', () => {
     again.edit('/', 'work', to, (failure) => void settled.push(failure));
     await again.close();
     expect(settled[1]).toBeUndefined();
-    const last = await DiskJournal.open(room.copy(), { diskFree: 0 });
+    const lastDisk = room.copy();
+    lastDisk.isManual = false;
+    const last = await DiskJournal.open(lastDisk, { diskFree: 0 });
     expect(last.edit('/', 'work', 'else')).toBe(false);
   });
 });

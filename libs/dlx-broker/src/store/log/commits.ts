@@ -350,12 +350,17 @@ export class Commits {
     segments.remove(segment);
     this.#left.add(segment.file);
     await disk.unlink(segment.name);
-    await this.#hints.remove(segment);
+    // Not awaited: the publishers of this batch would wait for hints of other segments that are being written.
+    const hintRemoved = this.#hints.remove(segment);
     // One after the other: an old segment that reappears after a power cut would bring back settled messages.
     if (durability === 'fsync') await disk.syncDir();
-    const { held } = segment;
-    if (held !== undefined) this.#held.register(held, segment.file);
-    else await this.#closeLeft(segment.file);
+    // A hint of this segment may still be made from its file.
+    void hintRemoved.then(() => this.#letGo(segment)).catch(() => undefined);
+  }
+
+  async #letGo({ held, file }: Segment): Promise<void> {
+    if (held !== undefined) this.#held.register(held, file);
+    else await this.#closeLeft(file);
   }
 
   #closeLeft(file: DiskFile): Promise<void> {

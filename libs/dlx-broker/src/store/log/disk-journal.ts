@@ -19,6 +19,7 @@ import { type Damage, defaultDiskFree, type DiskJournalOptions, type DiskJournal
 import { recover, type Recovered } from './recover.js';
 import { MessageRestorer } from './restore-messages.js';
 import { Rows } from './rows.js';
+import type { Segment } from './segment.js';
 import { numberIn, slotOf } from './slot.js';
 import { inOneTurn, inTurns } from './in-turns.js';
 import { Space } from './space.js';
@@ -32,6 +33,15 @@ const maxDigestBytes = ({ segment = segmentBytes, longestHint = 0.5 }: DiskJourn
   segment * longestHint;
 /** Entries of deleted queues dropped in one turn: some milliseconds. */
 const droppedInTurn = 4_096;
+/**
+ * Makes what earlier processes wrote and deleted safe from a power cut: they may have run with another durability, or have ended before their
+ * last sync, and no batch is durable before the batches in front of it are. A segment with a hint is safe, because its hint was written later.
+ */
+async function syncEarlier(disk: Disk, segments: Iterable<Pick<Segment, 'file' | 'hasHint'>>): Promise<void> {
+  for (const { file, hasHint } of segments) if (!hasHint) await file.sync();
+  await disk.syncDir();
+}
+
 /** The number of a queue that is not kept. */
 const notStored = 0;
 
@@ -127,6 +137,7 @@ export class DiskJournal implements Journal {
     try {
       const losses = await inTurns(checkingRecovered(recovered), runtime, signal);
       for (const repair of recovered.repairs) await repair();
+      if ((options.durability ?? 'fsync') === 'fsync') await syncEarlier(disk, recovered.segments);
       const journal = new DiskJournal(disk, options, recovered, losses, runtime);
       await journal.#space.check();
       return journal;

@@ -268,6 +268,29 @@ describe('the hint of a segment', () => {
     expect(contentOf(again)['q']!.length).toBeGreaterThan(10);
   });
 
+  it('delays no confirm while it is being written, although segments are deleted meanwhile', async () => {
+    const harness = await open(new FakeDisk(), { slack: 0, factor: 1.2 });
+    const { disk, channel, journal } = harness;
+    channel.declareQueue('q', { durable: true });
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const openFile = disk.open.bind(disk);
+    disk.open = async (name, how) => {
+      if (name.includes('.hint') && how === 'create') await released;
+      return openFile(name, how);
+    };
+    let durable = 0;
+    for (let number = 0; number < 80; number++) {
+      channel.publish('', 'q', { deliveryMode: 2 }, Buffer.from(bodyOf(number)));
+      journal.commit(() => durable++);
+      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+      if (number > 2) channel.ack(channel.get('q')!.deliveryTag);
+    }
+    expect(durable).toBe(80);
+    release();
+    await journal.close();
+  });
+
   it('is deleted with the segment, and a compaction writes those of its new segments', async () => {
     const harness = await open(new FakeDisk(), { slack: 0, factor: 1.2 });
     await fill(harness, 200);

@@ -67,6 +67,34 @@ describe('a stream of bytes becomes the same frames (rule T6)', () => {
     },
   );
 
+  it('from the common buffer, when chunks wait behind one that is not read yet', () => {
+    const { reader, seen } = reading((call) => call > 0);
+    for (let at = 0; at < bytes.length; at += 100) {
+      const length = bytes.copy(readBuffer, 0, at, at + 100);
+      reader.push(readBuffer.subarray(0, length));
+      if (at === 0) reader.run();
+      reader.keep();
+      readBuffer.fill(0);
+    }
+    expect(reader.waiting).toBe(bytes.length);
+    reader.run();
+    expect(seen).toEqual(three);
+  });
+
+  it('when it is paused after every frame, and the next one begins in the same chunk and ends in another', () => {
+    const firstEnd = frame(...three[0]!).length;
+    const { reader, seen } = reading(() => {
+      reader.pause();
+      return true;
+    });
+    reader.push(bytes.subarray(0, firstEnd + 3));
+    reader.push(bytes.subarray(firstEnd + 3));
+    for (let frames = 1; frames <= three.length; frames++) {
+      reader.run();
+      expect(seen).toEqual(three.slice(0, frames));
+    }
+  });
+
   it('when it is paused after every frame', () => {
     const { reader, seen } = reading(() => {
       reader.pause();

@@ -109,6 +109,7 @@ export class FrameReader implements FrameHolder {
     while (this.#chunk !== undefined) {
       if (!this.#read(this.#chunk)) return;
       this.#next();
+      if (this.#isPaused) return; // the next chunk may only complete a frame, for which nothing else asks
     }
   }
 
