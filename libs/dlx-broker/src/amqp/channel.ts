@@ -53,8 +53,10 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #isClosing = false;
   /** The last frame of the channel has been written. */
   #isOver = false;
-  /** An answer waits for the journal. */
+  /** An answer waits for the journal, or for work in turns. */
   #isAnswering = false;
+  /** Sends the channel.close that waits for this answer. */
+  #closeLater: (() => void) | undefined;
   /**
    * A `basic.get` is not answered yet: nothing else is done meanwhile, because a settlement of all deliveries would
    * cover its message.
@@ -105,12 +107,13 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /**
-   * Whether a `basic.get` is not answered yet. If so, reading waits for its answer: a close of the connection comes behind it, for
-   * the client would never get a message that was taken without an ack.
+   * Whether a command is not answered yet. If so, reading waits for the answer: a close of the connection comes behind it, as in RabbitMQ.
+   * Otherwise the client would never get a message that was taken without an ack, or would not know of a commit.
    */
-  waitsForGet(): boolean {
-    if (this.#isFetching) this.#wait();
-    return this.#isFetching;
+  waitsForAnswer(): boolean {
+    const waits = this.#isFetching || this.#isAnswering;
+    if (waits) this.#wait();
+    return waits;
   }
 
   /** `basic.get`: the message, or nothing. */
@@ -165,8 +168,9 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
       if (failure !== undefined && !this.#isMute) this.#failLate(error(failure));
       this.connection.afterOutputs(() => {
         this.#isAnswering = false;
-        if (failure === undefined && !this.#isClosing && !this.#isMute) write();
+        if (failure === undefined && !this.#isMute) write();
         this.#resumeReading();
+        this.#closeLater?.();
       });
     };
   }
@@ -346,8 +350,8 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /**
-   * Closes the channel with an error. `channel.close` is sent when the channel has ended, behind the returns and
-   * confirms of earlier publishes.
+   * Closes the channel with an error. `channel.close` is sent when the channel has ended, behind the answers of earlier commands, and
+   * the returns and confirms of earlier publishes.
    */
   #close(error: AmqpError): void {
     if (this.#isClosing) return;
@@ -355,13 +359,16 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     this.#isFetching = false;
     this.#resumeReading();
     this.#content.clear();
-    const [classId, methodId] = error.method;
     const write = (): void => {
       if (this.#isMute) return;
       this.#isOver = true;
-      methods.writeChannelClose(this.to, this.number, error.code, error.message, classId, methodId);
+      methods.writeChannelClose(this.to, this.number, error.code, error.message, ...error.method);
     };
-    this.engine.close(() => this.connection.afterOutputs(write));
+    this.engine.close(() => {
+      const close = (): void => this.connection.afterOutputs(write);
+      if (this.#isAnswering) this.#closeLater = close;
+      else close();
+    });
   }
 
   get #isMute(): boolean {

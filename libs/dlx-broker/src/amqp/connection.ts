@@ -15,8 +15,8 @@ import { UnfinishedMessages } from './unfinished-messages.js';
 import { checkFrame, frameOverhead, FrameReader, type FrameSink, frameTypes, type FrameWriter } from '../wire/index.js';
 import { HeaderReader, methods, protocolHeader, StrictMethodReader } from '../wire/index.js';
 
-/** Reads the arguments of one method at a time: no read is left open when another connection reads. */
-const from = new StrictMethodReader(noBytes);
+/** Shared by all connections: each method is read to its end before anything else is done. */
+const methodReader = new StrictMethodReader(noBytes);
 
 const untuned: Tuning = { channels: 0, frameSize: 0, heartbeat: 0 };
 
@@ -104,19 +104,23 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
     return this.flow.isFlooded ? 'flow' : 'running';
   }
 
+  /** See {@link Backpressure}. */
   overfull(): void {
     this.#eachEngine((engine) => engine.pause());
   }
 
+  /** See {@link Backpressure}. */
   flooded(): void {
     this.#reader.pause();
   }
 
+  /** See {@link Backpressure}. */
   relieved(): void {
     this.#eachEngine((engine) => engine.resume());
     this.#read();
   }
 
+  /** See {@link Backpressure}. */
   rested(): void {
     this.#read();
   }
@@ -129,7 +133,7 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
     if (this.#state !== 'running') return this.#shakeHands(type, number, bytes, start, end);
     if (number === 0) return this.#method(type, bytes, start, end);
     const channel = this.channels.get(number);
-    if (channel !== undefined) return channel.frame(type, bytes, start, end, from);
+    if (channel !== undefined) return channel.frame(type, bytes, start, end, methodReader);
     return this.#openChannel(type, number, bytes, start, end);
   }
 
@@ -288,7 +292,7 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
 
   #shakeHands(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
     const handshake = this.#handshake as Handshake;
-    const step = handshake.frame(type, number, bytes, start, end, from);
+    const step = handshake.frame(type, number, bytes, start, end, methodReader);
     this.#client = handshake.client;
     if (handshake.tuning !== undefined) {
       this.tuning = handshake.tuning;
@@ -308,11 +312,11 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
   }
 
   #method(type: number, bytes: Buffer, start: number, end: number): boolean {
-    if (readOwnMethod(type, bytes, start, end, from) === methodIds.connectionUpdateSecret) {
+    if (readOwnMethod(type, bytes, start, end, methodReader) === methodIds.connectionUpdateSecret) {
       methods.writeConnectionUpdateSecretOk(this.to, 0);
       return true;
     }
-    for (const channel of this.channels.values()) if (channel.waitsForGet()) return false;
+    for (const channel of this.channels.values()) if (channel.waitsForAnswer()) return false;
     if (this.waits()) return false;
     this.#closeOk();
     return true;
@@ -323,7 +327,7 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
   }
 
   #openChannel(type: number, number: number, bytes: Buffer, start: number, end: number): boolean {
-    checkOpen(type, bytes, start, end, from);
+    checkOpen(type, bytes, start, end, methodReader);
     if (this.channels.size >= this.tuning.channels) throw tooManyChannels(this.channels.size, this.tuning.channels);
     const channel = new ClientChannel(this, number);
     if (this.flow.isOverfull) channel.engine.pause();

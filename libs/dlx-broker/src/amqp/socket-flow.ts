@@ -3,7 +3,7 @@ import type { Traffic } from '../broker/index.js';
 import type { ListenerContext } from './listener-context.js';
 import { type FrameOutput, FrameWriter } from '../wire/index.js';
 
-/** What a connection does when a client does not read its output. */
+/** What a connection does when its reading or its deliveries have to stop or continue. */
 export interface Backpressure {
   /** Much output waits for the client: no more deliveries. */
   overfull(): void;

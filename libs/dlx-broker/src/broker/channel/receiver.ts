@@ -33,7 +33,7 @@ export interface ReceivingChannel extends TransactionalChannel {
 
 /** A channel's receiving half: its consumers, their limits, and the tags of what is handed out. */
 export class Receiver implements ConsumerHome {
-  /** Many channels only publish, and have none. */
+  /** Undefined before the first consumer: many channels only publish. */
   #consumers: Map<string, Consumer> | undefined;
   /** The shared limit of `basic.qos` with global (rule Q4). */
   readonly prefetch = new Prefetch(0);
