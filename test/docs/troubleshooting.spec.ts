@@ -131,6 +131,16 @@ describe('My message is gone', () => {
     expectShown(lineWith(await start({ providers: [Orders] }), 'are dropped'));
   });
 
+  it('the default exchange without the name of a queue', async () => {
+    @Injectable()
+    class Orders {
+      @Consume({ queue: 'orders', routingKey: 'order.created' })
+      @DeadLetter('')
+      create(): void {}
+    }
+    expectShown(lineWith(await start({ providers: [Orders] }), 'are dropped'));
+  });
+
   it('mandatory', async () => {
     const { client } = await start({});
     const record = new DlxRecordBuilder({ id: 7 }).setOptions({ mandatory: true }).build();

@@ -163,6 +163,45 @@ describe('at start the log shows', () => {
   });
 });
 
+describe('the log warns of @DeadLetter with the default exchange and without a routing key', () => {
+  it('if no queue has the name by which the message was published (rule A7)', async () => {
+    @Injectable()
+    class Careless {
+      @Consume({ queue: 'orders', routingKey: ['order.created', 'order.*', 'orders.dead'] })
+      @DeadLetter('')
+      create(): void {}
+
+      @Consume('orders.dead')
+      @DeadLetter(false)
+      bury(): void {}
+    }
+    expect((await start({ providers: [Careless] })).about('are dropped')).toEqual([
+      "warn dead letters of queue 'orders' are dropped: they go to the default exchange with the routing key of their message " +
+        "('order.created', 'order.*'), and this application declares no queue of that name; name the queue for dead letters as the " +
+        "routing key, @DeadLetter('', 'orders.dead'), and declare it by @Consume('orders.dead') or option 'topology', unless another " +
+        'application does',
+    ]);
+  });
+
+  it('and not if the routing key is unknown, or that of a queue', async () => {
+    @Injectable()
+    class Careful {
+      @Consume({ queue: 'all', routingKey: '#' })
+      @DeadLetter('')
+      all(): void {}
+
+      @Consume({ queue: 'first', routingKey: 'second' })
+      @DeadLetter('')
+      first(): void {}
+
+      @Consume('second')
+      @DeadLetter('', 'first')
+      second(): void {}
+    }
+    expect((await start({ providers: [Careful] })).about('are dropped')).toEqual([]);
+  });
+});
+
 describe('the log warns of @Consume with an exchange and without a routing key', () => {
   const all = { name: 'all', type: 'fanout' } as const;
   const exact = { name: 'exact', type: 'direct' } as const;

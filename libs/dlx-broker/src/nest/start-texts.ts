@@ -1,7 +1,7 @@
 import type { Backend } from '../backend/index.js';
 import { retentionText, waitQueueName } from '../retry/index.js';
 import { nearestWord } from '../options/index.js';
-import { misspeltArguments, unreceivedDeadLetters, type Topology } from '../topology/index.js';
+import { misspeltArguments, typeOfPredeclared, unreceivedDeadLetters, type Topology } from '../topology/index.js';
 import type { Override } from './explorer.js';
 import type { PlannedHandler } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
@@ -62,18 +62,12 @@ export function lossWarning(
   );
 }
 
-/** The exchanges of each broker that select by routing keys. */
-const predeclared: ReadonlyMap<string | undefined, string> = new Map([
-  ['amq.topic', 'topic'],
-  ['amq.direct', 'direct'],
-]);
-
 /** A line for each `@Consume` with an exchange that selects by routing keys, and without one. */
 export function keylessWarnings(planned: readonly PlannedHandler[], topology: Topology): readonly string[] {
   return planned.flatMap(({ handler: { origin, patterns, settings }, queue }) => {
     const exchange = settings.consume?.exchange;
     const name = typeof exchange === 'object' ? exchange.name : exchange;
-    const type = topology.exchanges.find((declared) => declared.name === name)?.type ?? predeclared.get(name);
+    const type = topology.exchanges.find((declared) => declared.name === name)?.type ?? typeOfPredeclared.get(name);
     const isBound = patterns.length > 0 || settings.bindings.some((binding) => binding.exchange === name);
     if (isBound || (type !== 'topic' && type !== 'direct')) return [];
     return [
@@ -85,9 +79,17 @@ export function keylessWarnings(planned: readonly PlannedHandler[], topology: To
 
 /** A line for each queue whose dead letters no queue of this application gets, with the handler that would take them. */
 export function deadLetterWarnings(topology: Topology): readonly string[] {
-  return unreceivedDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings }) => {
+  return unreceivedDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings, boundBy = [] }) => {
     const start = `dead letters of queue '${queue}' are dropped: `;
     const elsewhere = 'unless another application does';
+    if (boundBy.length > 0) {
+      const keys = boundBy.map((key) => `'${key}'`).join(', ');
+      return (
+        `${start}they go to the default exchange with the routing key of their message (${keys}), and this application declares ` +
+        `no queue of that name; name the queue for dead letters as the routing key, @DeadLetter('', '${queue}.dead'), and declare ` +
+        `it by @Consume('${queue}.dead') or option 'topology', ${elsewhere}`
+      );
+    }
     if (exchange === '') {
       return (
         `${start}they go to queue '${routingKey}', which this application does not declare; declare it by ` +

@@ -45,6 +45,33 @@ describe('dead letters that no queue gets (rule A7)', () => {
     expect(unreceived({ queues: [work('')] })).toEqual([]);
   });
 
+  it.each([
+    ['topic', 'order.created', true],
+    ['topic', 'order.*', true],
+    ['topic', 'dead', false],
+    ['topic', 'de*d', true],
+    ['topic', '*', false],
+    ['topic', '#', false],
+    ['topic', 'work', false],
+    ['direct', 'order.created', true],
+    ['direct', '#', true],
+    ['fanout', 'order.created', false],
+    ['headers', 'order.created', false],
+  ] as const)('the default exchange without a key, and a binding to a %s exchange by %j', (type, key, isLost) => {
+    const exchanges = [{ name: 'shop', type }];
+    const option = { queues: [work(''), 'dead'], exchanges, bindings: [binding('shop', 'work', key)] };
+    const [lost] = unreceivedDeadLetters(collectTopology(readTopology(option, 'a test')));
+    expect(lost?.boundBy).toEqual(isLost ? [key] : undefined);
+  });
+
+  it('the default exchange without a key, and bindings of which some lead to a queue', () => {
+    const keys = ['order.created', 'dead', 'order.paid', 'order.created'];
+    const bindings = [...keys.map((key) => binding('amq.topic', 'work', key)), binding('amq.fanout', 'work', 'x')];
+    const option = { queues: [work(''), 'dead'], bindings };
+    const lost = unreceivedDeadLetters(collectTopology(readTopology(option, 'a test')));
+    expect(lost.map(({ boundBy }) => boundBy)).toEqual([['order.created', 'order.paid']]);
+  });
+
   it('an exchange declared elsewhere is not judged', () => {
     const exchanges = [{ name: 'theirs', declare: false }];
     expect(unreceived({ queues: [work('theirs')], exchanges })).toEqual([]);

@@ -9,12 +9,14 @@ export interface UnreceivedDeadLetters {
   readonly routingKey: string | undefined;
   /** True if the exchange has bindings, but none for this routing key. */
   readonly hasBindings: boolean;
+  /** The keys by which the queue is bound, if these dead letters go to the default exchange with the routing keys of their messages. */
+  readonly boundBy?: readonly string[];
 }
 
 /**
  * Finds the queues whose dead letters no queue of the topology gets: the broker drops these dead letters (rule A7), unless another
  * application binds a queue. Exchanges that are declared elsewhere, exchanges of other types than fanout, direct and topic, and
- * exchanges with an alternate exchange are skipped.
+ * exchanges with an alternate exchange are skipped. The same holds for bindings whose messages have unknown routing keys (`#`).
  */
 export function unreceivedDeadLetters(topology: Topology): readonly UnreceivedDeadLetters[] {
   const exchanges = new Map(topology.exchanges.map((exchange) => [exchange.name, exchange]));
@@ -25,8 +27,9 @@ export function unreceivedDeadLetters(topology: Topology): readonly UnreceivedDe
     const routingKey = textOf(args.get('x-dead-letter-routing-key'));
     if (exchange === undefined) continue;
     if (exchange === '') {
-      if (routingKey === undefined || queues.has(routingKey)) continue;
-      unreceived.push({ queue, exchange, routingKey, hasBindings: false });
+      const boundBy = routingKey === undefined ? keysOfNoQueue(queue, topology) : [];
+      const isLost = routingKey === undefined ? boundBy.length > 0 : !queues.has(routingKey);
+      if (isLost) unreceived.push({ queue, exchange, routingKey, hasBindings: false, boundBy });
       continue;
     }
     const declared = exchanges.get(exchange);
@@ -41,6 +44,25 @@ export function unreceivedDeadLetters(topology: Topology): readonly UnreceivedDe
   }
   return unreceived;
 }
+
+/** The keys by which a queue is bound, without those that fit the name of a queue: a queue may get dead letters by its name. */
+function keysOfNoQueue(queue: string, { queues, bindings, exchanges }: Topology): readonly string[] {
+  const keys = bindings
+    .filter(({ destination, destinationType }) => destinationType === 'queue' && destination === queue)
+    .filter(({ source, routingKey }) => {
+      const type = exchanges.find(({ name }) => name === source)?.type ?? typeOfPredeclared.get(source);
+      const fits = type === undefined ? undefined : bindingFit(type);
+      return fits !== undefined && !queues.some(({ name }) => fits(routingKey, name));
+    })
+    .map(({ routingKey }) => routingKey);
+  return [...new Set(keys)];
+}
+
+/** The exchanges of each broker that select by routing keys. */
+export const typeOfPredeclared: ReadonlyMap<string | undefined, string> = new Map([
+  ['amq.topic', 'topic'],
+  ['amq.direct', 'direct'],
+]);
 
 const textOf = (field: { readonly type: string; readonly value?: unknown } | undefined): string | undefined =>
   field?.type === 'S' ? String(field.value) : undefined;
