@@ -34,7 +34,7 @@ export interface Backoff {
   readonly increment?: Wait;
   /** Of an exponential backoff, above 1. Default: 2. */
   readonly factor?: number;
-  /** No wait is longer than this. */
+  /** Of a linear or exponential backoff: no wait is longer than this. */
   readonly max?: Wait;
   /**
    * Spreads the waits, so that what failed together does not come back together. `full`: evenly between nothing and the
@@ -73,6 +73,12 @@ const backoffOptions: readonly string[] = [
 ] satisfies readonly (keyof Backoff)[];
 
 const types: readonly unknown[] = ['fixed', 'linear', 'exponential'];
+/** The options that only some types have. */
+const typesWith = {
+  increment: ['linear'],
+  factor: ['exponential'],
+  max: ['linear', 'exponential'],
+} as const satisfies Partial<Record<keyof Backoff, readonly Backoff['type'][]>>;
 const jitters: readonly unknown[] = ['full', 'equal', 'none'];
 
 /**
@@ -132,6 +138,7 @@ function ruleSchedule(backoff: Backoff, retries: number, place: string): Schedul
     const text = `${place}.jitter is ${shown(jitter)}; write 'full', 'equal' or 'none'`;
     throw new DlxConfigurationError(text);
   }
+  refuseForeign(backoff, place);
   const base = growth(backoff, place);
   const exact = new Set<number>();
   for (let retry = 1, last = 0; retry <= retries && base(retry) !== last; retry++) {
@@ -152,6 +159,18 @@ function ruleSchedule(backoff: Backoff, retries: number, place: string): Schedul
   };
 }
 
+/** @throws DlxConfigurationError for an option of another type, which would have no effect */
+function refuseForeign(backoff: Backoff, place: string): void {
+  for (const option of ['increment', 'factor', 'max'] as const) {
+    const allowed: readonly Backoff['type'][] = typesWith[option];
+    if (backoff[option] === undefined || allowed.includes(backoff.type)) continue;
+    const all = allowed.map((type) => `type: '${type}'`).join(' or ');
+    throw new DlxConfigurationError(
+      `${place}.${option} has no effect on type '${backoff.type}'; write ${all}, or leave ${option} out`,
+    );
+  }
+}
+
 function growth(backoff: Backoff, place: string): (retry: number) => number {
   const { type, factor = 2 } = backoff;
   const delay = wait(backoff.delay, `${place}.delay`);
@@ -160,7 +179,7 @@ function growth(backoff: Backoff, place: string): (retry: number) => number {
     throw new DlxConfigurationError(`${place}.max (${max} ms) is below delay (${delay} ms); raise max or leave it out`);
   }
   if (typeof factor !== 'number' || !(factor > 1) || factor === Infinity) {
-    const text = `${place}.factor is ${shown(factor)}; write a number above 1, or type: 'fixed'`;
+    const text = `${place}.factor is ${shown(factor)}; write a number above 1, or type: 'fixed' without factor`;
     throw new DlxConfigurationError(text);
   }
   const increment = backoff.increment === undefined ? delay : wait(backoff.increment, `${place}.increment`);

@@ -38,6 +38,11 @@ describe('a retry plan', () => {
     expect(plan({ attempts: 4, backoff: steeper }).delays).toEqual([1_000, 2_500, 4_000]);
   });
 
+  it('takes options of another type that are undefined, as one that is put together has', () => {
+    const backoff = { type: 'fixed', delay: '1s', factor: undefined, increment: undefined, max: undefined };
+    expect(plan({ attempts: 2, backoff } as RetryPolicy).delays).toEqual([1_000]);
+  });
+
   it('follows a list, whose last wait repeats', () => {
     const { delays, delayBefore } = plan({ attempts: 6, backoff: ['1s', '5s', 60_000] });
     expect(delays).toEqual([1_000, 5_000, 60_000]);
@@ -151,6 +156,26 @@ describe('an impossible policy is refused', () => {
     ['a backoff of no type', { attempts: 2, backoff: { type: 'cubic', delay: 1 } }, /backoff\.type is 'cubic'; write/],
     ['an unknown jitter', { attempts: 2, backoff: { ...exponential, jitter: 0.2 } }, /jitter is 0\.2; write 'full'/],
     ['a factor that does not grow', { attempts: 2, backoff: { ...exponential, factor: 1 } }, /factor is 1; write/],
+    [
+      'an increment of a growth',
+      { attempts: 2, backoff: { ...exponential, increment: '1s' } },
+      /: backoff\.increment has no effect on type 'exponential'; write type: 'linear', or leave increment out$/,
+    ],
+    [
+      'a factor of a line',
+      { attempts: 2, backoff: { ...exponential, type: 'linear', factor: 3 } },
+      /: backoff\.factor has no effect on type 'linear'; write type: 'exponential', or leave factor out$/,
+    ],
+    [
+      'a factor of waits that are the same',
+      { attempts: 2, backoff: { type: 'fixed', delay: '1s', factor: 3, max: '5s' } },
+      /: backoff\.factor has no effect on type 'fixed'; write type: 'exponential', or leave factor out$/,
+    ],
+    [
+      'a limit of waits that are the same',
+      { attempts: 2, backoff: { type: 'fixed', delay: '1s', max: '5s' } },
+      /: backoff\.max has no effect on type 'fixed'; write type: 'linear' or type: 'exponential', or leave max out$/,
+    ],
     ['an empty list', { attempts: 2, backoff: [] }, /backoff is an empty list/],
     ['a list with a wait that is none', { attempts: 2, backoff: ['1s', 0] }, /backoff\[1\] is 0/],
     ['too many delays', { attempts: 80, backoff: { type: 'linear', delay: 1 } }, /more than 64 different delays/],
