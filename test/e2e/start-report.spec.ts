@@ -12,6 +12,8 @@ import {
   DlxContext,
   DlxServer,
   Exchange,
+  OnDeadLetter,
+  Queue,
   QueueArguments,
   Retry,
   type DlxBrokerOptions,
@@ -380,6 +382,58 @@ describe('a second after the start the log warns of', () => {
     expect(about('queueRetry')).toEqual([
       "warn option 'queueRetry' names queue 'oders', which no handler of this application consumes; did you mean 'orders'?",
     ]);
+  });
+
+  it('@OnDeadLetter for a queue that the application does not know', async () => {
+    @Injectable()
+    class Alerts {
+      @OnDeadLetter({ queue: 'oders' })
+      @OnDeadLetter({ queue: 'elsewhere', kinds: ['parked'] })
+      @OnDeadLetter({ queue: /^oders/g })
+      onWrong(): void {}
+
+      @OnDeadLetter({ queue: 'orders' })
+      @OnDeadLetter({ queue: 'declared' })
+      @OnDeadLetter({ queue: 'parcels.parked' })
+      @OnDeadLetter({ queue: 'served' })
+      @OnDeadLetter({ queue: /^par/g })
+      @OnDeadLetter({})
+      onRight(): void {}
+    }
+    @Controller()
+    class Served {
+      @EventPattern<string>('order.*')
+      @Queue({ name: 'served', declare: false })
+      @DeadLetter(false)
+      event(): void {}
+    }
+    const here = harness();
+    listen(here.broker).channel.declareQueue('served', { durable: true });
+    const options = { topology: { queues: ['declared'] }, broker: sharedBroker(here.broker) };
+    const parts = { controllers: [Served], providers: [Orders, Alerts], options, connects: true };
+    const { about } = await start(parts);
+    expect(about('@OnDeadLetter')).toEqual([]);
+    passServerTimeout();
+    expect(about('@OnDeadLetter').toSorted()).toEqual([
+      "warn @OnDeadLetter on Alerts.onWrong names queue 'elsewhere', which this application neither consumes nor declares",
+      "warn @OnDeadLetter on Alerts.onWrong names queue 'oders', which this application neither consumes nor declares; did you mean 'orders'?",
+      'warn @OnDeadLetter on Alerts.onWrong names queues by /^oders/g, which fits no queue that this application consumes or declares',
+    ]);
+  });
+
+  it("a queue of 'health.deadLetters.queues' that the application does not know", async () => {
+    const queues = ['parcels.prked', 'parcels.parked', 'dead', 'elsewhere', 'elsewhere'];
+    const { about } = await start({ providers: [Orders], options: { health: { deadLetters: { queues } } } });
+    passServerTimeout();
+    const begin = "warn option 'health.deadLetters.queues' names queue";
+    const end = 'neither consumes nor declares: health looks at no dead letter of it unless the queue is on the broker';
+    expect(about('health')).toEqual([
+      `${begin} 'parcels.prked', which this application ${end}; did you mean 'parcels.parked'?`,
+      `${begin} 'elsewhere', which this application ${end}`,
+    ]);
+    const usual = await start({ providers: [Orders], options: { health: { deadLetters: {} } } });
+    passServerTimeout();
+    expect(usual.about('health')).toEqual([]);
   });
 
   it("a circuit of 'circuits' that no handler uses", async () => {

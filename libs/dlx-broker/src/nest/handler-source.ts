@@ -5,6 +5,7 @@ import { type Contributions } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
 import type { SchemaTimers } from './contracts/check.js';
 import { checkServed, patternsOf, withContract } from './contracts/handler-side.js';
+import type { DeathHook } from './death-hooks/death.js';
 import { discoverMethods, discoverOverrides, type DiscoveredMethod, type Override } from './explorer.js';
 import { featuresOf } from './feature.js';
 import type { Handler } from './handler.js';
@@ -22,6 +23,7 @@ export class HandlerSource {
   #methods: readonly DiscoveredMethod[] | undefined;
   #consuming: readonly Handler[] | undefined;
   #features: readonly Required<Contributions>[] | undefined;
+  #hooks: readonly DeathHook[] = [];
   #adopted = 0;
   readonly #ofServer: Handler[] = [];
   readonly #byMethod = new Map<DiscoveredMethod, string[]>();
@@ -35,7 +37,7 @@ export class HandlerSource {
     private readonly registerRequest: RegisterRequest,
     timers: OwnTimers,
     /** Finds the methods with `@OnDeadLetter`, once. @throws DlxConfigurationError */
-    private readonly hookDeaths?: () => void,
+    private readonly hookDeaths?: () => readonly DeathHook[],
   ) {
     this.#limits = { timers, failsAtClose: false };
   }
@@ -43,6 +45,11 @@ export class HandlerSource {
   /** The methods with `@Consume`. */
   ofModule(): readonly Handler[] {
     return (this.#consuming ??= this.#bindConsuming());
+  }
+
+  /** The methods with `@OnDeadLetter`, once {@link ofModule} was called. */
+  get deathHooks(): readonly DeathHook[] {
+    return this.#hooks;
   }
 
   /** The declarations of `forFeature`. */
@@ -102,7 +109,7 @@ export class HandlerSource {
   }
 
   #bindConsuming(): readonly Handler[] {
-    this.hookDeaths?.();
+    this.#hooks = this.hookDeaths?.() ?? [];
     const invoker = new Invoker(this.modules, this.config, this.registerRequest);
     const handlers: Handler[] = [];
     for (const method of this.#discovered()) {

@@ -193,6 +193,16 @@ export const logEvents = {
   serverNotStarted: line({ level: 'warn', fields: ['patterns'], says: 'the `DlxServer` is connected and not started' }),
   signalUnhandled: line({ level: 'warn', fields: [], says: 'SIGTERM ends the process without waiting for handlers' }),
   retryUnused: line({ level: 'warn', fields: [], says: '`queueRetry` names a queue that no handler consumes' }),
+  deathHookUnused: line({
+    level: 'warn',
+    fields: ['handler'],
+    says: '`@OnDeadLetter` names a queue that the application neither consumes nor declares',
+  }),
+  healthQueueUnknown: line({
+    level: 'warn',
+    fields: ['queue'],
+    says: '`health.deadLetters.queues` names such a queue',
+  }),
   statusEventMissing: line({
     level: 'warn',
     fields: ['listener'],

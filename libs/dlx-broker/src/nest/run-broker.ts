@@ -1,6 +1,7 @@
 import type { ApplicationConfig, ContextId, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { BrokerParts } from './broker-parts.js';
 import { captureErrors } from './capture.js';
+import type { DeathHook } from './death-hooks/death.js';
 import { hookDeaths } from './death-hooks/hook-deaths.js';
 import { HandlerSource } from './handler-source.js';
 import type { Connected, DlxBrokerOptions, ResolvedOptions } from './options.js';
@@ -27,7 +28,7 @@ export function runBroker(
   captureErrors(config);
   const register = (request: unknown, contextId: ContextId): void =>
     moduleRef.registerRequestByContextId(request, contextId);
-  const hook = (): void => hookDeaths(modules, name, connected.backend, parts.events, logging);
+  const hook = (): readonly DeathHook[] => hookDeaths(modules, name, connected.backend, parts.events, logging);
   const source = new HandlerSource(name, modules, config, register, parts.client.timers, hook);
   return new RunningBroker(options, connected, server, source, {
     ...parts,

@@ -24,6 +24,7 @@ import {
   unseenWarning,
   unservedWarning,
 } from './start-texts.js';
+import { unknownHealthQueues, unusedHooks } from './unknown-queues.js';
 
 /** How long an application may take, after its start, to connect and start its server, in milliseconds. */
 const serverTimeout = 1_000;
@@ -42,12 +43,16 @@ export interface ReportParts {
 export class StartReport {
   readonly #reported = new Set<Handler>();
   readonly #warned = new Set<string>();
+  /** The plan of the last {@link plan}. */
+  #plan: Plan | undefined;
   #serverTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly parts: ReportParts) {}
 
   /** Warns of mistakes in a plan. @param doubts further warnings */
-  plan({ topology, notes, consumers }: Plan, doubts: readonly string[]): void {
+  plan(plan: Plan, doubts: readonly string[]): void {
+    const { topology, notes, consumers } = plan;
+    this.#plan = plan;
     const planned = consumers.flatMap(({ handlers }) => handlers);
     const circuits = circuitWarnings(planned.map(({ handler }) => handler));
     const ofTopology = [
@@ -85,7 +90,7 @@ export class StartReport {
   }
 
   /**
-   * Warns of handlers and retry policies that get no messages. It waits before, because a server may be connected and started
+   * Warns of handlers and retry policies that get no messages, and of names of unknown queues. It waits before, because a server may be connected and started
    * after the application.
    * @param isListening true if the server is started
    * @param consumed the queues with a consumer
@@ -123,6 +128,13 @@ export class StartReport {
     unused();
     for (const warning of idleRetryWarnings(Object.keys(options.queueRetry), consumed)) {
       log.write('retryUnused', warning, {});
+    }
+    if (this.#plan === undefined) return;
+    for (const { origin, text } of unusedHooks(source.deathHooks, this.#plan)) {
+      log.write('deathHookUnused', text, { handler: origin });
+    }
+    for (const { queue, text } of unknownHealthQueues(options.health.deadLetters?.queues ?? [], this.#plan)) {
+      log.write('healthQueueUnknown', text, { queue });
     }
   }
 }

@@ -30,6 +30,7 @@ export function findHooks(modules: ModulesContainer, broker: string): readonly D
       hooks.push({
         origin,
         kinds: new Set(kinds),
+        queue,
         matches: matching(queue),
         call: (death) => (wrapper.instance as Record<string | symbol, DeathHook['call']>)[methodName]!(death),
       });

@@ -5,17 +5,23 @@ import { EventLog } from '../event-log.js';
 import type { LoggingOptions } from '../logging.js';
 import type { OutcomeEvents } from '../outcome-events.js';
 import { DeathHooks } from './death-hooks.js';
+import type { DeathHook } from './death.js';
 import { findHooks } from './find-hooks.js';
 
-/** Calls the methods with `@OnDeadLetter` from now on. Without any, nothing is reported to them and nothing is watched. */
+/**
+ * Calls the methods with `@OnDeadLetter` from now on. Without any, nothing is reported to them and nothing is watched.
+ * @returns the methods
+ * @throws DlxConfigurationError for wrong options
+ */
 export function hookDeaths(
   modules: ModulesContainer,
   name: string,
   { clock }: Backend,
   events: OutcomeEvents,
   logging: LoggingOptions | undefined,
-): void {
+): readonly DeathHook[] {
   const hooks = findHooks(modules, name);
-  if (hooks.length === 0) return;
-  events.callHooks(new DeathHooks(hooks, clock, new HomeContext(), new EventLog(`DlxBroker ${name}`, logging)));
+  if (hooks.length > 0)
+    events.callHooks(new DeathHooks(hooks, clock, new HomeContext(), new EventLog(`DlxBroker ${name}`, logging)));
+  return hooks;
 }
