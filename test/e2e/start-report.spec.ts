@@ -3,6 +3,7 @@ import { APP_GUARD } from '@nestjs/core';
 import { Ctx, EventPattern, MessagePattern, Transport } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import {
+  Answer,
   Bind,
   Consume,
   DeadLetter,
@@ -12,9 +13,11 @@ import {
   DlxContext,
   DlxServer,
   Exchange,
+  getDlxTransportId,
   OnDeadLetter,
   Queue,
   QueueArguments,
+  request,
   Retry,
   type DlxBrokerOptions,
   sharedBroker,
@@ -470,6 +473,59 @@ describe('a broker that is not there is refused', () => {
     await expect(builder.compile()).rejects.toThrow(
       'forFeature in RootTestModule: the application has no broker; write imports: [DlxBrokerModule.forRoot()] in the root module',
     );
+  });
+});
+
+describe('a pattern of Nest beside a decorator that makes a handler', () => {
+  class Both {
+    @EventPattern<string>('order.created')
+    @Consume({ queue: 'orders', routingKey: 'order.created' })
+    @DeadLetter(false)
+    created(): void {}
+  }
+  const begin = 'makes it a handler, so @EventPattern or @MessagePattern beside it would have no effect; keep ';
+
+  it('is refused in a controller', async () => {
+    @Controller()
+    class Shop extends Both {}
+    const text =
+      `@Consume on Shop.created ${begin}one of them, or name the other transport that serves the pattern: ` +
+      "@EventPattern('x', Transport.TCP)";
+    await expect(start({ controllers: [Shop] })).rejects.toThrow(text);
+    await expect(start({ controllers: [Shop], connects: true })).rejects.toThrow(text);
+  });
+
+  it('is refused in a provider, where Nest would not read it', async () => {
+    @Injectable()
+    class Shop extends Both {}
+    @Injectable()
+    class Prices {
+      @Answer(request('order.price'))
+      @MessagePattern('order.price')
+      price(): void {}
+    }
+    const end = ' only, because Nest reads patterns in controllers only';
+    await expect(start({ providers: [Shop] })).rejects.toThrow(`@Consume on Shop.created ${begin}@Consume${end}`);
+    await expect(start({ providers: [Prices] })).rejects.toThrow(`@Answer on Prices.price ${begin}@Answer${end}`);
+  });
+
+  it('is refused if it names the broker of the handler, and not if it names another transport', async () => {
+    @Controller()
+    class Own {
+      @EventPattern<string>('order.created', getDlxTransportId())
+      @Consume({ queue: 'orders', routingKey: 'order.created' })
+      created(): void {}
+    }
+    await expect(start({ controllers: [Own] })).rejects.toThrow('@Consume on Own.created makes it a handler');
+    @Controller()
+    class Mixed {
+      @EventPattern<string>('order.created', Transport.TCP)
+      @Consume({ queue: 'orders', routingKey: 'order.created' })
+      @DeadLetter(false)
+      created(): void {}
+    }
+    const { about } = await start({ controllers: [Mixed] });
+    expect(about('consumes')).toEqual(["log Mixed.created consumes 'orders' (dlx.events 'order.created')"]);
   });
 });
 

@@ -13,7 +13,7 @@ import { readSettings } from './handler-settings.js';
 import { Invoker, type RegisterRequest } from './invoker.js';
 import type { Module } from './nest-versions.js';
 import { defaultBrokerName } from './options.js';
-import { type AddedHandler, DlxServer } from './server.js';
+import { type AddedHandler, DlxServer, getDlxTransportId } from './server.js';
 
 /**
  * Finds the handlers of one broker: methods with `@Consume`, which this library binds, and handlers that Nest added to the
@@ -70,11 +70,10 @@ export class HandlerSource {
     const all = [...this.modules.values()].flatMap(({ providers }) => [...providers.values()]);
     const served = all.some(({ instance }) => instance instanceof DlxServer && instance.added.length > 0);
     return this.#discovered()
-      .filter(({ patternExtras, inController, transport, contributions }) => {
+      .filter(({ patternExtras, inController, transport }) => {
         if (patternExtras === undefined || !inController) return false;
         if (transport !== undefined) return transport === server.transportId;
-        const isConsumed = contributions.some(({ decorator }) => decorator === 'Consume');
-        return !served && !isConsumed && this.broker === defaultBrokerName;
+        return !served && this.broker === defaultBrokerName;
       })
       .map(({ origin }) => origin);
   }
@@ -122,6 +121,7 @@ export class HandlerSource {
       const settings = readSettings(contributions, origin);
       const asked = settings.consume?.broker ?? defaultBrokerName;
       refuseUnknownBroker(this.modules, asked, `@Consume on ${origin}`);
+      refuseSecondWay(method, asked);
       if (asked !== this.broker) continue;
       const patterns = patternsOf(settings, origin);
       const kind = settings.contract?.kind === 'request' ? 'request' : 'consume';
@@ -190,6 +190,26 @@ function isBound({ contributions, patternExtras, inController }: DiscoveredMetho
     ({ decorator }) => decorator === 'Consume' || (!isServed && (decorator === 'On' || decorator === 'Answer')),
   );
 }
+
+/**
+ * Refuses a pattern of Nest on a method that this library binds: one of them would have no effect. A pattern for another transport
+ * is Nest's, and the method serves both.
+ */
+function refuseSecondWay(method: DiscoveredMethod, broker: string): void {
+  const { origin, contributions, patternExtras, inController, transport } = method;
+  if (patternExtras === undefined || (transport !== undefined && transport !== getDlxTransportId(broker))) return;
+  const isWay = ({ decorator }: { readonly decorator: string }): boolean => ways.includes(decorator);
+  const way = `@${contributions.find(isWay)?.decorator}`;
+  const remedy = inController
+    ? "keep one of them, or name the other transport that serves the pattern: @EventPattern('x', Transport.TCP)"
+    : `keep ${way} only, because Nest reads patterns in controllers only`;
+  throw new DlxConfigurationError(
+    `${way} on ${origin} makes it a handler, so @EventPattern or @MessagePattern beside it would have no effect; ${remedy}`,
+  );
+}
+
+/** The decorators that make a method a handler without Nest's transport. */
+const ways: readonly string[] = ['Consume', 'On', 'Answer'];
 
 /** Refuses decorators of a method that is no handler: they would have no effect. */
 function refuseUnbound({ origin, contributions, patternExtras, inController }: DiscoveredMethod): void {
