@@ -376,7 +376,7 @@ describe('a second after the start the log warns of', () => {
     }
     const { about } = await start({ providers: [Provider] });
     passServerTimeout();
-    expect(about('in controllers only')).toEqual([expect.stringContaining('warn Provider.event get no messages')]);
+    expect(about('in controllers only')).toEqual([expect.stringContaining('warn Provider.event gets no messages: ')]);
   });
 
   it("a policy of 'queueRetry' for a queue that no handler consumes", async () => {
@@ -541,7 +541,8 @@ describe('an event that reaches no queue', () => {
         "There is a queue of that name: bind it by @Consume({ queue: 'parcels', routingKey: 'parcels' }), or publish to the queue " +
         "itself with new DlxRecordBuilder(data).setExchange('').build()",
       "warn emit of 'nothing' reached no queue and was dropped: nothing is bound to exchange 'dlx.events' by a key that fits; " +
-        "a handler binds its queue by @Consume({ queue: '...', routingKey: 'nothing' })",
+        "a handler binds its queue by @Consume({ queue: '...', routingKey: 'nothing' }) in a class among the providers or controllers of " +
+        'a module',
     ]);
   });
 

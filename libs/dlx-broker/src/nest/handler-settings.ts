@@ -14,7 +14,7 @@ import { type CircuitOptions, type ResolvedCircuit, resolveCircuit } from './cir
 import type { ConsumeOptions } from './decorators/consume.js';
 import type { Contribution } from './decorators/contribution.js';
 import type { ExchangeOptions } from './decorators/exchange.js';
-import { exchangeOptions, freeOptions, parameters, remedies } from './decorators/free-options.js';
+import { examples, exchangeOptions, freeOptions, parameters, remedies } from './decorators/free-options.js';
 import type { IdempotentOptions } from './decorators/idempotent.js';
 import type { QueueOptions } from './decorators/queue.js';
 import { decoratorTable, type DecoratorRow } from './decorators/table.js';
@@ -59,9 +59,6 @@ export interface HandlerSettings {
   readonly outbox: OutboxLimits | false | undefined;
 }
 
-const isRequired = (decorator: string, setting: string): boolean =>
-  setting === 'exchange' && (decorator === 'DeadLetter' || decorator === 'Bind');
-
 /**
  * @param handler class and method, for errors
  * @throws DlxConfigurationError naming the decorator, the handler and the value
@@ -81,7 +78,7 @@ export function readSettings(contributions: readonly Contribution[], handler: st
         throw refused(
           value,
           nameOf(setting, origin),
-          `where a value is expected; write one${isRequired(decorator, setting) ? '' : ', or leave it out'}`,
+          `where a value is expected; write ${examples[`${decorator}.${setting}`] ?? 'one, or leave it out'}`,
         );
       if (row === undefined) freeOptions[decorator]?.[setting]?.(value, nameOf(setting, origin));
       else put(row.of === 'queue' ? args : consumer, row.becomes, read(row, value, origin), origin);

@@ -77,7 +77,14 @@ describe('decorators refuse', () => {
     ['@Ttl of an object', () => above(Ttl(bad({ s: 3 }))), /\{"s":3\} is not a duration/],
     ['@Expires of a string without a unit', () => above(Expires('30')), noUnit],
     ['@Expires of 0', () => above(Expires(0)), /0 is less than 1 ms/],
-    ['@MaxLength of a string', () => above(MaxLength(bad('5'))), /'5' is not a whole number/],
+    [
+      '@MaxLength of a string',
+      () => above(MaxLength(bad('5'))),
+      /MaxLength on Orders\.create: '5' is a string; write the number 5$/,
+    ],
+    ['@MaxPriority of a string out of bounds', () => above(MaxPriority(bad('256'))), /'256' is not a whole number/],
+    ['@MaxLength of words', () => above(MaxLength(bad('five'))), /'five' is not a whole number/],
+    ['@MaxLength of a long number', () => above(MaxLength(bad('9'.repeat(99)))), /'9+' is not a whole number/],
     ['@MaxLength of NaN', () => above(MaxLength(Number.NaN)), /NaN is not a whole number/],
     [
       '@MaxLength, overflow in its place',
@@ -98,16 +105,30 @@ describe('decorators refuse', () => {
     ['@Quorum of a number', () => above(Quorum(bad(5))), /5 is not an object of options; write \{ deliveryLimit: 5 \}/],
     ['@Quorum, a misspelt option', () => above(Quorum(bad({ deliverylimit: 5 }))), /did you mean 'deliveryLimit'\?/],
     ['@MaxPriority of 256', () => above(MaxPriority(256)), /256 is not between 1 and 255/],
-    ['@Prefetch of a string', () => above(Prefetch(bad('10'))), /'10' is not a whole number/],
+    [
+      '@Prefetch of a string',
+      () => above(Prefetch(bad('10'))),
+      /@Prefetch on Orders\.create: '10' is a string; write the number 10$/,
+    ],
     [
       '@DeadLetter of undefined',
       () => above(DeadLetter(bad(undefined))),
-      /exchange of @DeadLetter on Orders\.create: undefined where a value is expected; write one$/,
+      /exchange of @DeadLetter on Orders\.create: undefined where a value is expected; write @DeadLetter\('orders\.dlx'\), or @DeadLetter\(false\) if/,
     ],
     [
       '@ConsumerPriority of undefined',
       () => above(ConsumerPriority(bad(undefined))),
-      /undefined where a value is expected/,
+      /undefined where a value is expected; write @ConsumerPriority\(10\)$/,
+    ],
+    [
+      '@Retry of undefined',
+      () => above(Retry(bad(undefined))),
+      /policy of @Retry on Orders\.create: undefined where a value is expected; write @Retry\(\{ attempts: 5 \}\), or @Retry\(false\) for no/,
+    ],
+    [
+      '@Bind of undefined',
+      () => above(Bind(bad(undefined))),
+      /exchange of @Bind on Orders\.create: undefined where a value is expected; write @Bind\('shop', 'order\.\*'\)$/,
     ],
     [
       '@Consume of undefined',
@@ -349,7 +370,7 @@ describe('forRoot refuses', () => {
     ['events of a number', root({ events: 5 }), about('events', '5 is not an object of options; write a name')],
     ['events, a misspelt option', root({ events: { name: 'x', typ: 'topic' } }), /did you mean 'type'\?/],
     ['requests empty', root({ requests: '' }), about('requests', "'' is empty")],
-    ['prefetch in words', root({ prefetch: '10' }), about('prefetch', "'10' is not a whole number")],
+    ['prefetch in words', root({ prefetch: '10' }), about('prefetch', "'10' is a string; write the number 10$")],
     ['drainTimeout without a unit', root({ drainTimeout: '10' }), about('drainTimeout', "'10' has no unit")],
     ['drainTimeout null', root({ drainTimeout: null }), about('drainTimeout', 'null is not a duration')],
     ['errorHeaders in words', root({ errorHeaders: 'no' }), about('errorHeaders', "'no' is not an object")],
@@ -557,7 +578,7 @@ describe('retry policies refuse', () => {
   refuses([
     ['nothing', plan(undefined), /@Retry on Orders\.create: undefined is not an object/],
     ['no attempts', plan({}), /attempts is undefined; write a whole number/],
-    ['attempts in words', plan({ attempts: '3' }), /attempts is '3'; write a whole number/],
+    ['attempts in words', plan({ attempts: '3' }), /attempts: '3' is a string; write the number 3$/],
     ['a misspelt option', plan({ attempts: 3, backof: 1 }), /did you mean 'backoff'\? there are attempts, backoff/],
     ['a backoff without a unit', plan({ attempts: 3, backoff: '5' }), /backoff: '5' has no unit/],
     ['a backoff of null', plan({ attempts: 3, backoff: null }), /backoff/],
@@ -589,7 +610,7 @@ describe('records and redrives refuse', () => {
     [
       'a record, priority in words',
       record({ priority: '1' }),
-      /priority of DlxRecordBuilder: '1' is not a whole number/,
+      /priority of DlxRecordBuilder: '1' is a string; write the number 1/,
     ],
     ['a record, persistent in words', record({ persistent: 'no' }), /persistent of DlxRecordBuilder: 'no' is neither/],
     [
@@ -683,5 +704,23 @@ describe('the client refuses', () => {
 
   it('nothing of what may be left out', async () => {
     expect(await emit({ delay: undefined, messageId: undefined })).toBeUndefined();
+  });
+});
+
+describe('an unknown handler is refused, with the names of those there are', () => {
+  class Payments {
+    pay(): void {}
+    refund(): void {}
+  }
+  Consume('due')(Payments.prototype, 'pay', Object.getOwnPropertyDescriptor(Payments.prototype, 'pay') as Any);
+  Consume('back')(Payments.prototype, 'refund', Object.getOwnPropertyDescriptor(Payments.prototype, 'refund') as Any);
+
+  it.each([
+    ['Payments.pya', "; did you mean 'Payments.pay'? there are Payments.pay, Payments.refund"],
+    ['Shipping', '; there are Payments.pay, Payments.refund'],
+  ])('%s', async (name, end) => {
+    const dlx = await DlxTesting.create({ providers: [Payments] }, { logger: false });
+    expect(() => dlx.handler(name)).toThrow(`there is no handler '${name}' in broker 'default'${end}`);
+    await dlx.close();
   });
 });

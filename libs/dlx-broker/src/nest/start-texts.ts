@@ -115,13 +115,18 @@ export const argumentWarnings = (topology: Topology): readonly string[] =>
       `it; did you mean '${meant}'?`,
   );
 
+/** The subject and the verb of a warning: `Orders.created gets no messages`. */
+const getNone = (handlers: readonly string[], note = ''): string =>
+  `${handlers.join(', ')}${note} ${handlers.length === 1 ? 'gets' : 'get'} no messages`;
+
 /** @param misplaced methods of providers, in which Nest reads no patterns */
 export const misplacedWarning = (misplaced: readonly string[]): string =>
-  `${misplaced.join(', ')} get no messages: Nest reads @EventPattern and @MessagePattern in controllers only, and these are in ` +
-  'providers; list the class among the controllers of its module, or use @Consume';
+  `${getNone(misplaced)}: Nest reads @EventPattern and @MessagePattern in controllers only, and ` +
+  `${misplaced.length === 1 ? 'this one is in a provider' : 'these are in providers'}; ` +
+  'list the class among the controllers of its module, or use @Consume';
 
 export const unseenWarning = (unseen: readonly string[]): string =>
-  `${unseen.join(', ')} get no messages: Nest does not see @EventPattern and @MessagePattern on methods whose names are symbols; ` +
+  `${getNone(unseen)}: Nest does not see @EventPattern and @MessagePattern on methods whose names are symbols; ` +
   'give the method a name that is a string, or use @Consume';
 
 export function overrideWarning({ origin, overridden, contributions }: Override): string {
@@ -134,7 +139,7 @@ export function overrideWarning({ origin, overridden, contributions }: Override)
 
 /** @param token the token by which the application gets its server, as source text */
 export const unservedWarning = (unserved: readonly string[], token: string): string =>
-  `no DlxServer is connected, so ${unserved.join(', ')} (@EventPattern, @MessagePattern) get no messages of this broker; ` +
+  `no DlxServer is connected, so ${getNone(unserved, ' (@EventPattern, @MessagePattern)')} of this broker; ` +
   `call app.connectMicroservice({ strategy: app.get(${token}) }, { inheritAppConfig: true }) before the application starts, ` +
   "use @Consume, or name the transport that serves them: @EventPattern('x', Transport.TCP)";
 

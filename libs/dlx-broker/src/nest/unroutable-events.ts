@@ -51,7 +51,12 @@ function droppedText(exchange: string, key: string, isQueue: boolean): string {
   const dropped = `emit of '${key}' reached no queue and was dropped`;
   if (exchange === '') return `${dropped}: there is no queue of that name`;
   const unbound = `${dropped}: nothing is bound to exchange '${exchange}' by a key that fits`;
-  if (!isQueue) return `${unbound}; a handler binds its queue by @Consume({ queue: '...', routingKey: '${key}' })`;
+  if (!isQueue) {
+    return (
+      `${unbound}; a handler binds its queue by @Consume({ queue: '...', routingKey: '${key}' }) in a class among the providers ` +
+      'or controllers of a module'
+    );
+  }
   return (
     `${unbound}. There is a queue of that name: bind it by @Consume({ queue: '${key}', routingKey: '${key}' }), ` +
     "or publish to the queue itself with new DlxRecordBuilder(data).setExchange('').build()"

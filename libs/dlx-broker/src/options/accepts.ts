@@ -30,11 +30,22 @@ function boundsOf(least: number, most: number): string {
   return least > Number.MIN_SAFE_INTEGER ? `whole number, at least ${least}` : 'whole number';
 }
 
+/**
+ * What is wrong with a whole number that is written as a string, such as `'10'`; undefined for any other value, and for a number out of
+ * bounds.
+ */
+export function numberInString(value: unknown, least: number, most = Number.MAX_SAFE_INTEGER): string | undefined {
+  const number = typeof value === 'string' && /^\s*-?\d{1,15}\s*$/.test(value) ? Number(value) : NaN;
+  return number >= least && number <= most ? `is a string; write the number ${number}` : undefined;
+}
+
 /** A whole number within bounds, both included. */
 export const whole = (least: number, most: number): Accepts => ({
   says: boundsOf(least, most),
   read(value, origin) {
-    if (typeof value !== 'number' || !Number.isInteger(value)) throw refused(value, origin, 'is not a whole number');
+    if (typeof value !== 'number' || !Number.isInteger(value)) {
+      throw refused(value, origin, numberInString(value, least, most) ?? 'is not a whole number');
+    }
     if (value < least && most === Number.MAX_SAFE_INTEGER) throw refused(value, origin, `is less than ${least}`);
     if (value < least || value > most) throw refused(value, origin, `is not between ${least} and ${most}`);
     return integer(value);

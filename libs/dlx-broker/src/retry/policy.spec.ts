@@ -141,7 +141,8 @@ describe('an impossible policy is refused', () => {
   it.each<[string, unknown, RegExp]>([
     ['no attempts', fixed(1, 0), /attempts is 0; write a whole number/],
     ['half an attempt', fixed(1, 1.5), /attempts is 1\.5/],
-    ['attempts that are no number', { ...fixed(1), attempts: '3' }, /attempts is '3'/],
+    ['attempts that are no number', { ...fixed(1), attempts: '3' }, /attempts: '3' is a string; write the number 3$/],
+    ['no attempts in words', { ...fixed(1), attempts: '0' }, /attempts is '0'; write a whole number from 1 up/],
     ['endless attempts', fixed(1, Infinity), /attempts is Infinity/],
     ['no delay', fixed(0), /backoff\.delay is 0; write at least 1 ms/],
     ['a negative delay', fixed(-5), /backoff\.delay: -5 is negative/],

@@ -1,5 +1,13 @@
 import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
-import { DlxConfigurationError, parseDuration, optionsOf, refuseUnknown, shown } from '../options/index.js';
+import {
+  DlxConfigurationError,
+  numberInString,
+  parseDuration,
+  optionsOf,
+  refused,
+  refuseUnknown,
+  shown,
+} from '../options/index.js';
 import type { QueueDeclaration, Topology } from '../topology/index.js';
 
 import { anyOf, type ErrorTests } from './error-tests.js';
@@ -168,6 +176,8 @@ function lotQueues(
 
 function whole(value: number, least: number, origin: string, hint: string): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
+  const inString = numberInString(value, least);
+  if (inString !== undefined) throw refused(value, origin, inString);
   throw new DlxConfigurationError(`${origin} is ${shown(value)}; write a whole number from ${least} up, ${hint}`);
 }
 

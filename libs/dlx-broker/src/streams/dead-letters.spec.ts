@@ -127,6 +127,9 @@ describe('a stream of dead letters', () => {
     for (const prefetch of [0, -1, 1.5, 65_536]) {
       expect(() => letters.from(deadQueue, { prefetch })).toThrow(/prefetch is .*; write 1 to 65535/);
     }
+    expect(() => letters.from(deadQueue, { prefetch: '10' as never })).toThrow(
+      "DeadLetters.from: prefetch: '10' is a string; write the number 10",
+    );
   });
 });
 

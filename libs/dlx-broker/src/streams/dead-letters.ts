@@ -13,7 +13,15 @@ import { defaultErrors } from '../history/index.js';
 import { HomeContext } from '../host/index.js';
 import { WaitQueues } from '../retry/index.js';
 import { type Backend } from '../backend/index.js';
-import { DlxConfigurationError, optionsOf, parseDuration, refused, refuseUnknown, shown } from '../options/index.js';
+import {
+  DlxConfigurationError,
+  numberInString,
+  optionsOf,
+  parseDuration,
+  refused,
+  refuseUnknown,
+  shown,
+} from '../options/index.js';
 import type { ConsumedLetter, SettledLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';
 import type { SafeTracing } from '../tracing/index.js';
@@ -237,5 +245,7 @@ function checkQueues(queues: QueueNames): void {
 
 function whole(option: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
+  const inString = numberInString(value, least, most);
+  if (inString !== undefined) throw refused(value, `DeadLetters.from: ${option}`, inString);
   throw new DlxConfigurationError(`DeadLetters.from: ${option} is ${shown(value)}; write ${least} to ${most}`);
 }

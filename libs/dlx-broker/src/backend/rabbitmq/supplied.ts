@@ -46,7 +46,9 @@ export function checkedCredentials(given: unknown): RabbitMqCredentials {
     if (typeof user === 'string' && typeof password === 'string') return { user, password };
     hint = typeof user === 'string' ? misnamedIn(given, 'password') : misnamedIn(given, 'user');
   }
-  throw new Error(`option 'credentials' of rabbitmq() gave no { user, password } of two strings${hint}; return both`);
+  throw new Error(
+    `option 'credentials' of rabbitmq() gave no { user, password } of two strings${hint || ';'} return both`,
+  );
 }
 
 /** Names that other libraries and stores of secrets use. */
@@ -55,10 +57,10 @@ const otherNames: Readonly<Record<'user' | 'password', readonly string[]>> = {
   password: ['password', 'pass', 'passwd', 'passphrase', 'pwd', 'secret'],
 };
 
-/** @returns `, but 'username': did you mean 'user'?` for a field with another name; empty if there is none */
+/** @returns `, but 'username' is there: did you mean 'user'?` for a field with another name; empty if there is none */
 export function misnamedIn(given: object, name: 'user' | 'password'): string {
   const other = Object.keys(given).find((key) => key !== name && nearestWord(key, otherNames[name]) !== undefined);
-  return other === undefined ? '' : `, but '${shownText(other, 40)}': did you mean '${name}'?`;
+  return other === undefined ? '' : `, but '${shownText(other, 40)}' is there: did you mean '${name}'?`;
 }
 
 /** True for the login by certificate. */

@@ -116,7 +116,11 @@ describe('embedded() refuses', () => {
       own({ dataDir: 'd', durability: 'all' }),
       about('durability', "'all' is not one of f"),
     ],
-    ['messageMemory in words', own({ dataDir: 'd', messageMemory: '1' }), about('messageMemory', "'1' is not a whole")],
+    [
+      'messageMemory in words',
+      own({ dataDir: 'd', messageMemory: '1' }),
+      about('messageMemory', "'1' is a string; write the number 1$"),
+    ],
     ['diskFreeLimit below 0', own({ dataDir: 'd', diskFreeLimit: -1 }), about('diskFreeLimit', '-1 is less than 0')],
     ...(['durability', 'messageMemory', 'diskFreeLimit'] as const).map(
       (option) =>
@@ -141,7 +145,7 @@ describe('embedded() refuses', () => {
     [
       'listen.amqp, a port in words',
       own({ listen: { amqp: { port: '5672' } } }),
-      /^option 'listen\.amqp\.port' of embedded\(\): '5672' is not a whole number/,
+      /^option 'listen\.amqp\.port' of embedded\(\): '5672' is a string; write the number 5672/,
     ],
     ['listen.amqp, a port too high', own({ listen: { amqp: { port: 70_000 } } }), /70000 is not between 0 and 65535/],
     ['listen.http, a misspelt option', own({ listen: { http: { prot: 1 } } }), /did you mean 'port'\?/],
@@ -164,6 +168,16 @@ describe('embedded() refuses', () => {
     ['listen.memoryLimit in words', own({ listen: { memoryLimit: '1 GB' } }), /'1 GB' is neither a share of memory/],
     ['listen.memoryLimit of 0', own({ listen: { memoryLimit: 0 } }), /0 is neither a share of memory/],
     ['listen.users of an object', own({ listen: { users: { name: 'a' } } }), /is not a list of users/],
+    [
+      'listen.users, no password',
+      own({ listen: { users: [{ name: 'a' }] } }),
+      /^option 'listen\.users\[0\]\.password' of embedded\(\) is missing; write a string$/,
+    ],
+    [
+      'listen.users, no name',
+      own({ listen: { users: [{ password: 'p' }] } }),
+      /^option 'listen\.users\[0\]\.name' of embedded\(\) is missing; write a string$/,
+    ],
     [
       'listen.users, a password that is none',
       own({ listen: { users: [{ name: 'a', password: 1234 }] } }),

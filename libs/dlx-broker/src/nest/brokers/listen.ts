@@ -113,6 +113,10 @@ const areUsers: Check = (value, origin) => {
     if (typeof given === 'string') throw refused('string', place, `is no user; ${remedy}`); // never the value
     const user = optionsOf(given, place, remedy);
     refuseUnknown(user, Object.keys(userNames), place);
+    const missing = ['name', 'password'].find((name) => user[name] === undefined);
+    if (missing !== undefined) {
+      throw new DlxConfigurationError(`${optionIn(place, missing)} is missing; write a string`);
+    }
     isText(user['name'], optionIn(place, 'name'));
     if (typeof user['password'] !== 'string') {
       throw refused(typeof user['password'], optionIn(place, 'password'), 'is not a string'); // never the value

@@ -52,8 +52,11 @@ const areCredentials: Check = (value, origin) => {
     return;
   }
   for (const name of ['user', 'password'] as const) {
-    if (typeof given[name] !== 'string')
-      throw refused(typeof given[name], optionIn(origin, name), `is not a string${misnamedIn(given, name)}; ${remedy}`);
+    const place = optionIn(origin, name);
+    if (given[name] === undefined) {
+      throw new DlxConfigurationError(`${place} is missing${misnamedIn(given, name) || ';'} ${remedy}`);
+    }
+    if (typeof given[name] !== 'string') throw refused(typeof given[name], place, `is not a string; ${remedy}`);
   }
 };
 

@@ -279,6 +279,7 @@ describe('options of a circuit', () => {
     ],
     [{ pause: { type: 'linear', delay: '1s' } }, /pause needs more than 64 different delays/],
     [{ pause: { type: 'expo', delay: '1s' } }, /pause\.type is 'expo'/],
+    [{ probes: '2' as never }, /probes: '2' is a string; write the number 2$/],
     [{ probes: 0 }, /probes: 0 is no whole number from 1 up/],
     [{ probe: class {} }, /probe: .* is no class with a method isUp\(\)/],
     [{ probe: () => true }, /probe: .* is no class with a method isUp\(\)/],

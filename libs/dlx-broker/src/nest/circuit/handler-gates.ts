@@ -130,9 +130,9 @@ export class HandlerGates {
     if (found.length > 0) return found;
     const names = [...new Set(all.map(({ handler }) => handler.origin))];
     const meant = nearestWord(String(name), names);
-    const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
-    const text = `there is no handler '${shownText(String(name))}' in broker '${this.parts.options.name}'${hint}`;
-    throw new DlxConfigurationError(`${text}; there are ${names.join(', ') || 'none'}`);
+    const hint = meant === undefined ? '' : `did you mean '${meant}'? `;
+    const text = `there is no handler '${shownText(String(name))}' in broker '${this.parts.options.name}'`;
+    throw new DlxConfigurationError(`${text}; ${hint}there are ${names.join(', ') || 'none'}`);
   }
 
   #statusOf({ handler, queue, circuit }: PlannedHandler): HandlerStatus {

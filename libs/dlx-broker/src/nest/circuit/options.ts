@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import {
   DlxConfigurationError,
+  numberInString,
   optionsOf,
   parseDuration,
   refused,
@@ -143,7 +144,11 @@ export function resolveCircuit(given: CircuitOptions, origin: string): ResolvedC
 
 function whole(value: number, least: number, origin: string): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw refused(value, origin, `is no whole number from ${least} up; leave it out for the default`);
+  throw refused(
+    value,
+    origin,
+    numberInString(value, least) ?? `is no whole number from ${least} up; leave it out for the default`,
+  );
 }
 
 /** A wait of a circuit: one that its options name, or the next longer step, because each distinct wait needs a queue of its own. */

@@ -108,6 +108,22 @@ export const parameters: Readonly<Record<string, readonly string[]>> = {
   Quorum: ['type'],
 };
 
+/** What to write where a decorator got undefined for a parameter that it needs, by decorator and setting. */
+export const examples: Readonly<Record<string, string>> = {
+  'Bind.exchange': "@Bind('shop', 'order.*')",
+  'ConsumerPriority.value': '@ConsumerPriority(10)',
+  'DeadLetter.exchange': "@DeadLetter('orders.dlx'), or @DeadLetter(false) if dead letters may be lost",
+  'Exchange.name': "@Exchange('shop')",
+  'Expires.value': "@Expires('1h')",
+  'MaxLength.value': '@MaxLength(1000)',
+  'MaxLengthBytes.value': '@MaxLengthBytes(1_000_000)',
+  'MaxPriority.value': '@MaxPriority(10)',
+  'Prefetch.value': '@Prefetch(10)',
+  'QueueArguments.arguments': "@QueueArguments({ 'x-...': value })",
+  'Retry.policy': '@Retry({ attempts: 5 }), or @Retry(false) for no retries',
+  'Ttl.value': "@Ttl('30s')",
+};
+
 /** What to write where an object of options was expected. */
 export const remedies: Readonly<Record<string, string>> = {
   Circuit: "write 'bank', a name in the option 'circuits', or { on: [BankDown], pause: '10s' }",
