@@ -18,12 +18,12 @@ export const lent = (clock: ManualClock, rabbitmq: ProfileName = '3.10') => ({
 
 /**
  * How queues of a random program have rows: in short pages, or in longer ones, in which more messages are alike. In every third program one
- * line is spared rows for a while.
+ * line has objects up to a higher limit for a while.
  */
 export const packingBy = (seed: number): Packing => ({
   from: 3,
   rows: seed % 2 === 0 ? 2 : 6,
-  ...(seed % 3 === 0 && { spared: { lines: 1, from: 9 } }),
+  ...(seed % 3 === 0 && { exemptions: { lines: 1, upTo: 9 } }),
 });
 
 /** A broker that does no work until it is woken, so that tests see the restored state. */

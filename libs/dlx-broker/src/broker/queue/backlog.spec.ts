@@ -135,7 +135,7 @@ describe.each(lists)('rows of %s', (name, make, to) => {
     const packing = fc.record({
       from: fc.integer({ min: 1, max: 12 }),
       rows: fc.constantFrom(1, 2, 3, 5, 40),
-      spared: fc.record({ lines: fc.constantFrom(0, 1, 3), from: fc.integer({ min: 13, max: 30 }) }),
+      exemptions: fc.record({ lines: fc.constantFrom(0, 1, 3), upTo: fc.integer({ min: 13, max: 30 }) }),
     });
     fc.assert(
       fc.property(steps, packing, (program, given) => {
@@ -186,8 +186,8 @@ describe('a long line', () => {
     expect([list.length, list.bytes]).toEqual([0, 0]);
   });
 
-  describe('is spared rows up to a limit, if few are', () => {
-    const spared = { ...packing, spared: { lines: 1, from: 20 } };
+  describe('has objects up to a higher limit, if few have', () => {
+    const exempting = { ...packing, exemptions: { lines: 1, upTo: 20 } };
     const grow = (list: ReadyList, count: number): ReadyList => {
       for (let at = 1; at <= count; at++) list.push(new Entry(new Message('', 'q', {}, noBody), at, 0));
       return list;
@@ -208,10 +208,22 @@ describe('a long line', () => {
           for (let at = 20; at > 0; at--) list.take(at);
         },
       ],
+      [
+        'it has been consumed down to half of the usual limit',
+        (list) => {
+          for (let left = 16; left > 0; left--) list.shift();
+        },
+      ],
+      [
+        'its messages have been taken out down to half of the usual limit',
+        (list) => {
+          for (let at = 20; at > 4; at--) list.take(at);
+        },
+      ],
       ['it has been cleared', (list) => list.clear()],
       ['it has become too long', (list) => list.push(new Entry(new Message('', 'q', {}, noBody), 21, 0))],
     ])('until %s', (_, end) => {
-      const packer = new Packer(undefined, spared);
+      const packer = new Packer(undefined, exempting);
       const [one, other, third] = [new ReadyList(packer), new ReadyList(packer), new ReadyList(packer)] as const;
       expect([grow(one, 20), grow(other, 20)].map(hasRows)).toEqual([false, true]);
       end(one);
@@ -220,8 +232,19 @@ describe('a long line', () => {
       expect(hasRows(grow(third, 20))).toBe(false);
     });
 
+    it('not before: a line above half of the usual limit stays exempt', () => {
+      const packer = new Packer(undefined, exempting);
+      const [one, other] = [grow(new ReadyList(packer), 20), new ReadyList(packer)] as const;
+      for (let left = 15; left > 0; left--) one.shift();
+      expect(hasRows(grow(other, 20))).toBe(true);
+      one.shift();
+      expect(one.length).toBe(4);
+      other.clear();
+      expect(hasRows(grow(other, 20))).toBe(false);
+    });
+
     it('as one of several priorities', () => {
-      const packer = new Packer(undefined, spared);
+      const packer = new Packer(undefined, exempting);
       const list = new PriorityList(3, packer);
       for (let at = 1; at <= 20; at++) list.push(entryOf(at, 2, false));
       list.clear();

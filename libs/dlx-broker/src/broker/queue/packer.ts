@@ -8,19 +8,19 @@ export interface Packing {
   /** Messages of a page. Nearly as many stay objects at the front and at the end of a long line. */
   readonly rows: number;
   /** A few lines of a broker may have more objects; undefined: none may. */
-  readonly spared?: Spared | undefined;
+  readonly exemptions?: Exemptions | undefined;
 }
 
-/** Lines that are spared the work of making rows and objects again, because they are only a few. */
-interface Spared {
+/** Lines whose messages stay objects up to a greater length. They save the work of making rows, and objects again. */
+interface Exemptions {
   /** The most of them at a time. */
   readonly lines: number;
-  /** Such a line is long from here on. */
-  readonly from: number;
+  /** An exempt line of more messages than this is long. */
+  readonly upTo: number;
 }
 
-/** The default: a few thousand messages of a queue stay objects. The spared lines have 65,536 at most, some 20 MB. */
-export const usualPacking: Packing = { from: 4_096, rows: 1_024, spared: { lines: 4, from: 16_384 } };
+/** The default: a few thousand messages of a queue stay objects. The exempt lines have 65,536 at most, some 20 MB. */
+export const usualPacking: Packing = { from: 4_096, rows: 1_024, exemptions: { lines: 4, upTo: 16_384 } };
 
 /** The most returns that a row can have. */
 const maxReturns = 255;
@@ -29,32 +29,37 @@ const maxReturns = 255;
 export class Packer implements Packing {
   readonly from: number;
   readonly rows: number;
-  readonly spared: Spared | undefined;
-  /** Lines that are spared now. */
-  #lines = 0;
+  readonly exemptions: Exemptions;
+  /** Lines that are exempt now. */
+  #exempt = 0;
 
   constructor(
     /** Undefined without a journal. */
     readonly store: RowStore | undefined,
-    { from, rows, spared }: Packing,
+    { from, rows, exemptions }: Packing,
   ) {
     this.from = from;
     this.rows = rows;
-    this.spared = spared;
+    this.exemptions = exemptions ?? { lines: 0, upTo: from };
+  }
+
+  /** The exemption of a line ends when it has become as short as this. */
+  get exemptDownTo(): number {
+    return Math.max(1, this.from >> 1);
   }
 
   /**
-   * Spares a line of more than {@link from} messages until it is empty or too long. It then calls {@link endSparing}.
-   * @returns from which length on it is long; undefined if enough lines are spared
+   * Exempts a line that has become longer than {@link from}. The line calls {@link endExemption} when it is short again or too long.
+   * @returns false if enough lines are exempt
    */
-  spare(): number | undefined {
-    if (this.spared === undefined || this.#lines === this.spared.lines) return undefined;
-    this.#lines++;
-    return this.spared.from;
+  beginExemption(): boolean {
+    if (this.#exempt === this.exemptions.lines) return false;
+    this.#exempt++;
+    return true;
   }
 
-  endSparing(): void {
-    this.#lines--;
+  endExemption(): void {
+    this.#exempt--;
   }
 
   /**

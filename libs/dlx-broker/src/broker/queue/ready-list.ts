@@ -59,7 +59,8 @@ export class ReadyList implements Ready {
   #bytes = 0;
   /** A line of more messages is long. */
   #longFrom: number;
-  #isSpared = false;
+  /** An exempt line ends its exemption when it has become as short as this; 0 if the line is not exempt. */
+  #exemptDownTo = 0;
 
   /** @param packer says when the line is long; without a packer there is no backlog */
   constructor(readonly packer?: Packer) {
@@ -103,7 +104,7 @@ export class ReadyList implements Ready {
       if (this.#returned.length === 0) this.#returned = undefined;
     } else {
       entry = this.#line.shift();
-      if (this.#line.length === 0) this.#used();
+      if (this.#line.length <= this.#exemptDownTo) this.#used();
     }
     if (entry !== undefined) this.#bytes -= entry.message.size;
     return entry;
@@ -124,7 +125,7 @@ export class ReadyList implements Ready {
 
   clear(): void {
     this.#line.clear();
-    this.#endSparing();
+    this.#endExemption();
     this.#backlog = undefined;
     this.#returned = undefined;
     this.#bytes = 0;
@@ -154,7 +155,7 @@ export class ReadyList implements Ready {
     if (entry !== undefined) this.#remove(entry);
     const taken = entry ?? this.#backlog?.take(position);
     if (taken !== undefined) this.#bytes -= taken.message.size;
-    if (this.#line.length === 0 || this.#backlog?.length === 0) this.#used();
+    if (this.#line.length <= this.#exemptDownTo || this.#backlog?.length === 0) this.#used();
     return taken;
   }
 
@@ -174,32 +175,31 @@ export class ReadyList implements Ready {
     if (this.#returned.length === 0) this.#returned = undefined;
   }
 
-  /** The line has become long: it is spared, or all but its front moves into a new backlog. */
+  /** The line has become long: it becomes exempt, or all but its front moves into a new backlog. */
   #lengthened(packer: Packer): void {
-    const longFrom = this.#isSpared ? undefined : packer.spare();
-    if (longFrom !== undefined) {
-      this.#isSpared = true;
-      this.#longFrom = longFrom;
+    if (this.#exemptDownTo === 0 && packer.beginExemption()) {
+      this.#exemptDownTo = packer.exemptDownTo;
+      this.#longFrom = packer.exemptions.upTo;
       return;
     }
-    this.#endSparing();
+    this.#endExemption();
     const front = this.#line.takeFirst(packer.rows);
     this.#backlog = new Backlog(packer, this.#line);
     this.#line = front;
   }
 
-  /** The line or the backlog has become empty. */
+  /** The line or the backlog has become empty, or an exempt line short. */
   #used(): void {
     const backlog = this.#backlog;
-    if (backlog === undefined) return this.#endSparing();
+    if (backlog === undefined) return this.#endExemption();
     if (this.#line.length === 0) this.#line = backlog.moveTo(this.#line);
     if (backlog.length === 0) this.#backlog = undefined;
   }
 
-  #endSparing(): void {
-    if (!this.#isSpared) return;
-    this.#isSpared = false;
+  #endExemption(): void {
+    if (this.#exemptDownTo === 0) return;
+    this.#exemptDownTo = 0;
     this.#longFrom = this.packer!.from;
-    this.packer!.endSparing();
+    this.packer!.endExemption();
   }
 }
