@@ -70,7 +70,7 @@ export class Page {
     return entry;
   }
 
-  /** @param after selectRows those behind this position @returns false when a visit ended it */
+  /** @param after visits only rows behind this position @returns false when a visit ended it */
   each(visit: (entry: Entry) => boolean | void, after: number): boolean {
     const { rows } = this.#columns;
     for (let row = this.#countUpTo(after); row < rows; row++) {
