@@ -54,6 +54,17 @@ describe('a deque', () => {
     );
   });
 
+  it.each([1, 8, 16_384, 20_000])('has no value in front of the first or behind the last of %d', (length) => {
+    const deque = new Deque<number>();
+    for (let index = 0; index < length; index++) deque.push(index);
+    expect([deque.at(-1), deque.at(0), deque.at(length - 1), deque.at(length)]).toEqual([
+      undefined,
+      0,
+      length - 1,
+      undefined,
+    ]);
+  });
+
   it('releases the memory of removed items, and stays in order', () => {
     const deque = new Deque<number>();
     for (let round = 0; round < 3; round++) {

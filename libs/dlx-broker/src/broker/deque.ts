@@ -32,9 +32,9 @@ export class Deque<T> {
     return this.#slots[this.#head] ?? this.#pages?.get(this.#first);
   }
 
-  /** The value `index` places behind the first. */
+  /** The value `index` places behind the first; undefined where there is none. */
   at(index: number): T | undefined {
-    return index < this.#length ? this.#get(index) : undefined;
+    return index >= 0 && index < this.#length ? this.#get(index) : undefined;
   }
 
   /** Puts a value in the place of the one `index` places behind the first. */
