@@ -7,7 +7,7 @@ import { endWithHelp } from './usage.js';
 endWithHelp(`node dist/bench/on-the-way.js [CONNECTIONS:MESSAGES ...] [RUNS]
 
 Processor time of 'dlx-broker serve' for a message of 16 bytes, with so many connections and so many messages of each on their way. A fixed number of
-messages is measured after a warm-up, because slow runs would else measure code that is not compiled yet.
+messages is measured after a warm-up, because slow runs would otherwise measure code that is not compiled yet.
 
   CONNECTIONS:MESSAGES  scenes (default: 1000:250 1:250000 1:2000)
   RUNS                  of each scene (default: 4)`);

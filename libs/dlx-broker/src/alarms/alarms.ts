@@ -16,7 +16,7 @@ export const memoryAlarm = (measure: () => MemoryUse): Alarm => ({
   },
 });
 
-/** After so many received bytes the alarms are checked at once: a fast network fills the memory between two checks. */
+/** After this many received bytes the alarms are checked at once: a fast network fills the memory between two checks. */
 const checkAfter = 16_777_216;
 
 /** All alarms of a listener. Its connections see the state of the last check. */

@@ -9,7 +9,7 @@ export class OwnTimers {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Calls `then` after so many milliseconds of the clock.
+   * Calls `then` after this many milliseconds of the clock.
    * @param closed called instead of `then` by {@link close}, or at once after {@link close}. Default: nothing is called
    * @returns a function that cancels both
    */

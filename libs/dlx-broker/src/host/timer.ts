@@ -1,6 +1,6 @@
 import type { Clock } from '../broker/index.js';
 
-/** Calls `then` after so many milliseconds of the broker's time. @returns a function that cancels the call */
+/** Calls `then` after this many milliseconds of the broker's time. @returns a function that cancels the call */
 export function after(clock: Clock, milliseconds: number, then: () => void): () => void {
   const end = clock.now() + milliseconds;
   // A clock may call early, because the timers of Node end at 25 days: then the timer is set again.

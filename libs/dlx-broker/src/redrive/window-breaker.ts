@@ -4,7 +4,7 @@ import type { Breaker } from './redrive.js';
 export interface BreakerSettings {
   /** The percentage of the redriven messages that may come back dead. */
   readonly percent: number;
-  /** The breaker never opens before so many messages were redriven. */
+  /** The breaker never opens before this many messages were redriven. */
   readonly atLeast: number;
 }
 

@@ -27,7 +27,7 @@ async function arrange(open: (typeof stores)[number]['open'], durable = true) {
     channel.publish('later', 'key', { deliveryMode, headers, messageId: text }, Buffer.from(text));
   };
   let store = first;
-  /** The process is dead for so many milliseconds. */
+  /** The process is dead for this many milliseconds. */
   const crash = async (from: ManualClock, gone = 0) => {
     const time = new ManualClock(from.now() + gone);
     store = await store.crashed(time);

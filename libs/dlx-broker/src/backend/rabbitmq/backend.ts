@@ -308,7 +308,7 @@ export class RabbitMqBackend implements Backend {
     }
   }
 
-  /** Ends after so many milliseconds; with a new connection and with {@link close} earlier. */
+  /** Ends after this many milliseconds; with a new connection and with {@link close} earlier. */
   #pause(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {

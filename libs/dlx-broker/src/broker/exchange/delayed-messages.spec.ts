@@ -10,7 +10,7 @@ import type { VirtualHost } from '../virtual-host/virtual-host.js';
 import type { DelayedMessages } from './delayed-messages.js';
 
 // As the README of RabbitMQ's delayed-message plugin and its checks have it: an exchange of the type x-delayed-message
-// routes like the type its argument x-delayed-type names, so many milliseconds later as the header x-delay says.
+// routes like the type its argument x-delayed-type names, as many milliseconds later as the header x-delay says.
 
 const delayed = (type: string): FieldTable => new Map([['x-delayed-type', longstr(type)]]);
 

@@ -12,7 +12,7 @@ export const maxReasonLength = 500;
 export interface PauseRequest {
   /** Default: none. */
   readonly reason?: string | undefined;
-  /** The pause ends by itself after so many milliseconds; default: it lasts until it is ended. */
+  /** The pause ends by itself after this many milliseconds; default: it lasts until it is ended. */
   readonly for?: number | undefined;
   /** The user who asks; undefined is the host application. */
   readonly by?: string | undefined;

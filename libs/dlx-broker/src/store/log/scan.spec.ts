@@ -6,7 +6,7 @@ import { Segment } from './segment.js';
 
 const header = { number: 1, salt: 7, version: formatVersion };
 
-/** A segment with so many batches in it. */
+/** A segment with this many batches. */
 function segmentOf(batches: number): Buffer {
   const segment = new Segment(header, undefined as never);
   const parts: Uint8Array[] = [writeHeader(header)];

@@ -10,7 +10,7 @@ interface Tidied {
 
 /**
  * Checks one piece of a table after the other, again and again, as rows come and go. Rows mostly leave in the order of their numbers, so
- * the piece before that of the last row is checked as well: while a long queue is drained, its pieces would else take memory until
+ * the piece before that of the last row is checked as well: while a long queue is drained, its pieces would otherwise take memory until
  * their turn comes.
  */
 export class Tidying {

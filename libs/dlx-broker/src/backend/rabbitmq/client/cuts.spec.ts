@@ -5,7 +5,7 @@ import { openPublisher } from './publisher.js';
 
 const published = 6;
 
-/** What came of a session whose socket was closed after so many bytes. */
+/** What came of a session whose socket was closed after this many bytes. */
 interface Outcome {
   readonly bytes: number;
   /** How often each callback was called: open, declare, ready, publishes, and the three ends. */

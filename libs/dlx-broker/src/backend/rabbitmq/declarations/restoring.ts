@@ -4,7 +4,7 @@ import type { AmqpConnection } from '../client/api.js';
 import type { Pauses } from '../pauses.js';
 import type { DesiredTopology } from './desired.js';
 
-/** After so many milliseconds without a restore the next one begins at once. */
+/** After this many milliseconds without a restore the next one begins at once. */
 const quiet = 60_000;
 
 /** Declares the topology again when a publish finds that an exchange of it is gone. Restores that follow one another have pauses that grow. */

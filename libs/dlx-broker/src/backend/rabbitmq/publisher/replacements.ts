@@ -7,7 +7,7 @@ const replaceAfter = 1_000;
 /** The same for the next channel, in milliseconds. It may have been opened too early as well. */
 const replaceAgainAfter = 500;
 
-/** After so many replacements the pause between two of them doubles. */
+/** After this many replacements the pause between two of them doubles. */
 const quick = 3;
 
 /** The longest pause between two replacements for nacks, in milliseconds. */

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 /** The bytes that are examined between two pauses. */
 const stride = 65_536;
 
-/** A body with a number of so many characters does not count as JSON: a number is examined without a pause. */
+/** A body with a number of this many characters does not count as JSON: a number is examined without a pause. */
 const longestNumber = 65_536;
 
 /** The levels of nesting up to which a body counts as JSON. */

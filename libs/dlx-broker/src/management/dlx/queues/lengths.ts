@@ -4,7 +4,7 @@ import type { Statistics } from '../../statistics/statistics.js';
 
 const lengthIndex = queueSeries.names.indexOf('messages_ready');
 
-/** Every so many samples one is shown: the list has a small chart for each queue. */
+/** One sample of this many is shown: the list has a small chart for each queue. */
 const step = 2;
 
 /** The number of values, for five minutes. */
