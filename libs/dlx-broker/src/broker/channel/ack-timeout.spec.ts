@@ -106,6 +106,20 @@ describe('rule Q8: a delivery that is not settled in time', () => {
     expect(wait(2 * minute)).toBeUndefined();
     expect(clock.nextWakeUp()).toBeUndefined();
   });
+
+  it('keeps one timer for a channel, and none once the channel is closed', () => {
+    const { channel, send, wait, clock } = arrange({});
+    const began = clock.now();
+    channel.consume('q');
+    send();
+    channel.ack(1);
+    wait(minute / 6);
+    send();
+    wait((minute * 5) / 6); // now the timer of the first delivery has fired; one of the second would be next
+    expect(clock.nextWakeUp()).toBe(began + 2 * minute);
+    channel.close();
+    expect(clock.nextWakeUp()).toBeUndefined();
+  });
 });
 
 describe('rule Q8: RabbitMQ 4 knows a time limit for each queue', () => {
