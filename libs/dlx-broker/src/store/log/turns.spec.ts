@@ -6,6 +6,7 @@ import { CountedNames } from '../../testing/counted-names.js';
 import { listen } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { Batch } from './batch.js';
+import { Compaction } from './compaction.js';
 import { DiskJournal } from './disk-journal.js';
 import type { DiskJournalOptions } from './options.js';
 
@@ -164,5 +165,14 @@ describe('compaction of a segment', () => {
     const again = await open(running.disk.copy(), {});
     expect(again.bodies().sort()).toEqual(running.bodies().sort());
     expect(again.journal.damage.places).toEqual([]);
+  });
+
+  it('may copy a quarter of the records of a turn when the batch has as many as one turn writes', async () => {
+    const harness = await open(new FakeDisk(), { recordsInTurn: 8 });
+    const copy = vi.spyOn(Compaction.prototype, 'copy');
+    // Each message is two records: itself and its entry.
+    for (const body of range(4)) harness.publish(body);
+    await harness.journal.flush();
+    expect(copy.mock.calls.map(([, , limit]) => limit)).toEqual([2]);
   });
 });
