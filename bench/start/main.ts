@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { command, wholeNumber } from '../usage.js';
 import { median } from '../workload.js';
-import { programs as programsWith } from './programs.js';
+import { programsWith } from './programs.js';
 import { ownImport, packagesOfStart, serveReady, type Times, wholeProcess } from './run.js';
 
 const help = `npm run bench:start -- [--runs N]
@@ -15,10 +15,11 @@ await command('npm run bench:start', async () => {
   const { values } = parseArgs({ options: { runs: { type: 'string', default: '15' }, help: { type: 'boolean' } } });
   if (values.help === true) return console.log(help);
   const runs = wholeNumber('--runs', values.runs, 1);
-  const programs = programsWith(packagesOfStart);
+  const packages = packagesOfStart();
+  const programs = programsWith(packages);
   const measured: readonly (readonly [string, () => Times | Promise<Times>])[] = [
     ...programs.map(({ name, program }) => [name, () => wholeProcess(program)] as const),
-    ["import 'dlx-broker': its own files", ownImport],
+    ["import 'dlx-broker': its own files", () => ownImport(packages)],
     ['dlx-broker serve, until it is ready', () => serveReady([])],
     ['the same with --http', () => serveReady(['--http', '127.0.0.1:0'])],
   ];

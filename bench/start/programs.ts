@@ -57,7 +57,7 @@ export interface Started {
  * All programs, in the order in which they take turns.
  * @param packages what the package imports at the start of an application: files of Nest, and modules of Node
  */
-export const programs = (packages: readonly string[]): readonly Started[] => [
+export const programsWith = (packages: readonly string[]): readonly Started[] => [
   { name: 'node alone', program: '' },
   { name: 'bare Nest', program: nest('', '') },
   {

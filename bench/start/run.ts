@@ -33,7 +33,7 @@ export function wholeProcess(program: string): Times {
 const library = fileURLToPath(new URL('.', import.meta.resolve('dlx-broker')));
 
 /** What the files import that an application reads at its start: packages, and modules of Node. */
-function readPackagesOfStart(): readonly string[] {
+export function packagesOfStart(): readonly string[] {
   const found = new Set<string>();
   const seen = new Set<string>();
   const read = (file: string): void => {
@@ -49,11 +49,8 @@ function readPackagesOfStart(): readonly string[] {
   return [...found];
 }
 
-export const packagesOfStart = readPackagesOfStart();
-const ofOwnFiles = ownFiles(packagesOfStart);
-
-/** The import of the package's own files. */
-export const ownImport = (): Times => JSON.parse(evaluated(ofOwnFiles)) as Times;
+/** The import of the package's own files. @param packages what they import, see {@link packagesOfStart} */
+export const ownImport = (packages: readonly string[]): Times => JSON.parse(evaluated(ownFiles(packages))) as Times;
 
 /** `dlx-broker serve`, from the start of the process until its ready line. */
 export async function serveReady(flags: readonly string[]): Promise<Times> {
