@@ -10,9 +10,10 @@ endWithHelp(`node --expose-gc dist/bench/pauses.js [transient | durable] [MESSAG
 Fills queues of a broker that has a process of its own, and empties them in different ways. Prints for each way the longest turns of the event loop
 in milliseconds of processor time of the main thread. Transient messages have 16 bytes, durable ones 1 KB. The publisher makes 200 of them in a turn.
 
-  MESSAGES  messages in the queue (default: 1000000)
-  SCENE     only these: move (fill, steady load, drain), redrive, burst (fill, expire), purge, delete, close
-  --data    where durable messages are kept (default: beside the program). In memory (/dev/shm) the disk adds nothing, see clock-gaps`);
+  MESSAGES    messages in the queue (default: 1000000)
+  SCENE       only these: move (fill, steady load, drain), redrive, burst (fill, expire), purge, delete, close
+  --data DIR  where the data directory of durable messages is made (default: beside the program). In /dev/shm the disk does
+              not lengthen turns, see clock-gaps.js`);
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { data: { type: 'string' } } });
 const [kind = 'transient', count = '1000000', ...only] = positionals;
