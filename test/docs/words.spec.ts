@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { replyCodes } from '../../libs/dlx-broker/src/broker/errors.js';
 import { docsPages, frontPages, read, root, withoutCode } from './pages.js';
 
 /** Words that hide the subject of a sentence: CONTRIBUTING.md, "Plain English". */
@@ -32,12 +33,22 @@ const caseNamesOf = (source: string): string =>
     .map(([, , name]) => name)
     .join('\n');
 
+/** Names in capitals that stand where a figure or a text is to follow. Outside of code a page names only the errors of AMQP in this way. */
+const placeholdersIn = (text: string): string[] =>
+  (text.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []).filter((name) => !(name in replyCodes));
+
 /** This file, which names the refused words. */
 const own = 'docs/words.spec.ts';
 
 describe('pages name their subjects', () => {
   it.each([...frontPages, ...docsPages(), 'site/index.md'])('%s', (page) => {
     expect(faults(withoutCode(read(page)))).toEqual([]);
+  });
+});
+
+describe('pages have no placeholders', () => {
+  it.each([...frontPages, ...docsPages(), 'site/index.md'])('%s', (page) => {
+    expect(placeholdersIn(withoutCode(read(page)))).toEqual([]);
   });
 });
 
