@@ -12,6 +12,15 @@ export class UnserialisableReplyError extends Error {
   }
 }
 
+/** What a handler returned or emitted throws an error when it is looked at, as a revoked proxy does. The cause is that error. */
+export class UnreadableValueError extends Error {
+  override readonly name = 'UnreadableValueError';
+
+  constructor(cause: unknown) {
+    super('a value of the handler cannot be read', { cause: readable(cause) });
+  }
+}
+
 /** The text of an error of JSON.stringify. An error of the application's own `toJSON` must not reach clients. */
 function whyOf(cause: unknown): string {
   const { message } = describeError(cause);

@@ -32,7 +32,33 @@ describe('a handler succeeds with', () => {
   });
 });
 
+it('a stream that is over succeeds, though its subscription cannot be ended', async () => {
+  const stream = {
+    lift: () => stream,
+    subscribe(observer: { complete(): void }): unknown {
+      observer.complete();
+      const unsubscribe = (): never => {
+        throw new Error('not now');
+      };
+      return { unsubscribe };
+    },
+  };
+  expect(await outcomeOf(() => Promise.resolve(stream))).toEqual({ failed: false });
+});
+
 describe('a handler fails', () => {
+  it('with a value that cannot be read, in a stream or alone', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const getPrototypeOf = (): never => {
+      throw new Error('no prototype');
+    };
+    const one = new Proxy({}, { getPrototypeOf });
+    const failure: unknown = expect.objectContaining({ name: 'UnreadableValueError' });
+    expect(await outcomeOf(() => Promise.resolve(of(1, proxy, 2)))).toEqual({ failed: true, failure });
+    expect(await outcomeOf(() => Promise.resolve(one))).toEqual({ failed: true, failure });
+  });
+
   const error = new Error('no');
   /** Looks like an observable, and breaks the rules. */
   const broken = {

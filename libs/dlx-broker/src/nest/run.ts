@@ -2,6 +2,7 @@ import { isObservable, type Observable } from 'rxjs';
 import type { Done } from '../backend/index.js';
 import { Refusal } from './capture.js';
 import type { DlxContext } from './context.js';
+import { UnreadableValueError } from './error-reply.js';
 import { type Outcome, type PlannedHandler, succeeded } from './handler.js';
 import type { AnswerStream, Replies } from './replies.js';
 
@@ -40,8 +41,15 @@ export abstract class HandlerRun implements AnswerStream {
   }
 
   next(value: unknown): void {
-    if (value instanceof Refusal) this.error(value.failure);
-    else if (!this.#isOver) this.replies?.next(value);
+    if (this.#isOver) return;
+    let isRefused: boolean;
+    try {
+      isRefused = value instanceof Refusal;
+    } catch (error) {
+      return this.faulty(new UnreadableValueError(error)); // RxJS would throw it in a timer, which ends the process
+    }
+    if (isRefused) this.error((value as Refusal).failure);
+    else this.replies?.next(value);
   }
 
   error(failure: unknown): void {
@@ -64,9 +72,17 @@ export abstract class HandlerRun implements AnswerStream {
 
   #take(result: unknown): void {
     if (this.#isOver) return;
-    if (isObservable(result)) return this.#follow(result);
+    let stream: Observable<unknown> | undefined;
+    let refusal: Refusal | undefined;
+    try {
+      if (isObservable(result)) stream = result;
+      else if (result instanceof Refusal) refusal = result;
+    } catch (error) {
+      return this.faulty(new UnreadableValueError(error));
+    }
+    if (stream !== undefined) return this.#follow(stream);
     this.#isOver = true;
-    if (result instanceof Refusal) this.#fail(result.failure);
+    if (refusal !== undefined) this.#fail(refusal.failure);
     else if (this.replies === undefined) this.end(succeeded);
     else this.replies.only(result, this.#published());
   }
@@ -78,7 +94,7 @@ export abstract class HandlerRun implements AnswerStream {
     } catch (error) {
       this.error(error); // an observable of another library may throw on subscribe
     }
-    if (this.#isOver) this.#subscription?.unsubscribe?.();
+    if (this.#isOver) this.#unsubscribe();
     else this.replies?.watch();
   }
 
@@ -86,6 +102,10 @@ export abstract class HandlerRun implements AnswerStream {
   #leave(): boolean {
     this.#isOver = true;
     this.replies?.unwatch();
+    return this.#unsubscribe();
+  }
+
+  #unsubscribe(): boolean {
     try {
       this.#subscription?.unsubscribe?.();
       return true;

@@ -1,0 +1,122 @@
+import type { EventEmitter } from 'node:events';
+import { type Type, UseInterceptors } from '@nestjs/common';
+import { EventPattern, MessagePattern } from '@nestjs/microservices';
+import { Consume, DlxBroker, DlxClient, Retry } from 'dlx-broker';
+import { DlxTesting } from 'dlx-broker/testing';
+import { lastValueFrom, map, type Observable, of, timer } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+/** What would end the process. */
+const ends: unknown[] = [];
+const note = (error: unknown): void => void ends.push(error);
+const events = ['unhandledRejection', 'uncaughtException'] as const;
+beforeEach(() => {
+  ends.splice(0);
+  for (const event of events) (process as EventEmitter).prependListener(event, note);
+});
+
+const opened: DlxTesting[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((dlx) => dlx.close()));
+  for (const event of events) (process as EventEmitter).removeListener(event, note);
+});
+
+/** A value each of whose uses throws a TypeError. */
+function unreadable(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+/** A value that says what it is once, and throws from then on. */
+function onceReadable(): object {
+  let isRead = false;
+  const getPrototypeOf = (): object => {
+    if (isRead) throw new Error('read again');
+    isRead = true;
+    return Object.prototype;
+  };
+  return new Proxy({}, { getPrototypeOf });
+}
+
+function workerOf(handle: () => unknown, ...above: readonly MethodDecorator[]): Type {
+  class Worker {
+    work(): unknown {
+      return handle();
+    }
+  }
+  const method = Object.getOwnPropertyDescriptor(Worker.prototype, 'work')!;
+  for (const decorate of above) decorate(Worker.prototype, 'work', method as never);
+  return Worker;
+}
+
+const twice = Retry({ attempts: 2, backoff: '1s' });
+const kinds: readonly (readonly [string, MethodDecorator])[] = [
+  ['@Consume', Consume({ routingKey: 'work' })],
+  ['@EventPattern', EventPattern('work') as MethodDecorator],
+];
+
+/** Starts a handler, and gives it a message. */
+async function started(worker: Type) {
+  const dlx = new DlxTesting({ logger: false });
+  opened.push(dlx);
+  await dlx.start({ controllers: [worker] });
+  const client = dlx.app.get(DlxClient);
+  return { dlx, client, counts: () => dlx.app.get(DlxBroker).counts };
+}
+
+/** Ends RxJS's timers for errors that no observer takes. */
+const aTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe.each(kinds)('%s', (_, entry) => {
+  const emitted: readonly (readonly [string, () => Observable<unknown>])[] = [
+    ['at once', () => of(unreadable(), 1)],
+    ['later', () => timer(1).pipe(map(unreadable))],
+  ];
+
+  it.each(emitted)('fails an attempt that emits what cannot be read, %s', async (__, stream) => {
+    const { dlx, client, counts } = await started(workerOf(stream, entry, twice));
+    await lastValueFrom(client.emit('work', 1), { defaultValue: 0 });
+    await aTurn();
+    await dlx.advance('1s');
+    await aTurn();
+    await dlx.settled();
+    expect(counts()).toMatchObject({ retried: 1, parked: 1, acked: 0 });
+    expect(ends).toEqual([]);
+  });
+
+  it('fails an attempt whose interceptor emits what cannot be read', async () => {
+    const interceptor = {
+      intercept: (__: unknown, next: { handle(): Observable<unknown> }) => next.handle().pipe(map(unreadable)),
+    };
+    const { dlx, client, counts } = await started(workerOf(() => 1, entry, twice, UseInterceptors(interceptor)));
+    await lastValueFrom(client.emit('work', 1), { defaultValue: 0 });
+    await dlx.advance('1s');
+    await dlx.settled();
+    await aTurn();
+    expect(counts()).toMatchObject({ retried: 1, parked: 1 });
+    expect(ends).toEqual([]);
+  });
+
+  it.each([
+    ['returns what can be read once', () => onceReadable()],
+    ['emits what can be read once', () => of(onceReadable())],
+  ])('settles a message whose handler %s', async (__, handle) => {
+    const { dlx, client, counts } = await started(workerOf(handle, entry, twice));
+    await lastValueFrom(client.emit('work', 1), { defaultValue: 0 });
+    await dlx.advance('1s');
+    await dlx.settled();
+    await aTurn();
+    expect(counts().acked + counts().parked).toBe(1);
+    expect(ends).toEqual([]);
+  });
+});
+
+it('a request whose answer cannot be read is answered with an error', async () => {
+  const worker = workerOf(() => of(1, unreadable()), MessagePattern('work'));
+  const { client } = await started(worker);
+  const reply = lastValueFrom(client.send('work', 1));
+  await expect(reply).rejects.toMatchObject({ status: 'error' });
+  await aTurn();
+  expect(ends).toEqual([]);
+});
