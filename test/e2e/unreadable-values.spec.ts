@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { type Type, UseInterceptors } from '@nestjs/common';
 import { EventPattern, MessagePattern } from '@nestjs/microservices';
 import { Consume, DlxBroker, DlxClient, Retry } from 'dlx-broker';
+import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { lastValueFrom, map, type Observable, of, timer } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -119,4 +120,17 @@ it('a request whose answer cannot be read is answered with an error', async () =
   await expect(reply).rejects.toMatchObject({ status: 'error' });
   await aTurn();
   expect(ends).toEqual([]);
+});
+
+describe.each<[string, () => unknown, () => unknown]>([
+  ['a pattern', unreadable, () => 1],
+  ['data', () => 'work', unreadable],
+])('%s that cannot be read', (_, pattern, data) => {
+  it.each([true, false])('fails its event: connected %s', async (isConnected) => {
+    const client = new DlxClient({ backend: new EmbeddedBackend(createBroker()) });
+    if (isConnected) await client.connect();
+    await expect(lastValueFrom(client.emit(pattern(), data()))).rejects.toThrow(TypeError);
+    await aTurn();
+    expect(ends).toEqual([]);
+  });
 });

@@ -288,11 +288,11 @@ export class DlxClient extends Client {
     });
   }
 
-  /** A dispatch hook of the application may throw. */
+  /** A dispatch hook of the application may throw, and so may a pattern or data that cannot be read, such as a revoked proxy. */
   #emitNow(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
-    if (pattern instanceof Contract) return this.#emitChecked(pattern, data, done, options);
     let packet: OutgoingPacket;
     try {
+      if (pattern instanceof Contract) return this.#emitChecked(pattern, data, done, options);
       packet = this.#packetOf(pattern, data);
     } catch (error) {
       return done(asError(error));

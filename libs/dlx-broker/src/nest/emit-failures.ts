@@ -20,9 +20,9 @@ export class EmitFailures {
 
   /** The routing key of a pattern; its type if it cannot be written as one. */
   #nameOf(pattern: unknown): string {
-    if (pattern instanceof Contract) return pattern.pattern;
     if (pattern === undefined || pattern === null) return String(pattern);
     try {
+      if (pattern instanceof Contract) return pattern.pattern;
       return this.keyOf(pattern);
     } catch {
       return typeof pattern;

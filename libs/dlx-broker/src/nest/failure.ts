@@ -60,8 +60,10 @@ export function stackTextOf(thrown: unknown): string | undefined {
 }
 
 /** The error itself; for another thrown value, an error with its description. */
-export const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(describeError(error).message);
+export function asError(thrown: unknown): Error {
+  const error = readable(thrown);
+  return error instanceof Error ? error : new Error(describeError(error).message);
+}
 
 /** The result of `read`, or `otherwise` if it throws. */
 function attempt<T>(read: () => T, otherwise: T): T {
