@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { type Type, UseInterceptors } from '@nestjs/common';
-import { EventPattern, MessagePattern } from '@nestjs/microservices';
+import { EventPattern, MessagePattern, RpcException } from '@nestjs/microservices';
 import { Consume, DlxBroker, DlxClient, Retry } from 'dlx-broker';
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
@@ -39,6 +39,14 @@ function onceReadable(): object {
   };
   return new Proxy({}, { getPrototypeOf });
 }
+
+/** An error with a property that throws when it is read. */
+const unreadableIn = (error: Error, property: string): Error =>
+  Object.defineProperty(error, property, {
+    get: () => {
+      throw new Error('no such thing');
+    },
+  });
 
 function workerOf(handle: () => unknown, ...above: readonly MethodDecorator[]): Type {
   class Worker {
@@ -109,6 +117,36 @@ describe.each(kinds)('%s', (_, entry) => {
     await dlx.settled();
     await aTurn();
     expect(counts().acked + counts().parked).toBe(1);
+    expect(ends).toEqual([]);
+  });
+
+  class Secretive extends RpcException {
+    override getError(): never {
+      throw new Error('secret');
+    }
+  }
+  const thrown: readonly (readonly [string, () => unknown])[] = [
+    ['cannot be read', unreadable],
+    ['has methods that throw', () => new Secretive('x')],
+    ['has an unreadable name', () => unreadableIn(new Error('x'), 'name')],
+    ['has an unreadable constructor', () => unreadableIn(new Error('x'), 'constructor')],
+  ];
+
+  it.each(thrown)('uses the attempts after an error that %s', async (__, error) => {
+    let attempts = 0;
+    const handle = (): never => {
+      attempts++;
+      throw error();
+    };
+    const { dlx, client, counts } = await started(workerOf(handle, entry, twice));
+    await lastValueFrom(client.emit('work', 1), { defaultValue: 0 });
+    // A message that cannot be settled at once stays unsettled for a second.
+    for (let second = 0; second < 4; second++) {
+      await dlx.advance('1s', { except: ['Worker.work'] });
+      await aTurn();
+    }
+    await dlx.settled();
+    expect([attempts, counts().parked]).toEqual([2, 1]);
     expect(ends).toEqual([]);
   });
 });

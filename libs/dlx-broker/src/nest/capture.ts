@@ -95,14 +95,16 @@ class Capturing extends Subscriber<unknown> {
   protected override _error(error: unknown): void {
     const { subscriber } = this;
     const { context, isRefused, execution } = this.captured;
+    let refusal: Refusal;
     try {
       context.capture(error);
       this.unsubscribe(); // what the handler does at the end of its stream comes before the outcome, and may fail
       if (!isRefused(execution, error)) return subscriber.error(error);
+      refusal = new Refusal(byDefault(error));
     } catch (failure) {
       return subscriber.error(failure);
     }
-    subscriber.next(new Refusal(byDefault(error)));
+    subscriber.next(refusal);
     subscriber.complete();
   }
 }

@@ -6,9 +6,15 @@ import { deathsOf, type Message } from '../message/index.js';
 /** The text of Nest's error when a guard returns false. */
 const forbidden = 'Forbidden resource';
 
-const isDenial = (error: unknown): boolean =>
-  (error instanceof RpcException && error.getError() === forbidden) ||
-  (error instanceof HttpException && (error.getStatus() === 401 || error.getStatus() === 403));
+/** False for an exception whose methods throw. */
+function isDenial(error: unknown): boolean {
+  try {
+    if (error instanceof RpcException) return error.getError() === forbidden;
+    return error instanceof HttpException && (error.getStatus() === 401 || error.getStatus() === 403);
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Warns, once for each handler, when a guard keeps a dead letter from its handler. The start cannot warn of that, because a guard

@@ -3,9 +3,16 @@ import { NotedFailure } from './noted-failure.js';
 /** The names of Nest's error for a bad request and of the errors of class-validator, joi and yup, zod, and valibot. */
 const names: readonly unknown[] = ['BadRequestException', 'ValidationError', 'ZodError', 'ValiError'];
 
-/** True for errors, by name, that another attempt cannot cure. A policy without `neverRetry` parks them at once. */
+/**
+ * True for errors, by name, that another attempt cannot cure. A policy without `neverRetry` parks them at once. False for an error whose
+ * name cannot be read without another error.
+ */
 export function isNotRetryable(error: unknown): boolean {
-  if (error instanceof NotedFailure) return names.includes(error.name);
-  const { name, constructor } = (error ?? {}) as { readonly name?: unknown; readonly constructor?: unknown };
-  return names.includes(name) || names.includes((constructor as { readonly name?: unknown } | undefined)?.name);
+  try {
+    if (error instanceof NotedFailure) return names.includes(error.name);
+    const { name, constructor } = (error ?? {}) as { readonly name?: unknown; readonly constructor?: unknown };
+    return names.includes(name) || names.includes((constructor as { readonly name?: unknown } | undefined)?.name);
+  } catch {
+    return false;
+  }
 }

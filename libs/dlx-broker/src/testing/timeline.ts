@@ -52,14 +52,21 @@ export class Timeline {
 }
 
 function aboutOf({ handler, attempt, delay, to, error }: OutcomeEvent): string {
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : undefined;
   return [
     handler,
     attempt === undefined ? undefined : `attempt ${attempt}`,
     delay === undefined ? undefined : `again in ${delay} ms`,
     to === undefined ? undefined : `to ${to}`,
-    reason,
+    reasonOf(error),
   ]
     .filter((part) => part !== undefined)
     .join(', ');
+}
+
+function reasonOf(error: unknown): string | undefined {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : undefined;
+  } catch {
+    return 'an error that cannot be read';
+  }
 }
