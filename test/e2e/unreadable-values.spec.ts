@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { type Type, UseInterceptors } from '@nestjs/common';
 import { EventPattern, MessagePattern, RpcException } from '@nestjs/microservices';
-import { Consume, DlxBroker, DlxClient, Retry } from 'dlx-broker';
+import { Consume, DlxBroker, DlxClient, Retry, RetryLater, Unavailable } from 'dlx-broker';
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { lastValueFrom, map, type Observable, of, timer } from 'rxjs';
@@ -126,10 +126,13 @@ describe.each(kinds)('%s', (_, entry) => {
     }
   }
   const thrown: readonly (readonly [string, () => unknown])[] = [
+    ['can be read once', onceReadable],
     ['cannot be read', unreadable],
     ['has methods that throw', () => new Secretive('x')],
     ['has an unreadable name', () => unreadableIn(new Error('x'), 'name')],
     ['has an unreadable constructor', () => unreadableIn(new Error('x'), 'constructor')],
+    ['has an unreadable wait', () => unreadableIn(new Unavailable('away'), 'wait')],
+    ['has an unreadable delay', () => unreadableIn(new RetryLater(1), 'delay')],
   ];
 
   it.each(thrown)('uses the attempts after an error that %s', async (__, error) => {

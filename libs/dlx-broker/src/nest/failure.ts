@@ -15,6 +15,16 @@ class UnreadableError extends Error {
   }
 }
 
+/** Replaces an error that made the settlement of its message fail: each use of it may fail again. */
+export class UnsettledFailureError extends Error {
+  override readonly name = 'UnsettledFailureError';
+
+  /** @param fault what the settlement threw */
+  constructor(fault: unknown) {
+    super(`the handler failed, and its error cannot be used: ${namedError(fault).message}`, { cause: fault });
+  }
+}
+
 /**
  * Checks that the class and the name of a thrown value can be read without another error.
  * @returns the error as it was thrown, or an {@link UnreadableError}

@@ -123,5 +123,13 @@ const withWait = (
   failingSince,
 });
 
-/** The delay of a RetryLater, which replaces that of the policy. The policy still limits the attempts. */
-const waitAskedBy = (error: unknown): number | undefined => (error instanceof RetryLater ? error.delay : undefined);
+/**
+ * The delay of a RetryLater, which replaces that of the policy. The policy still limits the attempts. A delay that cannot be read is none.
+ */
+function waitAskedBy(error: unknown): number | undefined {
+  try {
+    return error instanceof RetryLater ? error.delay : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -12,6 +12,7 @@ import { FailureNotes, type NotedAttempt } from './error-history/failure-notes.j
 import type { EventLog } from './event-log.js';
 import { answer, attemptBy, type Failed, type Taken } from './failed-message.js';
 import { FailureLog } from './failure-log.js';
+import { readable, UnsettledFailureError } from './failure.js';
 import { type HandlerCounts, noCounts } from './handler-counts.js';
 import type { HandlerMeter } from './handler-meter.js';
 import type { Handling, Outcome, PlannedHandler } from './handler.js';
@@ -109,16 +110,30 @@ export class Settlement implements SettlementState {
     try {
       this.settle(outcome, handling);
     } catch (fault) {
-      this.rescue(handling, fault);
+      this.rescue(handling, fault, outcome.failed);
     }
   }
 
-  /** An internal error prevented the settlement. The message returns to its queue after a pause. */
-  rescue(taken: Taken, fault: unknown): void {
-    const { delivery } = taken;
+  /**
+   * An error prevented the settlement: an internal one, or the handler threw a value whose class or properties cannot be read. The message
+   * returns to its queue after a pause.
+   * @param hasFailed true if its handler failed: then the message is settled as after another failure, and uses an attempt
+   */
+  rescue(taken: Taken & Partial<Pick<Failed, 'replies'>>, thrown: unknown, hasFailed = false): void {
+    const { delivery, planned, replies } = taken;
+    const fault = readable(thrown);
     const isOver = (): boolean => delivery.settled;
+    const giveBack = (): void => {
+      if (!hasFailed) return delivery.requeue();
+      const error = new UnsettledFailureError(fault);
+      try {
+        this.#fail({ delivery, planned, replies, error, filtered: error });
+      } catch {
+        delivery.requeue();
+      }
+    };
+    if (!isOver()) this.timers.after(shortestPause, isOver, giveBack);
     taken.span?.end('requeued', errorOf(fault));
-    if (!isOver()) this.timers.after(shortestPause, isOver, () => delivery.requeue());
     this.#log.trouble(taken, 'could not be settled when its handler ended, and returns unless it was', fault);
   }
 
