@@ -1,7 +1,16 @@
 import type { EventEmitter } from 'node:events';
 import { type Type, UseInterceptors } from '@nestjs/common';
 import { EventPattern, MessagePattern, RpcException } from '@nestjs/microservices';
-import { Consume, DlxBroker, DlxClient, Retry, RetryLater, Unavailable } from 'dlx-broker';
+import {
+  Consume,
+  DlxBroker,
+  DlxClient,
+  Idempotent,
+  type IdempotencyStore,
+  Retry,
+  RetryLater,
+  Unavailable,
+} from 'dlx-broker';
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { lastValueFrom, map, type Observable, of, timer } from 'rxjs';
@@ -172,6 +181,32 @@ describe.each<[string, () => unknown, () => unknown]>([
     if (isConnected) await client.connect();
     await expect(lastValueFrom(client.emit(pattern(), data()))).rejects.toThrow(TypeError);
     await aTurn();
+    expect(ends).toEqual([]);
+  });
+});
+
+describe('a store for idempotency whose answer cannot be read', () => {
+  const parts = { claim: () => 'claimed', done: () => undefined, release: () => undefined };
+
+  it.each([
+    ['claim', () => 1, { retried: 2, parked: 1, acked: 0, undecodable: 0 }],
+    ['done', () => 1, { acked: 1 }],
+    [
+      'release',
+      () => {
+        throw new Error('down');
+      },
+      { retried: 2, parked: 1 },
+    ],
+  ])('%s: the message is settled', async (name, handle, expected) => {
+    const store = { ...parts, [name]: unreadable } as unknown as IdempotencyStore;
+    const retry = Retry({ attempts: 3, backoff: '1s' });
+    const worker = workerOf(handle, Consume({ routingKey: 'work' }), retry, Idempotent({ key: () => 'k', store }));
+    const { dlx, client, counts } = await started(worker);
+    await lastValueFrom(client.emit('work', 1), { defaultValue: 0 });
+    await dlx.advance('2s');
+    await dlx.settled();
+    expect(counts()).toMatchObject(expected);
     expect(ends).toEqual([]);
   });
 });

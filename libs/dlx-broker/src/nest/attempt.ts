@@ -94,6 +94,7 @@ export class Attempt extends HandlerRun {
       this.ended(outcome);
     } catch (error) {
       this.#endFailed(error);
+      if (!this.handling.context.isSettled) this.parts.settlement.rescue(this.handling, error, outcome.failed);
     }
   }
 

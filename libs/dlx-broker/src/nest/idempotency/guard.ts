@@ -94,17 +94,20 @@ export class IdempotencyGuard {
     );
   }
 
-  /** Asks the store. An answer that is no promise continues in the same call stack. */
+  /** Asks the store. An answer that is no promise continues in the same call stack. An answer that cannot be read is a fault of the store. */
   #then<T>(ask: () => T | PromiseLike<T>, next: (answer: T) => void, failed: (error: unknown) => void): void {
-    let answer: T | PromiseLike<T>;
+    let answer: T | undefined;
+    let later: Promise<T> | undefined;
     try {
-      answer = ask();
+      const asked = ask();
+      if (isThenable(asked)) later = Promise.resolve(asked);
+      else answer = asked;
     } catch (error) {
       return failed(error);
     }
-    if (!isThenable(answer)) return next(answer);
+    if (later === undefined) return next(answer as T);
     // A rejection that is not handled here would end the process.
-    Promise.resolve(answer)
+    later
       .then(next, failed)
       .catch((error: unknown) =>
         this.log.write('idempotencyFailed', `@Idempotent: ${describe(error)}`, errorFacts(error)),
