@@ -191,6 +191,16 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
     );
   });
 
+  it('says at the start that publishers wait, where the memory limit is below what the process uses', async () => {
+    const run = serve('--amqp', '127.0.0.1:0', '--memory-limit', '600');
+    await run.ready;
+    run.process.kill('SIGTERM');
+    const { errors } = await run.ended;
+    expect(errors).toMatch(
+      /^info Warning: memory is short: publishers wait from the first message\. .* Limit: 600 bytes$/m,
+    );
+  });
+
   it('refuses a port that is taken', async () => {
     const [, address] = (await serve('--amqp', '127.0.0.1:0').ready).trim().split('=');
     const taken = `dlx-broker: the port ${address} of --amqp is taken: name another one, or 0 for any that is free\n`;

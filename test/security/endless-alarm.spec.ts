@@ -64,7 +64,12 @@ describe('a memory alarm that only unfinished messages keep raised ends (decisio
     expect(failure.message).toContain('limits.unfinishedUnderAlarm');
     await until(() => harness.listener.raised.length === 0);
     expect(small.failure).toBeUndefined();
-    expect(notices).toEqual([expect.stringMatching(/^memory is short: closes 127\.0\.0\.1:\d+ -> .* 900000 bytes$/)]);
+    await until(() => notices.length === 3);
+    expect(notices).toEqual([
+      expect.stringMatching(/^Warning: memory is short: publishers wait until there is more/),
+      expect.stringMatching(/^memory is short: closes 127\.0\.0\.1:\d+ -> .* 900000 bytes$/),
+      expect.stringMatching(/^Memory is sufficient again: publishers go on/),
+    ]);
     small.drop();
   });
 

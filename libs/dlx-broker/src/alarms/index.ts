@@ -1,2 +1,3 @@
 export { type Alarm, Alarms, memoryAlarm } from './alarms.js';
+export { MemoryNotice } from './memory-notice.js';
 export { bytesInUse, type MemoryLimit, type MemoryUse, processMemory } from './memory.js';

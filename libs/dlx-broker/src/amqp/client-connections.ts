@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Alarms, memoryAlarm, processMemory } from '../alarms/index.js';
+import { Alarms, memoryAlarm, MemoryNotice, processMemory } from '../alarms/index.js';
 import { AmqpError, type Broker } from '../broker/index.js';
 import { loginsOf, type PendingLogin, PendingLogins } from '../logins/index.js';
 import { BufferPool } from '../wire/index.js';
@@ -27,6 +27,7 @@ export class ClientConnections {
   readonly #loggedIn = new Set<ClientConnection>();
   readonly #pendingLogins: PendingLogins;
   readonly #memoryRelief: MemoryRelief;
+  readonly #memoryNotice: MemoryNotice;
   #cancelTick: () => void;
   #whenEmpty: (() => void) | undefined;
 
@@ -55,6 +56,7 @@ export class ClientConnections {
       forget: (connection) => this.#forget(connection),
     };
     const { pendingLoginsOfAddress: ofAddress, pendingLogins: all } = limited;
+    this.#memoryNotice = new MemoryNotice(memory, (text) => notice?.(text));
     this.#memoryRelief = new MemoryRelief({
       alarms: this.context.alarms,
       memory,
@@ -64,6 +66,16 @@ export class ClientConnections {
     });
     this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);
     this.#cancelTick = this.context.after(interval, this.#tick);
+  }
+
+  /** The port is open: checks the alarms, because the first client is blocked as well if a resource is short. */
+  opened(): void {
+    this.context.alarms.check();
+    this.#memoryNotice.starts(this.#isMemoryShort);
+  }
+
+  get #isMemoryShort(): boolean {
+    return this.context.alarms.raised.includes('memory');
   }
 
   /** A socket was accepted. @returns undefined when there is no room: all connections have logged in, or their logins are being checked */
@@ -113,6 +125,7 @@ export class ClientConnections {
     const time = now();
     this.onTick();
     if (alarms.check()) for (const connection of this.all) connection.unblock();
+    this.#memoryNotice.checked(this.#isMemoryShort);
     this.#memoryRelief.check(time, this.#loggedIn);
     for (const connection of this.all) {
       if (!connection.isShakingHands) connection.flow.tick(time, connection.tuning.heartbeat);

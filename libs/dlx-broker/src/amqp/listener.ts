@@ -59,9 +59,9 @@ export class Listener {
   }
 
   async open(host: string, port: number): Promise<void> {
-    const { alarms, log } = this.#connections.context;
+    const { log } = this.#connections.context;
     await bind(this.#acceptor.server, { host, port, backlog: 1024 }, log);
-    alarms.check(); // the first client is blocked as well if a resource is short
+    this.#connections.opened();
   }
 
   /**
