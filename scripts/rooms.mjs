@@ -63,7 +63,11 @@ export const rooms = [
     imports: ['wire', 'alarms', 'broker', 'history', 'host', 'logins'],
   },
   { name: 'redrive', job: 'how a redrive goes: its state, rate, breaker and counts', imports: [] },
-  { name: 'management', job: 'the HTTP API', imports: ['alarms', 'broker', 'history', 'host', 'redrive', 'logins'] },
+  {
+    name: 'management',
+    job: 'the HTTP API',
+    imports: ['alarms', 'broker', 'history', 'options', 'host', 'redrive', 'logins'],
+  },
   {
     name: 'metrics',
     job: "the broker's numbers for Prometheus: RabbitMQ's metrics and ours, and their pages",

@@ -119,6 +119,8 @@ describe('dead-letters', () => {
     const [, first, second] = (await run('list', 'dead')).out.split('\n');
     expect(first).toMatch(/^\d+ +parked +3 +work +2026-01-01 12:00:00 +.*RangeError +order$/);
     expect(second).toMatch(/^\d+ +parked +.*RangeError +order$/);
+    expect((await run('list', 'dead', '--reason', 'parked')).out).toContain('2 shown of 2 ready');
+    expect((await run('list', 'dead', '--by', 'reason')).out).toMatch(/\n2 +parked/);
     const [head, group] = (await run('list', 'dead', '--by', 'fingerprint')).out.split('\n');
     expect(head).toMatch(/^count +what +error +example +oldest +newest$/);
     expect(group).toMatch(/^2 +1:0123456789abcdef +RangeError: no stock of # +\d+ /);

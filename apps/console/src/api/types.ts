@@ -77,6 +77,8 @@ export interface Setting extends SettingValue {
 
 /** The reasons of deaths, in the order in which the console shows them. */
 export const deathReasons = ['rejected', 'expired', 'maxlen', 'delivery_limit'] as const;
+/** The reasons that filters know: those of deaths, and that of messages that a handler parked without a death. */
+export const letterReasons = [...deathReasons, 'parked'] as const;
 export type DeathReason = (typeof deathReasons)[number];
 
 /** A field of a header table with its AMQP type. */

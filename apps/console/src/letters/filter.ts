@@ -1,4 +1,4 @@
-import { deathReasons } from '../api/types';
+import { letterReasons } from '../api/types';
 
 /** The parts of a filter in the address. Each is a parameter; `died_in` is called `queue` by the messages of a queue. */
 const parts = [
@@ -130,6 +130,6 @@ export const isDuration = (text: string): boolean => /^\d{1,12}(ms|s|m|h|d)$/.te
 
 /** The reasons that the filter bar offers, and the one of the address. */
 export const reasonChoices = (present: string | undefined): readonly string[] =>
-  present === undefined || present === '' || deathReasons.some((reason) => reason === present)
-    ? deathReasons
-    : [...deathReasons, present];
+  present === undefined || present === '' || letterReasons.some((reason) => reason === present)
+    ? letterReasons
+    : [...letterReasons, present];

@@ -20,9 +20,9 @@ const reasons: Readonly<Record<string, string>> = {
 /** Why messages stay, in words. */
 export const whyLeft = (why: string): string => reasons[why] ?? why;
 
-/** The reason under which messages are listed. A handler parks a message with its error, but without a death. */
-export const shownReason = (reason: string, hasError: boolean): string =>
-  reason === '' && hasError ? 'parked' : reason;
+/** The reason under which a message is listed: that of its latest death. A handler parks a message without a death. */
+export const reasonOf = ({ deaths, headers }: Pick<Letter, 'deaths' | 'headers'>): string =>
+  deaths[0]?.reason ?? (headers['dlx-parked']?.value === true ? 'parked' : '');
 
 /** The first line of a body, for a list. */
 export function snippetOf({ payload, payload_encoding, payload_bytes }: Letter): string {

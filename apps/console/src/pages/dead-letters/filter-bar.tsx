@@ -54,7 +54,7 @@ export function FilterBar(props: {
                 {visible(reason)}
               </option>
             ))}
-            <option value="">never died</option>
+            <option value="">neither died nor parked</option>
           </select>
         </Field>
         <Text name="Error" part="error" filter={filter} placeholder="class or kind" />

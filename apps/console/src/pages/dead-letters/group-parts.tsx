@@ -1,13 +1,12 @@
 import type { LetterGroup } from '../../api/types';
-import { shownReason } from '../../letters/words';
 import { href } from '../../router';
 import { Name, Reason } from '../../ui/parts';
 
 /** How the messages of a group came into their queue. */
-export function Way({ of: { vhost, reason, first_queue, error } }: { of: LetterGroup }) {
+export function Way({ of: { vhost, reason, first_queue } }: { of: LetterGroup }) {
   return (
     <>
-      <Reason of={shownReason(reason, error !== '')} />
+      <Reason of={reason} />
       {first_queue !== '' && (
         <>
           <span class="muted">in</span>
@@ -50,6 +49,7 @@ export function ErrorKind({ of: { error, reason, fingerprint } }: { of: LetterGr
 /** What is known of messages whose handler recorded no error. */
 const withoutError: Readonly<Record<string, string>> = {
   '': 'Never died, published here',
+  parked: 'Parked without an error',
   rejected: 'Rejected without an error',
   expired: 'Expired in the queue',
   maxlen: 'The queue was full',

@@ -1,6 +1,6 @@
 import type { Letter } from '../../api/types';
 import type { LetterFilter } from '../../letters/filter';
-import { diedAt, shownReason, snippetOf } from '../../letters/words';
+import { diedAt, reasonOf, snippetOf } from '../../letters/words';
 import { count } from '../../ui/format';
 import { Age, Name, Reason, visible } from '../../ui/parts';
 import type { Column } from '../../ui/table';
@@ -48,7 +48,7 @@ export function letterColumns(props: {
             )}
           </a>
           <span class="only-narrow">
-            <Reason of={shownReason(letter.deaths[0]?.reason ?? '', letter.error !== null)} />
+            <Reason of={reasonOf(letter)} />
           </span>
           <code class="snippet">{visible(snippetOf(letter))}</code>
         </div>
@@ -59,7 +59,7 @@ export function letterColumns(props: {
       minor: true,
       cell: (letter) => (
         <span class="stacked">
-          <Reason of={shownReason(letter.deaths[0]?.reason ?? '', letter.error !== null)} />
+          <Reason of={reasonOf(letter)} />
           <Rounds of={letter} />
         </span>
       ),

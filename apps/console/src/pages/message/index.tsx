@@ -9,7 +9,7 @@ import '../../letters/letters.css';
 import { letterHref, lettersHref } from '../../letters/links';
 import { NotShown } from '../../letters/not-shown';
 import { type Neighbours, neighboursOf } from '../../letters/trail';
-import { diedAt } from '../../letters/words';
+import { diedAt, reasonOf } from '../../letters/words';
 import { type Address, href, navigate, setQuery } from '../../router';
 import { isReadOnly } from '../../session';
 import { useKeys } from '../../use-keys';
@@ -204,12 +204,12 @@ function Sub({ of }: { of: Letter }) {
   return (
     <span class="sub">
       {death === undefined ? (
-        of.error === null ? (
-          'never died'
-        ) : (
+        reasonOf(of) === 'parked' ? (
           <>
             <Reason of="parked" /> after its last attempt
           </>
+        ) : (
+          'never died'
         )
       ) : (
         <>

@@ -2,6 +2,7 @@ import type { Letter } from '../../api/types';
 import { href } from '../../router';
 import { count, dateTime, duration } from '../../ui/format';
 import { Age, Card, Name, Reason, visible } from '../../ui/parts';
+import { reasonOf } from '../../letters/words';
 import { type Hop, hopsOf, publishedAt } from './timeline';
 
 /** The most hops that are shown at once. */
@@ -21,9 +22,9 @@ export function Timeline({ of, vhost, queue }: { of: Letter; vhost: string; queu
       actions={
         <small>
           {total === 0
-            ? of.error === null
-              ? 'never died'
-              : 'parked'
+            ? reasonOf(of) === 'parked'
+              ? 'parked'
+              : 'never died'
             : total === 1
               ? '1 death'
               : `${count(total)} deaths`}

@@ -15,7 +15,10 @@ export const withServer = (command: Command): Command =>
 /** Adds the options that select messages. */
 export const withFilters = (command: Command): Command =>
   command
-    .option('--reason <REASON>', 'of the latest death: rejected, expired, maxlen or delivery_limit')
+    .option(
+      '--reason <REASON>',
+      'of the latest death: rejected, expired, maxlen or delivery_limit; parked, without a death',
+    )
     .option('--died-in <QUEUE>', 'the queue in which it died last')
     .option('--first-queue <QUEUE>', 'the queue in which it died first')
     .option('--exchange <EXCHANGE>', 'the exchange it was published to at first')

@@ -135,7 +135,7 @@ describe('GET /api/dlx/groups', () => {
     channel.declareQueue('work.parked');
     const headers = toFieldTable({ 'dlx-parked': true, 'dlx-queue': 'work', 'dlx-error-class': 'TypeError' });
     channel.publish('', 'work.parked', { headers }, Buffer.from('x'));
-    expect(await short('?error=TypeError')).toEqual([['work.parked', '', 'work', 'TypeError', 1]]);
+    expect(await short('?error=TypeError')).toEqual([['work.parked', 'parked', 'work', 'TypeError', 1]]);
     // Only its publisher says so.
     expect(await groups()).toMatchObject({ unproven: [{ vhost: '/', queue: 'work.parked' }] });
   });

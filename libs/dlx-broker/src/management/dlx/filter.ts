@@ -8,7 +8,7 @@ import { diedIn, failedOf, reasonOf, timeOf } from './letter-facts.js';
  * selects messages without one; an empty exchange is the default exchange.
  */
 export interface MessageFilter {
-  /** The reason of the latest death. */
+  /** The reason of the latest death; `parked` for messages that a handler parked and that never died. */
   readonly reason?: string;
   /** The queue of the latest death. */
   readonly queue?: string;

@@ -2,7 +2,9 @@ import type { Cursor } from '../../broker/index.js';
 import { type Address, isShortstr, maxShortstrBytes } from '../../message/index.js';
 import { badRequest, type Problem } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
+import { nearestWord } from '../../options/index.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
+import { letterReasons } from './letter-facts.js';
 import { cursorOf } from './scan.js';
 
 /** The parts of a filter: each is a query parameter, and a key of a JSON filter. */
@@ -80,10 +82,19 @@ function filterOf(given: ReadonlyMap<string, unknown>, headers: readonly WantedH
     if (value.length > longest) throw badRequest(`'${name}' is longer than ${longest} characters`);
     filter[key] = key === 'olderThan' || key === 'youngerThan' ? durationOf(value, name) : value;
   }
+  checkReason(filter['reason'] as string | undefined);
   if (filter['text'] === '') throw badRequest("'text' is empty");
   if (headers.length > mostHeaders) throw badRequest(`more than ${mostHeaders} headers`);
   for (const header of headers) checkHeader(header);
   return headers.length === 0 ? filter : { ...filter, headers };
+}
+
+/** A misspelt reason would match nothing: a redrive would end at once, as if there were no dead letter. An empty one is of messages without one. */
+function checkReason(reason = ''): void {
+  if (reason === '' || letterReasons.some((known) => known === reason)) return;
+  const meant = nearestWord(reason, letterReasons);
+  const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
+  throw badRequest(`'reason' should be one of ${letterReasons.join(', ')}: '${reason}'${hint}`);
 }
 
 /** The audit log and the list of redrives keep filters, so each part has a limit. */

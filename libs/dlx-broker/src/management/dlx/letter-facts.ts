@@ -26,8 +26,12 @@ export function errorOf(message: Message): LetterError | undefined {
   return { class: name, message: text, kind: errorKind(name, text) };
 }
 
-/** The reason of the latest death of a message; undefined if it never died. */
-export const reasonOf = (message: Message): string | undefined => deathsOf(message)[0]?.reason;
+/** The reasons of deaths, and of messages that a handler parked without a death. */
+export const letterReasons = ['rejected', 'expired', 'maxlen', 'delivery_limit', 'parked'] as const;
+
+/** The reason of the latest death of a message, or `parked` if it never died; undefined if it is neither dead nor parked. */
+export const reasonOf = (message: Message): string | undefined =>
+  deathsOf(message)[0]?.reason ?? (isParked(message) ? 'parked' : undefined);
 
 /** The queue of the latest death, or the work queue of a parked message. */
 export function diedIn(message: Message): string | undefined {

@@ -12,6 +12,8 @@ interface Page {
   readonly [key: string]: unknown;
 }
 
+const badReason = "'reason' should be one of rejected, expired, maxlen, delivery_limit, parked:";
+
 describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
   let rooms: ApiHarness;
   let channel: Channel;
@@ -158,20 +160,22 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     publish('other', 'expired one', { expiration: '10', ...headers({ tenant: 'b' }) });
     rooms.clock.advance('1m');
     publish('dead', 'never died');
+    publish('dead', 'in parking', headers({ 'dlx-parked': true, 'dlx-queue': 'work' }));
     const answers = {
       '?reason=rejected': ['rejected one'],
       '?reason=expired': ['expired one'],
       '?reason=': ['never died'],
+      '?reason=parked': ['in parking'],
       '?queue=other': ['expired one'],
-      '?first_queue=work': ['rejected one'],
+      '?first_queue=work': ['rejected one', 'in parking'],
       '?exchange=&routing_key=other': ['expired one'],
-      '?routing_key=dead': ['never died'],
+      '?routing_key=dead': ['never died', 'in parking'],
       '?header=tenant': ['rejected one', 'expired one'],
       '?header=tenant=b': ['expired one'],
       '?header=tenant=a&header=size=5': ['rejected one'],
       '?header=size=6': [],
       '?error=TypeError': ['rejected one'],
-      '?error=': ['expired one', 'never died'],
+      '?error=': ['expired one', 'never died', 'in parking'],
       '?text=one': ['rejected one', 'expired one'],
       '?text=never': ['never died'],
       '?older_than=30m': ['rejected one'],
@@ -264,6 +268,8 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     ['?cursor=1', "'cursor' should be the cursor of the page before: '1'"],
     ['?encoding=utf7', "'encoding' should be one of auto, base64: 'utf7'"],
     ['?older_than=5', "'older_than' should be a duration such as 90s, 15m, 2h or 7d: '5'"],
+    ['?reason=rejcted', `${badReason} 'rejcted'; did you mean 'rejected'?`],
+    ['?reason=x', `${badReason} 'x'`],
     ['?reason=a&reason=b', "parameter 'reason' is given more than once"],
     ['?header==x', 'a header is asked for without its name'],
     ['?text=', "'text' is empty"],
@@ -449,6 +455,18 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
         );
         expect(all.body).toMatchObject({ matched: count });
       }
+    });
+
+    it('groups what never died by whether it is parked', async () => {
+      for (const parked of [true, false, true]) publish('dead', 'a', headers({ 'dlx-parked': parked }));
+      expect(await groups('?by=reason')).toMatchObject({
+        groups: [
+          { value: 'parked', count: 2 },
+          { value: '', count: 1 },
+        ],
+      });
+      expect(await groups('?by=reason&reason=parked')).toMatchObject({ groups: [{ value: 'parked', count: 2 }] });
+      expect(await groups('?by=reason&reason=')).toMatchObject({ groups: [{ value: '', count: 1 }] });
     });
 
     it('groups by reason, queue, first queue, exchange and routing key, with times', async () => {
