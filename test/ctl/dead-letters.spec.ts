@@ -111,19 +111,32 @@ describe('dead-letters', () => {
       'dlx-error-message': 'no stock of 7',
       'dlx-fingerprint': '1:0123456789abcdef',
     };
+    const failed = (at: string) => ({
+      attempt: { '!': 'int32', value: 1 },
+      at: Date.parse(at),
+      name: 'RangeError',
+      message: 'no stock',
+    });
     await channel.purgeQueue('dead');
-    for (const more of [{}, { 'dlx-failing-since': '9'.repeat(30), 'dlx-queue': 7, 'dlx-attempt': 'x' }])
+    const errors = [failed('2026-01-01T12:30:00Z'), failed('2026-01-01T12:00:00Z')];
+    for (const more of [
+      {},
+      { 'dlx-errors': errors },
+      { 'dlx-failing-since': '9'.repeat(30), 'dlx-queue': 7, 'dlx-attempt': 'x' },
+    ])
       channel.sendToQueue('dead', Buffer.from('order'), { headers: { ...headers, ...more } });
     await channel.waitForConfirms();
     await channel.close();
-    const [, first, second] = (await run('list', 'dead')).out.split('\n');
+    const [, first, again, second] = (await run('list', 'dead')).out.split('\n');
     expect(first).toMatch(/^\d+ +parked +3 +work +2026-01-01 12:00:00 +.*RangeError +order$/);
+    // The latest failure, not the first.
+    expect(again).toMatch(/^\d+ +parked +3 +work +2026-01-01 12:30:00 /);
     expect(second).toMatch(/^\d+ +parked +.*RangeError +order$/);
-    expect((await run('list', 'dead', '--reason', 'parked')).out).toContain('2 shown of 2 ready');
-    expect((await run('list', 'dead', '--by', 'reason')).out).toMatch(/\n2 +parked/);
+    expect((await run('list', 'dead', '--reason', 'parked')).out).toContain('3 shown of 3 ready');
+    expect((await run('list', 'dead', '--by', 'reason')).out).toMatch(/\n3 +parked/);
     const [head, group] = (await run('list', 'dead', '--by', 'fingerprint')).out.split('\n');
     expect(head).toMatch(/^count +what +error +example +oldest +newest$/);
-    expect(group).toMatch(/^2 +1:0123456789abcdef +RangeError: no stock of # +\d+ /);
+    expect(group).toMatch(/^3 +1:0123456789abcdef +RangeError: no stock of # +\d+ /);
   });
 
   it('shows one whole', async () => {

@@ -117,6 +117,8 @@ export interface Letter {
   readonly errors?: readonly Attempt[];
   /** How many entries were left out between the latest and the first. */
   readonly errors_omitted?: number;
+  /** The time of the latest death, or of the latest failure of a parked message. An earlier server does not say it. */
+  readonly died_at?: number | null;
   readonly first_death: { readonly reason: string; readonly queue: string; readonly exchange: string } | null;
   readonly deaths: readonly Death[];
   readonly properties: Readonly<Record<string, unknown>>;

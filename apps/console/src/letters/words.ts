@@ -31,8 +31,8 @@ export function snippetOf({ payload, payload_encoding, payload_bytes }: Letter):
   return payload.length === 0 ? 'empty body' : payload.slice(0, 240).replace(/\s+/g, ' ');
 }
 
-/** Since when a message is dead: milliseconds since 1970, or null if it never died. */
-export const diedAt = ({ deaths }: Letter): number | null => deaths[0]?.time ?? null;
+/** When a message died, or failed last: milliseconds since 1970, or null if it never died. */
+export const diedAt = ({ deaths, died_at }: Letter): number | null => died_at ?? deaths[0]?.time ?? null;
 
 /** True while a redrive may still move messages. */
 export const isOpen = ({ state }: Pick<RedriveTask, 'state'>): boolean =>

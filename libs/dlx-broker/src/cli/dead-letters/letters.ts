@@ -14,6 +14,7 @@ interface Letter {
   readonly fingerprint?: string | null;
   readonly errors?: readonly PastError[];
   readonly errors_omitted?: number;
+  readonly died_at?: number | null;
   readonly deaths: readonly Death[];
   readonly properties: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, { readonly value?: unknown }>>;
@@ -76,14 +77,14 @@ export function lettersText(body: unknown): string {
 }
 
 /**
- * The facts of a message that never died: a parked one failed in the queue of its handler as often as it was tried, at last at the time of
- * its latest error. Other messages have none.
+ * The facts of a message that never died: a parked one failed in the queue of its handler as often as it was tried. Other messages
+ * have none.
  */
-function parkedFrom({ headers, errors = [] }: Letter): Partial<Death> & Pick<Death, 'reason' | 'queue'> {
+function parkedFrom({ headers, died_at: diedAt }: Letter): Partial<Death> & Pick<Death, 'reason' | 'queue'> {
   const valueOf = (name: string): unknown => headers[name]?.value;
   if (valueOf('dlx-parked') !== true) return { reason: '', queue: '' };
   const [queue, attempts, since] = [valueOf('dlx-queue'), valueOf('dlx-attempt'), Number(valueOf('dlx-failing-since'))];
-  const failed = errors.find(({ redrive }) => redrive === undefined)?.at ?? since;
+  const failed = diedAt ?? since;
   return {
     reason: 'parked',
     queue: typeof queue === 'string' ? queue : '',

@@ -1,6 +1,6 @@
 import type { Entry } from '../../broker/index.js';
 import { deathsOf, emptyTable, firstDeathOf, type Message, plainProperties } from '../../message/index.js';
-import { fingerprintIn, originOf, readHistory, redrivesOf } from '../../history/index.js';
+import { diedAt, fingerprintIn, originOf, readHistory, redrivesOf } from '../../history/index.js';
 import { errorOf } from './letter-facts.js';
 import { type PayloadEncoding, payloadOf } from './payload.js';
 import { typedTable } from './typed-field.js';
@@ -42,6 +42,7 @@ export function messageToJson(entry: Entry, shown: Shown): Record<string, unknow
     error: errorOf(message) ?? null,
     fingerprint: fingerprintIn(message) ?? null,
     ...(shown.errors === true && errorsToJson(message)),
+    died_at: diedAt(message) ?? null,
     first_death: firstDeathOf(message) ?? null,
     deaths: deathsOf(message).map((death) => ({
       reason: death.reason,
