@@ -151,6 +151,7 @@ describe('dead-letters', () => {
     const [{ id }] = JSON.parse((await run('list', 'dead', '--json')).out).items as [{ id: string }];
     expect(await run('redrive', 'dead', id)).toEqual({ code: 0, out: '1 redriven\n1  to work', errors: '' });
     expect([waiting('dead'), waiting('work')]).toEqual([2, 1]);
+    expect((await run('redrive', 'dead', '99999', '--dry-run')).out).toBe('0 would be redriven, 1 not in the queue');
     expect((await run('redrive', 'dead', '--rate', '0', '--dry-run')).out).toContain('2 would be redriven');
     expect(waiting('dead')).toBe(2);
     expect((await run('redrive', 'dead', '--rate', '0')).out).toContain('2 redriven');

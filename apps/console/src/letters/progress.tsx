@@ -54,7 +54,11 @@ export function Progress(props: { task: RedriveTask; expected?: number; changed:
       {task.reason !== null && <p class="banner banner-failed">{task.reason}</p>}
       <dl class="run-counts">
         <Count name="left" of={task.left} tip="They stay in the queue" />
-        <Count name="gone" of={task.gone} tip="A consumer took them first" />
+        <Count
+          name="gone"
+          of={task.gone}
+          tip="They were not in the queue any more: a consumer has them, or they have left"
+        />
         <Count name="came back" of={task.came_back} tip="They died again" tone="warn" />
         <Count name="examined" of={task.scanned} />
         <div class="run-pace">

@@ -149,7 +149,9 @@ function stateText(state: State): string {
   const counts = [
     `${state.moved} ${would}redriven`,
     ...(state.left > 0 ? [`${state.left} left`] : []),
-    ...(state.gone > 0 ? [`${state.gone} taken by another consumer`] : []),
+    ...(state.gone > 0
+      ? [`${state.gone} ${state.ids === null ? 'taken by another consumer' : 'not in the queue'}`]
+      : []),
     ...(state.came_back > 0 ? [`${state.came_back} came back`] : []),
   ].join(', ');
   const destinations = state.destinations.map(({ name, count }) => [String(count), `to ${name}`]);
