@@ -49,6 +49,19 @@ class LargeAnswer extends Error {
   override readonly name = 'LargeAnswer';
 }
 
+/** Why an error of a call means that no HTTP server answered, with the remedy; undefined for other errors. */
+export const notHttp = ({ code = '' }: { readonly code?: string | undefined }): string | undefined =>
+  code.startsWith('HPE_') ? 'its answer is not HTTP; name the port of the management API, not that of AMQP' : undefined;
+
+/** A reason in an answer of a management API: RabbitMQ escapes angle brackets and quotes in some of its texts. */
+export const decodedReason = (reason: string): string =>
+  reason
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
 const defaultMaxBytes = 256 * 1024 * 1024;
 
 /**

@@ -2,7 +2,16 @@ export { bracketed } from './bracketed.js';
 export { callEach } from './call-each.js';
 export { SystemClock } from './clock.js';
 export { HomeContext } from './home-context.js';
-export { callHttp, EndedCall, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer } from './http-call.js';
+export {
+  callHttp,
+  decodedReason,
+  EndedCall,
+  type HttpAnswer,
+  type HttpApi,
+  type HttpCall,
+  LateAnswer,
+  notHttp,
+} from './http-call.js';
 export { inTime, type Patience } from './in-time.js';
 export { keepAlive } from './keep-alive.js';
 export { loopDelayOf, measureLoop } from './loop-delay.js';

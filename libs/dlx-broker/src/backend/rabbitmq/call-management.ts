@@ -1,4 +1,13 @@
-import { callHttp, EndedCall, type HttpAnswer, type HttpApi, type HttpCall, shownText } from '../../host/index.js';
+import {
+  callHttp,
+  decodedReason,
+  EndedCall,
+  type HttpAnswer,
+  type HttpApi,
+  type HttpCall,
+  notHttp,
+  shownText,
+} from '../../host/index.js';
 import { ConnectionLostError, ServerError } from '../errors.js';
 
 /** The time limit of an answer, in milliseconds. */
@@ -23,18 +32,25 @@ export async function callManagement(
     answer = await callHttp(api, { method, path: ['api', ...path], query: new URLSearchParams(query), body, timeout });
   } catch (error) {
     if (error instanceof EndedCall) throw new ConnectionLostError(error.message, true, { cause: error });
-    const text = `the management API at ${api.base} does not answer: ${(error as Error).message}`;
+    const text = `the management API at ${api.base} does not answer: ${notHttp(error as NodeJS.ErrnoException) ?? (error as Error).message}`;
     throw new ServerError(text, 0, { cause: error });
   }
   const { status, text } = answer;
   const asked = `${method} /api/${path.map(encodeURIComponent).join('/')}`;
   if (status === 404 && method !== 'PUT') return undefined;
   if (status >= 200 && status < 300) return text === '' ? undefined : readAnswer(api, asked, () => JSON.parse(text));
-  const hint = status === 401 || status === 403 ? `; the user '${api.user}' needs ${neededFor(method, path)}` : '';
-  throw new ServerError(
-    `the management API at ${api.base} answers ${status} to ${asked}${reasonIn(text)}${hint}`,
-    status,
-  );
+  const reason = reasonIn(text);
+  const because = reason === '' ? '' : `: ${reason}`;
+  const hint = remedyFor(status, reason, api.user, neededFor(method, path));
+  throw new ServerError(`the management API at ${api.base} answers ${status} to ${asked}${because}${hint}`, status);
+}
+
+/** Management APIs answer 401 to a wrong password, and also to a user without a tag, whom their reason names. */
+function remedyFor(status: number, reason: string, user: string, needed: string): string {
+  const lacksTag = /^(not \w+ user|user not authori)/i.test(reason);
+  if (status === 403 || (status === 401 && lacksTag)) return `; the user '${user}' needs ${needed}`;
+  if (status !== 401 || /localhost/i.test(reason)) return '';
+  return `; the user '${user}' or its password is wrong: correct them in option 'management' of rabbitmq(), or in 'urls' if 'management' has none`;
 }
 
 function neededFor(method: HttpCall['method'], path: readonly string[]): string {
@@ -65,12 +81,14 @@ export function textIn(value: unknown): string {
 /** The longest reason of the API in an error, in characters. */
 const longestReason = 200;
 
-/** The `reason` of an error of the API, as `: text`; empty if it has none. */
+/** The `reason` of an error of the API, on one line; empty if it has none. */
 function reasonIn(text: string): string {
   try {
     const { reason } = JSON.parse(text) as { readonly reason?: unknown };
-    return typeof reason === 'string' ? `: ${shownText(reason, longestReason)}` : '';
+    return typeof reason === 'string' ? shownText(oneLine(decodedReason(reason)), longestReason) : '';
   } catch {
     return '';
   }
 }
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -29,6 +29,9 @@ const policyKeys: ReadonlyMap<string, Row> = new Map<string, Row>([
   ...otherKeys.map((one): [string, Row] => [one.name, { key: one }]),
 ]);
 
+/** The names of all keys, for a name that is misspelt. */
+export const policyKeyNames: readonly string[] = [...policyKeys.keys()];
+
 /** @param operator true for an operator policy, which has few keys (rule F12) */
 export function policyKey(name: string, operator: boolean, profile: Profile): PolicyKey | undefined {
   const row = policyKeys.get(name);

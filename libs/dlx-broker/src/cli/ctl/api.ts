@@ -1,4 +1,4 @@
-import { callHttp, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer } from '../../host/index.js';
+import { callHttp, decodedReason, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer, notHttp } from '../../host/index.js';
 import { CtlFailure, exit } from './exit.js';
 
 export interface Reply {
@@ -129,10 +129,7 @@ function parsed(text: string): unknown {
 export function reasonOf(body: unknown): string | undefined {
   const { reason } = (typeof body === 'object' && body !== null ? body : {}) as { reason?: unknown };
   if (reason === undefined) return undefined;
-  return (typeof reason === 'string' ? reason : JSON.stringify(reason))
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
+  return decodedReason(typeof reason === 'string' ? reason : JSON.stringify(reason));
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -141,8 +138,5 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNRESET: 'it ended the connection',
 };
 
-const reasonFor = ({ code = '', message }: NodeJS.ErrnoException): string =>
-  reasons[code] ?? (code.startsWith('HPE_') ? notHttp : message);
-
-/** Node's parser found no answer of HTTP. */
-const notHttp = 'its answer is not HTTP; name the port of the management API, not that of AMQP';
+const reasonFor = (error: NodeJS.ErrnoException): string =>
+  reasons[error.code ?? ''] ?? notHttp(error) ?? error.message;

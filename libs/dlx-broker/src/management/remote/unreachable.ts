@@ -1,4 +1,4 @@
-import { LateAnswer, shownText } from '../../host/index.js';
+import { LateAnswer, notHttp, shownText } from '../../host/index.js';
 import { Problem } from '../http/reply.js';
 
 /** Names of errors of TLS for a certificate that is not trusted. */
@@ -36,6 +36,8 @@ export function unreachable(base: string, error: unknown): Problem {
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return failed(`${at}: the name of the host is not known; correct ${option}.`);
+  const foreign = notHttp({ code });
+  if (foreign !== undefined) return failed(`${at} does not answer: ${foreign}. Correct ${option}.`);
   return failed(`${at} does not answer: ${shownText(message, longest)}. Look at the server, and at ${option}.`);
 }
 

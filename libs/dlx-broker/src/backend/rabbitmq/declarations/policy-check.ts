@@ -1,4 +1,5 @@
-import type { Patterns } from '../../../broker/index.js';
+import { type Patterns, policyKeyNames } from '../../../broker/index.js';
+import { nearestWord } from '../../../options/index.js';
 import type { QueueDeclaration } from '../../../topology/index.js';
 import { ServerError, shownDifference, type TopologyDifference, TopologyError } from '../../errors.js';
 import { callManagement, readAnswer } from '../call-management.js';
@@ -36,7 +37,8 @@ export class Policies {
       } catch (error) {
         const { message, code } = error as ServerError;
         const what = `policy '${name}' of option 'policies' of rabbitmq() was not put`;
-        throw new ServerError(`${what}: ${message}`, code, { cause: error });
+        const hint = code === 400 ? misspeltIn(definition, message) : '';
+        throw new ServerError(`${what}: ${message}${hint}`, code, { cause: error });
       }
     }
     this.#arePut = true;
@@ -125,4 +127,14 @@ function checkedPolicy(found: ShownPolicy): ShownPolicy {
   if ([name, pattern, found['apply-to']].some((each) => typeof each !== 'string')) throw new TypeError('no text');
   if (typeof definition !== 'object' || definition === null) throw new TypeError('no definition');
   return found;
+}
+
+/** @returns `; did you mean 'max-length'?` for the unknown key that the server names, and that is spelt nearly like a known one */
+function misspeltIn(definition: RabbitMqPolicy['definition'], reason: string): string {
+  for (const key of Object.keys(definition)) {
+    if (policyKeyNames.includes(key) || !reason.includes(key)) continue;
+    const meant = nearestWord(key, policyKeyNames);
+    if (meant !== undefined) return `; did you mean '${meant}'?`;
+  }
+  return '';
 }
