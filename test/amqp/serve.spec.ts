@@ -123,8 +123,8 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve',
     ],
     [
       'an unknown durability',
-      ['--data', folder, '--durability', 'fsnyc'],
-      "--durability must be one of fsync, os, none, but is 'fsnyc'",
+      ['--data', folder, '--durability', 'sync'],
+      "--durability must be one of fsync, os, none, but is 'sync'; did you mean 'fsync'?",
     ],
     [
       'a bad address of the management API',

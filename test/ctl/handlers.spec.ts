@@ -82,7 +82,7 @@ describe('dlx-broker handlers', () => {
     });
     expect(await run('pause', 'Payments.pay', '--reason', 'x'.repeat(501))).toMatchObject({
       code: 64,
-      errors: 'Error:\nreason has 501 characters; 500 is the most',
+      errors: 'Error: --reason has 501 characters; 500 is the most',
     });
     expect(await run('list', '--password', 'wrong')).toMatchObject({ code: 69 });
     const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
@@ -136,7 +136,7 @@ describe('dlx-broker handlers', () => {
         expect(await runAt(port, ...words)).toEqual({
           code: 69,
           out: '',
-          errors: expect.stringMatching(/^Error:\nhandlers are known only to .* option 'listen\.http' of embedded\(\)/),
+          errors: expect.stringMatching(/^Error: handlers are known only to .* option 'listen\.http' of embedded\(\)/),
         });
       }
     } finally {

@@ -95,7 +95,7 @@ describe('dlx-broker queues', () => {
     await channel.close();
     expect(await run('pause', 'orders', '--for', 'soon')).toMatchObject({
       code: 64,
-      errors: "Error:\n'for' should be a duration such as 90s, 15m, 2h or 7d: 'soon'",
+      errors: "Error: --for should be a duration such as 90s, 15m, 2h or 7d: 'soon'",
     });
     expect(await run('resume', 'orders', '--password', 'wrong')).toMatchObject({ code: 69 });
   });
@@ -113,7 +113,7 @@ describe('dlx-broker queues', () => {
     expect(await runAt(url, 'pause', 'orders')).toEqual({
       code: 69,
       out: '',
-      errors: 'Error:\nRabbitMQ cannot pause a queue',
+      errors: 'Error: RabbitMQ cannot pause a queue',
     });
     server.close();
   });

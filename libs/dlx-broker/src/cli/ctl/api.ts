@@ -1,4 +1,12 @@
-import { callHttp, decodedReason, type HttpAnswer, type HttpApi, type HttpCall, LateAnswer, notHttp } from '../../host/index.js';
+import {
+  callHttp,
+  decodedReason,
+  type HttpAnswer,
+  type HttpApi,
+  type HttpCall,
+  LateAnswer,
+  notHttp,
+} from '../../host/index.js';
 import { CtlFailure, exit } from './exit.js';
 
 export interface Reply {

@@ -59,8 +59,28 @@ export async function ask(
     throw new CtlFailure(exit.unavailable, text);
   }
   if (reply.status === 404) throw new CtlFailure(exit.data, `Error: there is no ${missing}`);
-  throw new CtlFailure(reply.status === 400 ? exit.usage : exit.unavailable, `Error:\n${reason}`);
+  throw new CtlFailure(reply.status === 400 ? exit.usage : exit.unavailable, `Error: ${inOptions(reason)}`);
 }
+
+/** The parameters of the API that have another name as an option, or the same. */
+const options: ReadonlyMap<string, string> = new Map([
+  ...['reason', 'exchange', 'error', 'fingerprint', 'text', 'by', 'for', 'rate', 'limit'].map(
+    (name): readonly [string, string] => [name, name],
+  ),
+  ['queue', 'died-in'],
+  ['first_queue', 'first-queue'],
+  ['routing_key', 'routing-key'],
+  ['older_than', 'older-than'],
+  ['younger_than', 'younger-than'],
+  ['page_size', 'limit'],
+]);
+
+/** A reason of the server that begins with the name of a parameter, with the name of the option in its place. */
+const inOptions = (reason: string): string =>
+  reason.replace(/^(?:'(\w+)'(?= (?:should be|is empty|is longer))|(reason)(?= has \d))/, (whole, quoted, plain) => {
+    const option = options.get((quoted ?? plain) as string);
+    return option === undefined ? whole : `--${option}`;
+  });
 
 /** An error shows a queue by its name and its virtual host. */
 export const shownQueue = (queue: string, vhost: string): string => `queue '${queue}' in vhost '${vhost}'`;

@@ -51,10 +51,18 @@ export async function show(
   out(textOf(await askMessage(queue, id, flags, api), flags, letterText));
 }
 
-export function askMessage(queue: string, id: string, flags: CommonFlags, api: Api): Promise<Reply> {
+/** @throws CtlFailure that names the queue if it does not exist, else the message */
+export async function askMessage(queue: string, id: string, flags: CommonFlags, api: Api): Promise<Reply> {
   const vhost = vhostOf(flags);
   const missing = `message ${id} in ${shownQueue(queue, vhost)}; 'dlx-broker dead-letters list ${queue}' shows the ids`;
-  return ask(api, 'GET', ['dlx', 'queues', vhost, queue, 'messages', id], missing);
+  try {
+    return await ask(api, 'GET', ['dlx', 'queues', vhost, queue, 'messages', id], missing);
+  } catch (error) {
+    // The server answers 404 to both.
+    if (error instanceof CtlFailure && error.code === exit.data)
+      await ask(api, 'GET', ['dlx', 'queues', vhost, queue], shownQueue(queue, vhost));
+    throw error;
+  }
 }
 
 const textOf = ({ body, text }: Reply, { json }: CommonFlags, shown: (body: unknown) => string): string =>
