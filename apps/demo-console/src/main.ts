@@ -30,6 +30,10 @@ class Shop {}
 })
 class Console {}
 
+// Before the shop opens: the library warns of an application that SIGTERM ends at once.
+let end = (): void => process.exit();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end());
+
 console.log('Opening the shop ...');
 const logger = ['error', 'fatal', 'warn'] as const;
 const open = (module: typeof Shop) =>
@@ -66,4 +70,4 @@ function fail(error: Error): never {
   process.exit(1);
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close());
+end = () => void close();
