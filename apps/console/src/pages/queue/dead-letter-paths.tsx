@@ -3,6 +3,7 @@ import type { DeadLettersFrom, DeadLettersTo, QueueDetails } from '../../api/que
 import { href } from '../../router';
 import { duration } from '../../ui/format';
 import { Name, Reason } from '../../ui/parts';
+import { noSendersText, waitQueuesText } from './paths-text';
 
 /** Where the dead letters of a queue come from and go to, as one line from left to right. */
 export function DeadLetterPaths({ of }: { of: QueueDetails }) {
@@ -12,11 +13,7 @@ export function DeadLetterPaths({ of }: { of: QueueDetails }) {
   return (
     <div class="paths">
       <Part title="Dead letters come from">
-        {senders.length === 0 ? (
-          <p class="muted">No queue sends its dead letters here.</p>
-        ) : (
-          <Sources vhost={vhost} of={senders} />
-        )}
+        {senders.length === 0 ? <p class="muted">{noSendersText(of)}</p> : <Sources vhost={vhost} of={senders} />}
         {waiting.length > 0 && <WaitQueues vhost={vhost} of={waiting} />}
       </Part>
       <Arrow none={senders.length === 0} />
@@ -64,8 +61,11 @@ const isReturn = ({ exchange, routing_key: key, certain, delay }: DeadLettersFro
 function WaitQueues({ vhost, of }: { vhost: string; of: readonly DeadLettersFrom[] }) {
   return (
     <details class="paths-waits">
-      <summary>Retries come back from {of.length === 1 ? 'a wait queue' : `${of.length} wait queues`}</summary>
-      <p class="muted">A failed message waits there, and returns to the queue that it names.</p>
+      <summary>{waitQueuesText(of.length)}</summary>
+      <p class="muted">
+        Messages that are tried again wait there, and return to the queue that each message names. Any queue may be that
+        one.
+      </p>
       <QueueLinks vhost={vhost} of={of.toSorted((one, other) => (one.delay ?? 0) - (other.delay ?? 0))} />
     </details>
   );
