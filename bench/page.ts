@@ -27,11 +27,22 @@ export function withSection(page: string, name: string, lines: readonly string[]
   return `${page.slice(0, from + start.length)}\n\n${lines.join('\n')}\n\n${page.slice(to)}`;
 }
 
-/** Writes such a place of a page below docs/internals. @param file for example `costs.md` */
-export async function writeSection(file: string, name: string, lines: readonly string[]): Promise<string> {
+/** A page below docs/internals. @param file for example `costs.md` */
+function pageAt(file: string): { readonly path: string; readonly text: string } {
   const path = `${internals}${file}`;
   if (!existsSync(path)) throw new Error(`there is no page ${path}: run the benchmark in a checkout`);
-  const text = withSection(readFileSync(path, 'utf8'), name, lines);
+  return { path, text: readFileSync(path, 'utf8') };
+}
+
+/** Checks before a long run that {@link writeSection} has a place to write to. @throws if it has none */
+export function checkSection(file: string, name: string): void {
+  withSection(pageAt(file).text, name, []);
+}
+
+/** Writes such a place of a page below docs/internals. @param file for example `costs.md` */
+export async function writeSection(file: string, name: string, lines: readonly string[]): Promise<string> {
+  const { path, text: before } = pageAt(file);
+  const text = withSection(before, name, lines);
   writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
   return path;
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { load, writeSection } from '../page.js';
+import { checkSection, load, writeSection } from '../page.js';
 import { Progress } from '../progress.js';
 import { command, positiveNumber, UsageError, wholeNumber } from '../usage.js';
 import { select } from '../workload.js';
@@ -9,6 +9,8 @@ import { Series } from './series.js';
 import { head } from './table.js';
 
 const clients = [...new Set(cases.map(({ client }) => client))];
+
+const page = 'benchmarks-amqp.md';
 
 const help = `npm run bench:amqp -- [NAME ...] [options]
 
@@ -52,6 +54,8 @@ await command('npm run bench:amqp', async () => {
   const ageable = chosen.filter((one) => one.client === 'lean' && one.start === undefined && one.rivals === undefined);
   const measured = aged ? ageable : chosen;
   const series = new Series(pace, runs, new Progress(measured.length * runs * (aged ? 2 : 1)));
+  const section = aged ? 'npm run bench:amqp -- --aged' : 'npm run bench:amqp';
+  if (values.write) checkSection(page, section);
   const before = load();
   const rows = aged ? await series.aging(measured, minutes) : await series.all(measured);
   series.progress.end();
@@ -64,8 +68,5 @@ await command('npm run bench:amqp', async () => {
     ...rows,
   ];
   console.log(lines.join('\n'));
-  if (values.write) {
-    const section = aged ? 'npm run bench:amqp -- --aged' : 'npm run bench:amqp';
-    console.log(`Page: ${await writeSection('benchmarks-amqp.md', section, lines)}`);
-  }
+  if (values.write) console.log(`Page: ${await writeSection(page, section, lines)}`);
 });
