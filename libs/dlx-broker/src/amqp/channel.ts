@@ -111,9 +111,8 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
    * Otherwise the client would never get a message that was taken without an ack, or would not know of a commit.
    */
   waitsForAnswer(): boolean {
-    const waits = this.#isFetching || this.#isAnswering;
-    if (waits) this.#wait();
-    return waits;
+    if (!this.#isFetching && !this.#isAnswering) return false;
+    return this.#wait() === later;
   }
 
   /** `basic.get`: the message, or nothing. */
@@ -313,6 +312,8 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #fail(error: unknown, type: number, bytes: Buffer, start: number, end: number): void {
     const isMethod = type === frameTypes.method && !this.#content.isAwaited;
     const id = isMethod ? bytes.readInt32BE(start) : methodIds.basicPublish;
+    // A command with an answer begins only while no other answer is due: the answer that will not come is its own.
+    if (commands.get(id)?.answers === true) this.#isAnswering = false;
     const { publishing, properties, refusal } = this.#content;
     this.#content.clear();
     if (publishing !== undefined && properties !== undefined && error === refusal && this.#replaced !== undefined)

@@ -77,6 +77,7 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
         message: 'no answer after 250 ms',
         kind: 'TimeoutError: no answer after # ms',
       },
+      died_at: rooms.clock.now(),
       first_death: { reason: 'rejected', queue: 'work', exchange: '' },
       deaths: [
         {

@@ -34,12 +34,11 @@ const maxDigestBytes = ({ segment = segmentBytes, longestHint = 0.5 }: DiskJourn
 /** Entries of deleted queues dropped in one turn: some milliseconds. */
 const droppedInTurn = 4_096;
 /**
- * Makes what earlier processes wrote and deleted safe from a power cut: they may have run with another durability, or have ended before their
+ * Makes what earlier processes wrote safe from a power cut: they may have run with another durability, or have ended before their
  * last sync, and no batch is durable before the batches in front of it are. A segment with a hint is safe, because its hint was written later.
  */
-async function syncEarlier(disk: Disk, segments: Iterable<Pick<Segment, 'file' | 'hasHint'>>): Promise<void> {
+async function syncEarlier(segments: Iterable<Pick<Segment, 'file' | 'hasHint'>>): Promise<void> {
   for (const { file, hasHint } of segments) if (!hasHint) await file.sync();
-  await disk.syncDir();
 }
 
 /** The number of a queue that is not kept. */
@@ -137,7 +136,7 @@ export class DiskJournal implements Journal {
     try {
       const losses = await inTurns(checkingRecovered(recovered), runtime, signal);
       for (const repair of recovered.repairs) await repair();
-      if ((options.durability ?? 'fsync') === 'fsync') await syncEarlier(disk, recovered.segments);
+      if ((options.durability ?? 'fsync') === 'fsync') await syncEarlier(recovered.segments);
       const journal = new DiskJournal(disk, options, recovered, losses, runtime);
       await journal.#space.check();
       return journal;
