@@ -12,8 +12,7 @@ in milliseconds of processor time of the main thread. Transient messages have 16
 
   MESSAGES    messages in the queue (default: 1000000)
   SCENE       only these: move (fill, steady load, drain), redrive, burst (fill, expire), purge, delete, close
-  --data DIR  where the data directory of durable messages is made (default: beside the program). In /dev/shm the disk does
-              not lengthen turns, see clock-gaps.js`);
+  --data DIR  where the data directory of durable messages is made (default: beside the program)`);
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { data: { type: 'string' } } });
 const [kind = 'transient', count = '1000000', ...only] = positionals;
