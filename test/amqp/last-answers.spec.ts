@@ -30,9 +30,19 @@ const publish = (name: string): Buffer =>
     writeFrame(3, 1, Buffer.from('x')),
   ]);
 const bad = say(1, 'basic.ack', { deliveryTag: 9 });
+const unroutable = Buffer.concat([
+  say(1, 'basic.publish', { exchange: '', key: 'last.nowhere', mandatory: true }),
+  writeFrame(2, 1, writeContentHeader({}, 0)),
+]);
+/** RabbitMQ closes the connection for this flag. */
+const fatal = Buffer.concat([
+  say(1, 'basic.publish', { exchange: '', key: 'last.nowhere', immediate: true }),
+  writeFrame(2, 1, writeContentHeader({}, 0)),
+]);
 const close = say(0, 'connection.close', { code: 200 });
 
-describe('the answer of a command is sent before the close that follows it in the same write (rule Q9)', () => {
+// Not repeated: a declaration of a queue that exists has no changes to wait for.
+describe('the answer of a command is sent before what follows it in the same write (rule Q9)', { retry: 0 }, () => {
   it.each<[string, readonly Buffer[], readonly string[], string]>([
     ['queue.declare, then an error', [queue('last.a'), bad], ['queue.declare-ok', 'channel.close 406'], 'l.close'],
     [
@@ -47,8 +57,32 @@ describe('the answer of a command is sent before the close that follows it in th
       ['queue.declare-ok', 'queue.delete-ok', 'connection.close-ok'],
       'close-ok',
     ],
+    [
+      'queue.declare, then an error that closes the connection',
+      [queue('last.e'), fatal],
+      ['queue.declare-ok', 'connection.close 540'],
+      'n.close',
+    ],
+    [
+      'queue.declare, then a publish that is returned',
+      [queue('last.g'), unroutable, remove('last.g')],
+      ['queue.declare-ok', 'basic.return 312', 'queue.delete-ok'],
+      'delete-ok',
+    ],
   ])('%s', async (_, frames, expected, end) => {
     for (const port of ports()) expect(await heard(port, frames, false, end)).toEqual(expected);
+  });
+
+  it('queue.declare, then a transient publish that is confirmed', async () => {
+    for (const port of ports()) {
+      const frames = [queue('last.f'), unroutable, remove('last.f')];
+      const log = await heard(port, frames, true, 'delete-ok');
+      expect(log.filter((name) => name !== 'basic.return 312')).toEqual([
+        'queue.declare-ok',
+        'basic.ack 1',
+        'queue.delete-ok',
+      ]);
+    }
   });
 
   // RabbitMQ 3.10 answers neither the commit nor the error.

@@ -18,8 +18,16 @@ const cases: readonly (readonly [string, Fault, (simulation: Simulation) => bool
   ['slow bytes to the client', { kind: 'drip', at: 2_000, up: false, bytes: 5, pause: 2 }, stayed],
   ['a connection that stands still', { kind: 'stall', at: 2_000, up: false, length: 2_000 }, stayed],
   ['a memory alarm', { kind: 'alarm', at: 2_000, length: 4_000 }, wasBlocked],
-  ['a killed server', { kind: 'server', at: 2_000, how: 'killed', vanishes: false, length: 1_000 }, reconnected],
-  ['a power cut', { kind: 'server', at: 2_000, how: 'power cut', vanishes: true, length: 1_000 }, reconnected],
+  [
+    'a killed server',
+    { kind: 'server', at: 2_000, how: 'killed', duringWork: false, vanishes: false, length: 1_000 },
+    reconnected,
+  ],
+  [
+    'a power cut',
+    { kind: 'server', at: 2_000, how: 'power cut', duringWork: true, vanishes: true, length: 1_000 },
+    reconnected,
+  ],
   ['a killed replica', { kind: 'replica', at: 2_000, vanishes: false, length: 500 }, reconnected],
   ['a replica whose machine is gone', { kind: 'replica', at: 2_000, vanishes: true, length: 500 }, reconnected],
   ['a replica that is stopped', { kind: 'stop', at: 2_000, length: 500 }, reconnected],

@@ -22,12 +22,17 @@ const table: { readonly [Kind in Fault['kind']]: Apply<Kind> } = {
     const end = (): void => void (server.isShort = false);
     world.clock.wakeAt(world.clock.now() + length, end);
   },
-  server: ({ server, world, oracle }, { how, vanishes, length }) => {
+  server: ({ server, world, oracle }, { how, duringWork, vanishes, length }) => {
     if (!server.isUp) return;
-    oracle.kills++;
-    server.kill(how, vanishes);
-    const start = (): void => void server.start();
-    world.clock.wakeAt(world.clock.now() + length, start);
+    const end = (): void => {
+      oracle.kills++;
+      oracle.lastFault = world.time;
+      server.kill(how, vanishes);
+      const start = (): void => void server.start();
+      world.clock.wakeAt(world.clock.now() + length, start);
+    };
+    if (duringWork) server.duringWork(end);
+    else end();
   },
   replica: ({ replicas, random }, { vanishes, length }) => {
     const replica = random.pick(replicas);

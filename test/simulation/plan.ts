@@ -45,7 +45,14 @@ export type Fault = { readonly at: number } & (
   | { readonly kind: 'drip'; readonly up: boolean; readonly bytes: number; readonly pause: number }
   | { readonly kind: 'stall'; readonly up: boolean; readonly length: number }
   | { readonly kind: 'alarm'; readonly length: number }
-  | { readonly kind: 'server'; readonly how: ServerEnd; readonly vanishes: boolean; readonly length: number }
+  | {
+      readonly kind: 'server';
+      readonly how: ServerEnd;
+      /** It ends during the next operation of its disk, not at once. */
+      readonly duringWork: boolean;
+      readonly vanishes: boolean;
+      readonly length: number;
+    }
   | { readonly kind: 'replica'; readonly vanishes: boolean; readonly length: number }
   | { readonly kind: 'stop'; readonly length: number }
 );
@@ -118,7 +125,7 @@ const serverPlan = (random: Random): ServerPlan => ({
   memory: random.pick([0, 2_000, 1_000_000]),
   recordsInTurn: random.pick([1, 3, 2_048, 2_048]),
   budget: random.pick([1, 7, 500, 500]),
-  slowest: random.pick([0, 2, 2, 40]),
+  slowest: random.pick([0, 2, 2, 40, 400]),
   unread: random.pick([200, 2_000, 1_048_576]),
   heartbeat: random.pick([3, 10, 60]),
 });
@@ -179,6 +186,7 @@ function faultOf(random: Random, at: number, isHarmless: boolean): Fault {
         at,
         vanishes,
         how: random.pick(['killed', 'power cut'] as const),
+        duringWork: random.chance(0.5),
         length: random.integer(1, 8_000),
       };
     case 'replica':

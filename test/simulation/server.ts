@@ -50,6 +50,7 @@ export class SimulatedServer {
   #connections: ClientConnections | undefined;
   #salt = 0;
   #isWorking = false;
+  #duringWork: (() => void) | undefined;
 
   constructor(
     private readonly world: World,
@@ -134,12 +135,18 @@ export class SimulatedServer {
     });
   }
 
+  /** Calls `act` once, during the next operation of the disk of this process. Replaces an earlier `act` that was not called yet. */
+  duringWork(act: (() => void) | undefined): void {
+    this.#duringWork = act;
+  }
+
   /** Ends the process now. @param vanishes the connections get no end, and new ones no refusal, until it is back */
   kill(how: ServerEnd, vanishes: boolean): void {
     this.world.note(`server ${how}${vanishes ? ', silent' : ''}`);
     this.kills++;
     this.isUp = false;
     this.isGone = vanishes;
+    this.#duringWork = undefined;
     this.life.end();
     this.disk.onStep = () => undefined;
     this.disk = how === 'killed' ? this.disk.copy() : this.disk.afterPowerCut(this.#random);
@@ -167,7 +174,13 @@ export class SimulatedServer {
     const begin = (): void => {
       if (this.#isWorking) return;
       this.#isWorking = true;
-      life.after(this.#random.integer(0, this.plan.slowest), step);
+      const time = this.#random.integer(0, this.plan.slowest);
+      const act = this.isUp ? this.#duringWork : undefined;
+      if (act !== undefined) {
+        this.#duringWork = undefined;
+        life.after(this.#random.integer(0, time), act);
+      }
+      life.after(time, step);
     };
     disk.onStep = begin;
   }

@@ -98,6 +98,7 @@ export class Simulation {
   /** No further faults: waits until nothing is left to do. */
   async #rest(): Promise<void> {
     const { world } = this;
+    this.server.duringWork(undefined);
     const end = world.time + patience;
     let reason: string | undefined = '';
     while (world.violation === undefined && world.time < end && reason !== undefined) {

@@ -57,10 +57,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #isAnswering = false;
   /** Sends the channel.close that waits for this answer. */
   #closeLater: (() => void) | undefined;
-  /**
-   * A `basic.get` is not answered yet: nothing else is done meanwhile, because a settlement of all deliveries would
-   * cover its message.
-   */
+  /** A `basic.get` is not answered yet. */
   #isFetching = false;
   /** Reading waits for that answer. */
   #release: (() => void) | undefined;
@@ -95,7 +92,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   /** @returns false when the frame was not taken, and has to be offered again */
   frame(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
     if (this.#isClosing) return this.#ignore(type, bytes, start);
-    if (this.#isFetching) return this.#wait();
+    if (this.waitsForAnswer()) return later;
     try {
       if (this.#content.isAwaited) return this.#awaited(type, bytes, start, end);
       if (type === frameTypes.method) return this.#method(bytes, start, end, from);
@@ -107,12 +104,14 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /**
-   * Whether a command is not answered yet. If so, reading waits for the answer: a close of the connection comes behind it, as in RabbitMQ.
-   * Otherwise the client would never get a message that was taken without an ack, or would not know of a commit.
+   * Whether a command is not answered yet. If so, reading waits for the answer. A channel does one command after another, as in RabbitMQ: a
+   * later settlement of all deliveries does not cover the message of a `basic.get`, and returns, errors and a close of the connection come behind the
+   * answer. Otherwise the client would never get a message that was taken without an ack, or would not know of a commit.
    */
   waitsForAnswer(): boolean {
     if (!this.#isFetching && !this.#isAnswering) return false;
-    return this.#wait() === later;
+    this.#release ??= this.connection.hold();
+    return true;
   }
 
   /** `basic.get`: the message, or nothing. */
@@ -157,8 +156,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /**
-   * Answers a command when its changes are durable, behind all pending outputs. Until then, later commands of this
-   * channel that have an answer wait.
+   * Answers a command when its changes are durable, behind all pending outputs. Until then, later frames of this channel wait.
    * @param error makes the error for the client if the journal fails
    */
   answerWhenStored(write: () => void, error: (failure: Error) => AmqpError): Settled {
@@ -228,21 +226,9 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     if (id === methodIds.basicPublish) return this.#publish(bytes, start + 4, end, from);
     const command = commands.get(id);
     if (command === undefined) return this.#other(id, from);
-    if (command.answers && this.#mustWait()) return later;
+    if (command.answers && this.connection.waits()) return later;
     command.run(this, from);
     return taken;
-  }
-
-  /** Whether an answer would come before one that is due, or before outputs. */
-  #mustWait(): boolean {
-    if (!this.#isAnswering) return this.connection.waits();
-    this.#wait();
-    return true;
-  }
-
-  #wait(): typeof later {
-    this.#release ??= this.connection.hold();
-    return later;
   }
 
   #publish(bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
@@ -286,7 +272,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     }
     if (id === methodIds.channelFlowOk) methods.readChannelFlowOk(from);
     if (id !== methodIds.channelClose) throw unknownMethod(id);
-    if (this.#mustWait()) return later;
+    if (this.connection.waits()) return later;
     methods.readChannelClose(from);
     this.#isOver = true;
     this.#isClosing = true; // frames before close-ok are ignored
