@@ -63,6 +63,17 @@ describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
     });
   });
 
+  it('names at its start what is likely to be a mistake in definitions', async () => {
+    const file = join(folder, 'doubtful.json');
+    const users = [{ name: 'ada', tags: 'admin', password_hash: '' }];
+    writeFileSync(file, JSON.stringify({ ...definitions, users, quees: [] }));
+    const { child, ended } = await serve('--definitions', file);
+    child.kill('SIGTERM');
+    const { errors } = await ended;
+    expect(errors).toContain("info definitions: 'quees' is not known and was left out\n");
+    expect(errors).toContain("info user 'ada' has the tag 'admin', which grants nothing; tags that do: administrator");
+  });
+
   it('records what operators do in the audit file, and ends although a stream is open', async () => {
     const audit = join(folder, 'audit.ndjson');
     const { child, ended, url } = await serve('--audit', audit);

@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import { Injectable, Logger } from '@nestjs/common';
 import {
   binding,
@@ -18,22 +17,13 @@ import {
 import { EmbeddedBackend } from 'dlx-broker/engine';
 import { createBroker } from 'dlx-broker/engine';
 import { finalize, firstValueFrom, lastValueFrom, mergeMap, type Observable, throwError, timer } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { wouldEndProcess } from '../harnesses/would-end.js';
 import { contextApp, handlerOf, microservice, Morgue } from './apps.js';
 import { idle, isOfStart, isEmbedded, until } from './places.js';
 
-/** What would end the process. */
-const ends: unknown[] = [];
-const note = (error: unknown): void => void ends.push(error);
-const events = ['unhandledRejection', 'uncaughtException'] as const;
-beforeEach(() => {
-  ends.splice(0);
-  for (const event of events) (process as EventEmitter).prependListener(event, note);
-});
-afterEach(() => {
-  for (const event of events) (process as EventEmitter).removeListener(event, note);
-  Logger.overrideLogger(false);
-});
+const ends = wouldEndProcess();
+afterEach(() => Logger.overrideLogger(false));
 
 /** Long enough for all that happens by itself. */
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import { type Type, UseInterceptors } from '@nestjs/common';
 import { EventPattern, MessagePattern, RpcException } from '@nestjs/microservices';
 import {
@@ -14,22 +13,13 @@ import {
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { lastValueFrom, map, type Observable, of, timer } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { wouldEndProcess } from '../harnesses/would-end.js';
 
-/** What would end the process. */
-const ends: unknown[] = [];
-const note = (error: unknown): void => void ends.push(error);
-const events = ['unhandledRejection', 'uncaughtException'] as const;
-beforeEach(() => {
-  ends.splice(0);
-  for (const event of events) (process as EventEmitter).prependListener(event, note);
-});
+const ends = wouldEndProcess();
 
 const opened: DlxTesting[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((dlx) => dlx.close()));
-  for (const event of events) (process as EventEmitter).removeListener(event, note);
-});
+afterEach(() => Promise.all(opened.splice(0).map((dlx) => dlx.close())));
 
 /** A value each of whose uses throws a TypeError. */
 function unreadable(): object {
@@ -161,6 +151,18 @@ describe.each(kinds)('%s', (_, entry) => {
     expect([attempts, counts().parked]).toEqual([2, 1]);
     expect(ends).toEqual([]);
   });
+});
+
+it('a RetryLater whose delay cannot be read is an error like others, without a policy', async () => {
+  const fails = (): never => {
+    throw unreadableIn(new RetryLater(1), 'delay');
+  };
+  const { dlx, client, counts } = await started(workerOf(fails, Consume({ routingKey: 'work' })));
+  await lastValueFrom(client.emit('work', 1), { defaultValue: 0 });
+  await dlx.settled();
+  await aTurn();
+  expect(counts()).toMatchObject({ retried: 0, rejected: 1, acked: 0 });
+  expect(ends).toEqual([]);
 });
 
 it('a request whose answer cannot be read is answered with an error', async () => {

@@ -88,7 +88,8 @@ export class Listeners {
   /** Imports definitions: JSON as `export_definitions` writes it. @throws Problem that says what is wrong */
   async load(definitions: string): Promise<void> {
     const { loadDefinitions } = await management();
-    loadDefinitions(this.#host, definitions);
+    const unknown = loadDefinitions(this.#host, definitions);
+    for (const key of unknown) this.options.notice?.(`definitions: '${key}' is not known and was left out`);
   }
 
   /**

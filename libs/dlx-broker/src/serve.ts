@@ -4,7 +4,7 @@ import type { HttpListener, HttpOptions } from './management/index.js';
 import type { MetricsListener, MetricsOptions } from './metrics/index.js';
 import { type Reporter, openBroker } from './open-broker.js';
 import type { DataOptions } from './store/index.js';
-import { guestOf, addUsers, refuseUnknownVhosts, type ServedUser } from './logins/index.js';
+import { addUsers, doubtsAbout, guestOf, refuseUnknownVhosts, type ServedUser } from './logins/index.js';
 import { Listeners } from './listeners.js';
 import { optionsOf, refuseUnknown } from './options/index.js';
 
@@ -114,6 +114,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
       await listeners.load(definitions);
       refuseUnknownVhosts(broker, users ?? []);
     }
+    if (users !== undefined || definitions !== undefined) doubtsAbout(broker.access).forEach((line) => notice?.(line));
     await listeners.open();
     options.signal?.throwIfAborted();
     return { broker, amqp: listeners.amqp as Listener, http: listeners.http, metrics: listeners.metrics, close };

@@ -1,3 +1,4 @@
+export { doubtsAbout } from './doubtful-users.js';
 export { type Authenticate, isLoopback, type Login, usersOf } from './authenticate.js';
 export {
   defaultHashing,

@@ -37,7 +37,7 @@ export class Retrying {
     if (error instanceof Park) return this.park(delivery, plan, failure, decided);
     together(decided, (done) =>
       plan === undefined
-        ? this.#later(delivery, error as RetryLater, failure, done)
+        ? this.#later(delivery, waitAskedBy(error) ?? 0, failure, done)
         : retryOrPark(delivery, plan, withWait(failure, waitAskedBy(error)), this.waitQueues, done),
     );
   }
@@ -71,13 +71,8 @@ export class Retrying {
     retryIn(delivery, wait, this.waitQueues, { attempt, headers, failingSince, isPostponed: true }, done);
   }
 
-  /** Retries after the delay of a RetryLater, without a policy. A message without room for the number of its attempt is parked. */
-  #later(
-    delivery: BackendDelivery,
-    { delay: asked }: RetryLater,
-    { headers, fingerprint }: Failure,
-    done: Republished,
-  ): RetryOutcome {
+  /** Retries after a delay, without a policy. A message without room for the number of its attempt is parked. */
+  #later(delivery: BackendDelivery, asked: number, { headers, fingerprint }: Failure, done: Republished): RetryOutcome {
     const { queue } = delivery;
     const attempt = attemptOf(delivery.message, queue);
     const delay = asked === 0 ? 0 : waitOf(delivery, asked, this.waitQueues);
@@ -126,7 +121,7 @@ const withWait = (
 /**
  * The delay of a RetryLater, which replaces that of the policy. The policy still limits the attempts. A delay that cannot be read is none.
  */
-function waitAskedBy(error: unknown): number | undefined {
+export function waitAskedBy(error: unknown): number | undefined {
   try {
     return error instanceof RetryLater ? error.delay : undefined;
   } catch {

@@ -22,7 +22,7 @@ import type { ConsumerPlan } from './plan.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import { Republishing, type SettlementState, shortestPause } from './republishing.js';
-import { Retrying } from './retrying.js';
+import { Retrying, waitAskedBy } from './retrying.js';
 import { errorOf, TracedOutcomes, withSpan } from './traced-outcomes.js';
 
 /** True if the dead letters of its queue go to the dead-letter exchange of the handler, and not to a wait queue. */
@@ -216,7 +216,7 @@ export class Settlement implements SettlementState {
     this.#denials.note(error, delivery.message, planned.handler.origin);
     const hold = this.#holding.decide(failed);
     if (hold !== undefined) return this.#republishing.hold(failed, hold);
-    const isAsked = error instanceof Park || error instanceof RetryLater;
+    const isAsked = error instanceof Park || waitAskedBy(error) !== undefined;
     if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) return this.#republishing.retry(failed);
     this.#giveUp(failed);
   }

@@ -7,6 +7,16 @@ import { badRequest, codes, detailOf } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 import { listIn } from './lists.js';
 
+/** What is declared, in this order. */
+const kinds = [
+  ['exchanges', declareExchange],
+  ['queues', declareQueue],
+  ['bindings', bind],
+] as const;
+
+/** The keys of definitions that are declared. */
+export const declarationKeys: readonly string[] = kinds.map(([key]) => key);
+
 /**
  * Declares exchanges, queues and bindings as the host application, which needs no rights. Yields after each.
  * @throws Problem 400
@@ -16,11 +26,7 @@ export function* declareAll(
   definitions: JsonObject,
   vhostOf: (json: JsonObject) => VirtualHost,
 ): Generator<void, void, void> {
-  for (const [key, declare] of [
-    ['exchanges', declareExchange],
-    ['queues', declareQueue],
-    ['bindings', bind],
-  ] as const) {
+  for (const [key, declare] of kinds) {
     for (const json of listIn(definitions, key)) {
       const vhost = vhostOf(json);
       management.asHost(vhost.name, (channel) => refusing(() => declare(channel, vhost, json)));

@@ -161,6 +161,10 @@ describe('definitions of RabbitMQ', () => {
     loadDefinitions(host, `\uFEFF${JSON.stringify(definitions)}`);
     expect(broker.virtualHost('v').queues.has('q')).toBe(true);
     expect(broker.access.permissions('guest', 'v')).toBeUndefined();
+    const named = Object.fromEntries(
+      ['rabbit_version', 'quees', 'policies', 'original_vhost_name'].map((key) => [key, []]),
+    );
+    expect(loadDefinitions(host, JSON.stringify({ ...definitions, ...named }))).toEqual(['quees']);
     expect(() => loadDefinitions(host, '{')).toThrow('failed_to_parse_json');
     expect(() => loadDefinitions(host, '{"users":[{"name":"x"}]}')).toThrow('tags_not_present');
   });

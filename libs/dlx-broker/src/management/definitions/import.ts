@@ -34,6 +34,9 @@ const steps: readonly (readonly [key: string, add: Step])[] = [
   ['policies', addPolicy],
 ];
 
+/** Their keys. The rest of definitions is declared, see {@link declareAll}. */
+export const partKeys: readonly string[] = steps.map(([key]) => key);
+
 /**
  * Adds definitions to the broker. Users, policies, permissions and parameters replace those of their name; existing
  * exchanges and queues stay unchanged. As in RabbitMQ, the parts before an error have been added. Yields after each

@@ -48,12 +48,11 @@ export async function addDefinitions(management: Management, text: string, addin
   }
 }
 
-/** Adds definitions at once and in one command, before clients connect. @throws Problem 400 */
-export function addDefinitionsAtOnce(management: Management, text: string): void {
-  management.broker.batch(() => {
-    const definitions = whole(readDefinitions(text));
-    whole(added(management, definitions, {}));
-  });
+/** Adds definitions at once and in one command, before clients connect. @returns the definitions @throws Problem 400 */
+export function addDefinitionsAtOnce(management: Management, text: string): JsonObject {
+  const definitions = whole(readDefinitions(text));
+  management.broker.batch(() => whole(added(management, definitions, {})));
+  return definitions;
 }
 
 function* added(

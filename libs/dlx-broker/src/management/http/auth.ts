@@ -12,7 +12,7 @@ interface Rule {
 }
 
 /** The tags that give access to a resource, and the reason for all other users: RabbitMQ's own rights and texts. */
-const audiences: Readonly<Record<Audience, Rule>> = {
+export const audiences: Readonly<Record<Audience, Rule>> = {
   management: {
     tags: ['management', 'policymaker', 'monitoring', 'administrator'],
     refusal: 'Not management user',
