@@ -162,6 +162,62 @@ describe('a message is handled once', () => {
   });
 });
 
+describe('a key that would be the same for different messages', () => {
+  const key =
+    '@Idempotent on Payments.pay: the key of a message is a string or a number, or null for none, but this one is';
+  it.each<[string, unknown, string]>([
+    ['undefined', undefined, `${key} undefined: is the name of the field misspelt?`],
+    ['an empty string', '', `${key} empty`],
+    ['NaN', Number.NaN, `${key} NaN`],
+    ['a boolean', true, `${key} a boolean`],
+  ])('fails the attempt: %s', async (_, given, text) => {
+    const paid: string[] = [];
+    const { dlx, publish, counts } = await app({ key: () => given as string }, ({ id }) => void paid.push(id));
+    await publish('a', 'm1');
+    await publish('b', 'm2');
+    await dlx.advance('5s');
+    expect(paid).toEqual([]);
+    expect(counts()).toMatchObject({ parked: 2, duplicates: 0 });
+    const [letter] = dlx.queue('payments.parked').messages();
+    expect(letter?.headers['dlx-error-message']).toBe(text);
+  });
+
+  it('of an empty message id is none', async () => {
+    const paid: string[] = [];
+    const { dlx, publish } = await app({}, ({ id }) => void paid.push(id));
+    for (const id of ['a', 'b']) await dlx.publish('payments', { id }, { messageId: '' });
+    await publish('c', 'm1');
+    await dlx.settled();
+    expect(paid).toEqual(['a', 'b', 'c']);
+  });
+});
+
+it('a handler that takes longer than its lease is named once', async () => {
+  const lines: string[] = [];
+  const keep = (text: unknown): void => void lines.push(String(text));
+  const finish: (() => void)[] = [];
+  @Injectable()
+  class Payments {
+    @Consume('payments')
+    @Idempotent({ lease: '10s' })
+    pay(): Promise<void> {
+      return new Promise((resolve) => finish.push(resolve));
+    }
+  }
+  const dlx = new DlxTesting({ logger: { log: () => undefined, warn: keep, error: keep } });
+  opened.push(dlx);
+  await dlx.start({ providers: [Payments] });
+  for (const seconds of [10, 11, 12]) {
+    await dlx.publish('payments', { seconds }, { messageId: `m${seconds}` });
+    await dlx.advance(`${seconds}s`, { except: ['payments'] });
+    finish.shift()?.();
+    await dlx.settled();
+  }
+  expect(lines.filter((line) => line.includes('lease'))).toEqual([
+    '@Idempotent on Payments.pay: the handler took 11000 ms, longer than its lease of 10000 ms, so a duplicate of the message may have been handled at the same time; set a longer lease',
+  ]);
+});
+
 describe('a store', () => {
   it('may answer later, and its failure is the failure of the attempt', async () => {
     const asked: string[] = [];

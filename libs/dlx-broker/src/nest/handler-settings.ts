@@ -182,7 +182,7 @@ function readIdempotence(given: IdempotentOptions | undefined, origin: string): 
   const { key, ttl = '24h', lease = '5m', store } = given;
   if (store !== undefined) checkStore(store, `store of ${origin}`);
   return {
-    key: key ?? ((_, { properties }) => properties.messageId),
+    key: key ?? ((_, { properties }) => properties.messageId || null),
     ttl: someTime(ttl, `ttl of ${origin}`),
     lease: someTime(lease, `lease of ${origin}`),
     store,

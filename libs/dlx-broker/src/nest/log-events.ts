@@ -117,6 +117,11 @@ export const logEvents = {
     says: 'the end of an attempt failed; the line has the stack',
   }),
   keyMissing: line({ level: 'warn', fields: ['handler'], says: '`@Idempotent` got a message without a key; once' }),
+  leaseTooShort: line({
+    level: 'warn',
+    fields: ['handler', 'took', 'lease'],
+    says: 'a handler took longer than the lease of its `@Idempotent`; once for each handler',
+  }),
   keyNotStored: line({
     level: 'error',
     fields: ['handler', ...failure],

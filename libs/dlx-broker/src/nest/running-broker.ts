@@ -61,8 +61,8 @@ export class RunningBroker {
     const { backend } = connected;
     const log = new EventLog(`DlxBroker ${options.name}`, options.logging);
     const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, parts.tracing);
-    const store = options.idempotencyStore ?? new MemoryIdempotencyStore(() => backend.clock.now());
-    const guard = new IdempotencyGuard(store, log);
+    const now = (): number => backend.clock.now();
+    const guard = new IdempotencyGuard(options.idempotencyStore ?? new MemoryIdempotencyStore(now), log, now);
     const processing: Processing = (context, run) => server.process(context, run);
     const home = new HomeContext();
     const { drainTimeout } = options;

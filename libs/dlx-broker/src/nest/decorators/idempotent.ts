@@ -5,10 +5,11 @@ import { contribute } from './contribution.js';
 /** Which messages are duplicates, and how long keys are remembered. */
 export interface IdempotentOptions<T = unknown> {
   /**
-   * Messages with the same key are duplicates; a number is the same key as its text. `null` or `undefined`: the message has no key, and is
-   * handled. Default: the message id, which {@link DlxClient} gives to every message.
+   * Messages with the same key are duplicates; a number is the same key as its text. `null`: the message has no key, and is handled. Any
+   * other value, also `undefined`, an empty string or NaN, fails the attempt. Default: the message id, which {@link DlxClient} gives to every
+   * message.
    */
-  readonly key?: (data: T, context: DlxContext) => string | number | null | undefined;
+  readonly key?: (data: T, context: DlxContext) => string | number | null;
   /** How long a handled message is remembered: milliseconds or `'24h'`, which is the default. */
   readonly ttl?: number | string;
   /** How long a handler may take before another consumer may handle the message. Default `'5m'`. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { isThenable, shownText, withoutPasswords } from '../../host/index.js';
-import { notAPromise } from '../../options/index.js';
 import type { DlxContext } from '../context.js';
 import type { EventLog } from '../event-log.js';
 import { describeError } from '../failure.js';
 import { errorFacts } from '../failure-log.js';
 import type { Outcome, PlannedHandler } from '../handler.js';
+import { textOfKey } from '../message-key.js';
 import { RetryLater } from '../outcomes.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 
@@ -17,7 +17,10 @@ interface Claiming {
   readonly store: IdempotencyStore;
   readonly key: string;
   readonly owner: string;
+  /** Milliseconds. */
   readonly ttl: number;
+  readonly lease: number;
+  readonly claimedAt: number;
 }
 
 type End = (outcome: Outcome) => void;
@@ -25,12 +28,16 @@ type End = (outcome: Outcome) => void;
 /** Gives each message to its handler once. */
 export class IdempotencyGuard {
   #warned = false;
+  /** Handlers whose lease was too short once. */
+  readonly #overdue = new Set<PlannedHandler['handler']>();
   readonly #name = randomBytes(9).toString('base64url');
   #claims = 0;
 
   constructor(
     private readonly defaultStore: IdempotencyStore,
     private readonly log: EventLog,
+    /** Milliseconds. */
+    private readonly now: () => number,
   ) {}
 
   /**
@@ -54,8 +61,7 @@ export class IdempotencyGuard {
     };
     let own: string | undefined;
     try {
-      const answer = idempotence.key(data, context);
-      own = textOf(notAPromise(answer, `@Idempotent on ${planned.handler.origin}: key`), planned);
+      own = textOfKey(idempotence.key(data, context), '@Idempotent', planned.handler.origin, 'none');
     } catch (error) {
       return fail(error);
     }
@@ -64,7 +70,8 @@ export class IdempotencyGuard {
       return run(end);
     }
     const { ttl, lease, store = this.defaultStore } = idempotence;
-    const claiming = { store, ttl, key: `${part(planned.queue)}:${own}`, owner: `${this.#name}-${++this.#claims}` };
+    const key = `${part(planned.queue)}:${own}`;
+    const claiming = { store, ttl, lease, key, owner: `${this.#name}-${++this.#claims}`, claimedAt: this.now() };
     this.#then(
       () => store.claim(claiming.key, lease, claiming.owner),
       (claim: Claim) => {
@@ -81,7 +88,9 @@ export class IdempotencyGuard {
    * store does not change the outcome: a message that was handled would otherwise be handled twice. With an outbox the message was
    * committed before: what it emitted would be lost if its duplicate were recognised after a crash in between.
    */
-  #remember(outcome: Outcome, { store, key, owner, ttl }: Claiming, { handler }: PlannedHandler, end: End): void {
+  #remember(outcome: Outcome, claiming: Claiming, { handler }: PlannedHandler, end: End): void {
+    const { store, key, owner, ttl } = claiming;
+    this.#checkLease(claiming, handler);
     this.#then(
       () => (outcome.failed || outcome.isUndone === true ? store.release(key, owner) : store.done(key, ttl)),
       () => end(outcome),
@@ -114,6 +123,15 @@ export class IdempotencyGuard {
       );
   }
 
+  /** Warns once for each handler that took longer than its lease: a duplicate may have been handled meanwhile. */
+  #checkLease({ lease, claimedAt }: Claiming, handler: PlannedHandler['handler']): void {
+    const took = this.now() - claimedAt;
+    if (took <= lease || this.#overdue.has(handler)) return;
+    this.#overdue.add(handler);
+    const text = `@Idempotent on ${handler.origin}: the handler took ${took} ms, longer than its lease of ${lease} ms, so a duplicate of the message may have been handled at the same time; set a longer lease`;
+    this.log.write('leaseTooShort', text, { handler: handler.origin, took, lease });
+  }
+
   #warn({ handler }: PlannedHandler): void {
     if (this.#warned) return;
     this.#warned = true;
@@ -124,15 +142,6 @@ export class IdempotencyGuard {
 
 /** Queue and key stay distinct, whatever characters they have. */
 const part = (queue: string): string => queue.replaceAll('%', '%25').replaceAll(':', '%3A');
-
-/** The key as text. A payload may differ from its type: null is no key, and all objects would have the same text. */
-function textOf(key: unknown, { handler }: PlannedHandler): string | undefined {
-  if (key === undefined || key === null) return undefined;
-  if (typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint') return String(key);
-  throw new TypeError(
-    `@Idempotent on ${handler.origin}: the key of a message is a string or a number, or null for none, but this one is of the type ${typeof key}`,
-  );
-}
 
 /** The error for a message that was not handled: it is retried by the policy, or without one until the store answers. */
 function outage(error: unknown, { handler, retry }: PlannedHandler): unknown {

@@ -1,7 +1,7 @@
-import { notAPromise } from '../../options/index.js';
 import type { DlxContext } from '../context.js';
 import { breachOf } from '../contracts/check.js';
 import type { Handler, PlannedHandler } from '../handler.js';
+import { textOfKey } from '../message-key.js';
 
 /** The key of a message as text; undefined for a message without an order. */
 export type LaneKey = string | undefined;
@@ -20,14 +20,6 @@ export function keyOf({ handler }: PlannedHandler, payload: unknown, context: Dl
   }
 }
 
-function keyIn(handler: Handler, payload: unknown, context: DlxContext): LaneKey {
-  const { ordering } = handler.settings;
-  const answer: unknown = notAPromise(ordering?.key(payload, context), `@Ordered on ${handler.origin}: key`);
-  if (answer === null) return undefined;
-  if (typeof answer === 'string') return answer;
-  if (typeof answer === 'number' && Number.isFinite(answer)) return String(answer);
-  const what = typeof answer === 'object' ? 'an object' : typeof answer === 'boolean' ? 'a boolean' : String(answer);
-  throw new TypeError(
-    `@Ordered on ${handler.origin}: the key of a message is a string or a number, or null for no order, but this one is ${what}`,
-  );
+function keyIn({ settings, origin }: Handler, payload: unknown, context: DlxContext): LaneKey {
+  return textOfKey(settings.ordering?.key(payload, context), '@Ordered', origin, 'no order');
 }
