@@ -15,13 +15,18 @@ export interface AmqpHouse {
   close(): Promise<void>;
 }
 
-/** @param pace how long the broker works in one turn; default: as long as in production */
-export async function amqpHouse(options: ListenOptions = {}, pace: Pace = turnPace): Promise<AmqpHouse> {
+/** @param pace how long the broker works in one turn; default: as long as in production @param consumerTimeout milliseconds */
+export async function amqpHouse(
+  options: ListenOptions = {},
+  pace: Pace = turnPace,
+  consumerTimeout?: number,
+): Promise<AmqpHouse> {
   const broker = new Broker({
     clock: new SystemClock(),
     names: randomNames,
     pace,
     patterns: policyPatterns,
+    ...(consumerTimeout !== undefined && { consumerTimeout }),
   });
   broker.access.setUser('guest', { passwordHash: hashPassword('guest'), tags: ['administrator'] });
   broker.access.setPermissions('guest', '/', { configure: '.*', write: '.*', read: '.*' });

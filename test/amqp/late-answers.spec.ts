@@ -30,9 +30,10 @@ interface Turns {
 }
 
 /** Runs the same beside a broker of ours, whose turns the test holds, and a RabbitMQ. */
-async function each(run: (wire: WireOptions, turns: Turns) => Promise<void>): Promise<void> {
+async function each(run: (wire: WireOptions, turns: Turns) => Promise<void>, consumerTimeout?: number): Promise<void> {
   const resumes: (() => void)[] = [];
-  const house = await amqpHouse({}, { budget: 50, later: (resume) => void resumes.push(resume) });
+  const pace = { budget: 50, later: (resume: () => void) => void resumes.push(resume) };
+  const house = await amqpHouse({}, pace, consumerTimeout);
   const timer = setInterval(() => !ours.isHeld && resumes.splice(0).forEach((resume) => resume()), 1);
   const ours: Turns = { isHeld: false, house, talks: [] };
   const theirs: Turns = { isHeld: false, house: undefined, talks: [] };
@@ -159,14 +160,7 @@ describe('a close-ok that comes late (decision 128)', () => {
   it('of a channel: nothing behind the close is done, other channels are answered, and all is back', async () => {
     await each(async (wire, turns) => {
       const talk = await twoChannels(wire, turns);
-      talk.peer.send(Buffer.concat([times(() => publish(1, 'late.one')), say(1, 'confirm.select')]));
-      await talk.method();
-      talk.say(1, 'basic.consume', { queue: 'late.one', consumerTag: 'c' });
-      for (let deliveries = 0; deliveries < count;) {
-        const { type, payload } = await talk.frame();
-        if (type === 1 && readMethod(payload).name === 'basic.deliver') deliveries++;
-        if (deliveries === count) for (let rest = 0; rest < 2; rest++) await talk.frame();
-      }
+      await unacked(talk);
       turns.isHeld = true;
       send(
         talk,
@@ -214,6 +208,71 @@ describe('a close-ok that comes late (decision 128)', () => {
       });
     },
   );
+});
+
+/** Publishes {@link count} messages, and gets them all without settling them. */
+async function unacked(talk: Talk): Promise<void> {
+  talk.peer.send(Buffer.concat([times(() => publish(1, 'late.one')), say(1, 'confirm.select')]));
+  await talk.method();
+  talk.say(1, 'basic.consume', { queue: 'late.one', consumerTag: 'c' });
+  for (let deliveries = 0; deliveries < count;) {
+    const { type, payload } = await talk.frame();
+    if (type === 1 && readMethod(payload).name === 'basic.deliver') deliveries++;
+    if (deliveries === count) for (let rest = 0; rest < 2; rest++) await talk.frame();
+  }
+}
+
+describe('a channel.close of the broker that comes late, because many messages return first', () => {
+  it('is before the close-ok for a close that crosses it (rule Q9)', async () => {
+    await each(async (wire, turns) => {
+      const talk = await twoChannels(wire, turns);
+      await unacked(talk);
+      turns.isHeld = true;
+      send(talk, turns, say(1, 'basic.ack', { deliveryTag: 999_999 }), say(1, 'channel.close', { code: 200 }));
+      expect(await heard(talk, '1 channel.close-ok')).toEqual({ 1: ['channel.close 406', 'channel.close-ok'] });
+      talk.say(2, 'basic.get', { queue: 'late.two' });
+      expect(await heard(talk, '2 basic.get-empty')).toEqual({ 2: ['basic.get-empty'] });
+    });
+  });
+
+  it('for an ack that did not come in time: frames that come meanwhile are ignored', async () => {
+    await each(async (wire, turns) => {
+      const { house } = turns;
+      if (house === undefined) return; // RabbitMQ looks once a minute
+      const talk = await twoChannels(wire, turns);
+      await unacked(talk);
+      turns.isHeld = true;
+      const [connection] = house.broker.virtualHost('/').connections;
+      await until(() => [...connection!.channels].filter(({ isClosed }) => !isClosed).length < 2);
+      send(talk, turns, publish(1, 'late.two'), say(1, 'basic.get', { queue: 'late.two' }));
+      expect(await heard(talk, '1 channel.close')).toEqual({ 1: ['channel.close 406'] });
+      talk.say(2, 'basic.get', { queue: 'late.two' });
+      expect(await heard(talk, '2 basic.get-empty')).toEqual({ 2: ['basic.get-empty'] });
+    }, 1_000);
+  });
+});
+
+describe('an answer that comes late', () => {
+  it('holds up neither settlements of its channel nor other channels, and publishes of its channel wait', async () => {
+    await each(async (wire, turns) => {
+      const { house } = turns;
+      if (house === undefined) return; // on RabbitMQ the moment cannot be chosen
+      const talk = await twoChannels(wire, turns);
+      talk.peer.send(Buffer.concat([publish(1, 'late.two'), say(1, 'basic.get', { queue: 'late.two' })]));
+      await heard(talk, '1 basic.get-ok');
+      talk.peer.send(Buffer.concat([times(() => publish(1, 'late.one')), say(1, 'confirm.select')]));
+      await heard(talk, '1 confirm.select-ok');
+      turns.isHeld = true;
+      const settle = say(1, 'basic.nack', { deliveryTag: 1, requeue: true });
+      const get = say(2, 'basic.get', { queue: 'late.two' });
+      talk.peer.send(
+        Buffer.concat([say(1, 'queue.purge', { queue: 'late.one' }), settle, get, publish(1, 'late.two')]),
+      );
+      expect(await heard(talk, '2 basic.get-ok')).toEqual({ 2: ['basic.get-ok 0'] });
+      turns.isHeld = false;
+      expect(await heard(talk, '1 basic.ack')).toEqual({ 1: [`queue.purge-ok ${count}`, 'basic.ack'] });
+    });
+  });
 });
 
 describe('a publish that takes the place of very many messages (decision 118)', () => {

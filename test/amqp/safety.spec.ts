@@ -2,8 +2,11 @@ import amqplib from 'amqplib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
+import { writeFrame } from '../contract/wire/frames.js';
+import { type Arguments, writeMethod } from '../contract/wire/methods.js';
 import { RawPeer } from '../contract/wire/raw-peer.js';
 import { type AmqpHouse, amqpHouse, until } from './harness.js';
+import { Talk } from './talk.js';
 
 const harnesses: AmqpHouse[] = [];
 afterEach(() => Promise.all(harnesses.splice(0).map((harness) => harness.close())));
@@ -79,6 +82,36 @@ describe('a client that asks and does not read', () => {
     connection.socket.resume();
     expect(await Promise.all(answers)).toHaveLength(1_000);
     connection.drop();
+  });
+});
+
+describe('a client whose questions have short answers, and who does not read', () => {
+  const questions: readonly (readonly [string, Arguments])[] = [
+    ['basic.qos', { prefetchCount: 10 }],
+    ['basic.get', { queue: 'q' }],
+    ['queue.declare', { queue: 'q', passive: true }],
+  ];
+
+  it.each(questions)('is not answered without bound: %s', async (name, args) => {
+    const harness = await open({ limits: { unread: 10_000 } });
+    const talk = await Talk.open(harness.wire);
+    const { peer } = talk;
+    talk.say(1, 'queue.declare', { queue: 'q' });
+    await talk.method();
+    peer.socket.pause();
+    const question = writeFrame(1, 1, writeMethod(name, args));
+    const many = Buffer.concat(Array.from({ length: 100_000 }, () => question));
+    const [server] = harness.listener.connections;
+    // More than the system buffers: then the server stops reading, and what is sent stays here.
+    while (peer.socket.writableLength < 2 * many.length) {
+      peer.send(many);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await until(() => server!.flow.isFlooded);
+    expect(server!.flow.counted.sendPend).toBeLessThan(2_000_000);
+    peer.socket.resume();
+    await until(() => peer.socket.writableLength === 0 && !server!.flow.isFlooded);
+    peer.socket.destroy();
   });
 });
 

@@ -53,11 +53,16 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #isClosing = false;
   /** The last frame of the channel has been written. */
   #isOver = false;
+  /** The client closed the channel while the server closed it: its answer comes behind the server's channel.close. */
+  #owesCloseOk = false;
   /** An answer waits for the journal, or for work in turns. */
   #isAnswering = false;
   /** Sends the channel.close that waits for this answer. */
   #closeLater: (() => void) | undefined;
-  /** A `basic.get` is not answered yet. */
+  /**
+   * A `basic.get` is not answered yet: nothing else is done meanwhile, because a settlement of all deliveries would
+   * cover its message.
+   */
   #isFetching = false;
   /** Reading waits for that answer. */
   #release: (() => void) | undefined;
@@ -91,8 +96,9 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
 
   /** @returns false when the frame was not taken, and has to be offered again */
   frame(type: number, bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
-    if (this.#isClosing) return this.#ignore(type, bytes, start);
-    if (this.waitsForAnswer()) return later;
+    // The engine closes a channel at once, and reports it when its messages have returned to their queues.
+    if (this.#isClosing || this.engine.isClosed) return this.#ignore(type, bytes, start);
+    if (this.#isFetching) return this.#wait();
     try {
       if (this.#content.isAwaited) return this.#awaited(type, bytes, start, end);
       if (type === frameTypes.method) return this.#method(bytes, start, end, from);
@@ -104,14 +110,12 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /**
-   * Whether a command is not answered yet. If so, reading waits for the answer. A channel does one command after another, as in RabbitMQ: a
-   * later settlement of all deliveries does not cover the message of a `basic.get`, and returns, errors and a close of the connection come behind the
-   * answer. Otherwise the client would never get a message that was taken without an ack, or would not know of a commit.
+   * Whether a command is not answered yet. If so, reading waits for the answer: a close of the connection comes behind it, as in RabbitMQ.
+   * Otherwise the client would never get a message that was taken without an ack, or would not know of a commit.
    */
   waitsForAnswer(): boolean {
     if (!this.#isFetching && !this.#isAnswering) return false;
-    this.#release ??= this.connection.hold();
-    return true;
+    return this.#wait() === later;
   }
 
   /** `basic.get`: the message, or nothing. */
@@ -156,7 +160,9 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /**
-   * Answers a command when its changes are durable, behind all pending outputs. Until then, later frames of this channel wait.
+   * Answers a command when its changes are durable, behind all pending outputs. Until then, later commands of this channel that have an
+   * answer wait, and so do publishes, because of their returns and confirms. Settlements outside of a transaction go on: they
+   * make room on a full disk.
    * @param error makes the error for the client if the journal fails
    */
   answerWhenStored(write: () => void, error: (failure: Error) => AmqpError): Settled {
@@ -223,12 +229,18 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #method(bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
     const id = bytes.readInt32BE(start);
     from.reset(bytes, start + 4, end);
-    if (id === methodIds.basicPublish) return this.#publish(bytes, start + 4, end, from);
     const command = commands.get(id);
+    if (this.#isAnswering && (command?.answers !== false || this.engine.transaction !== undefined)) return this.#wait();
+    if (id === methodIds.basicPublish) return this.#publish(bytes, start + 4, end, from);
     if (command === undefined) return this.#other(id, from);
     if (command.answers && this.connection.waits()) return later;
     command.run(this, from);
     return taken;
+  }
+
+  #wait(): typeof later {
+    this.#release ??= this.connection.hold();
+    return later;
   }
 
   #publish(bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
@@ -289,9 +301,15 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     if (id === methodIds.channelOpen) throw withMethod(secondOpen(), id);
     if (id === methodIds.channelCloseOk) this.connection.forget(this);
     else if (id === methodIds.channelClose) {
-      this.connection.afterOutputs(() => methods.writeChannelCloseOk(this.to, this.number));
+      this.#owesCloseOk = true;
+      if (this.#isOver) this.connection.afterOutputs(() => this.#writeCloseOk());
     }
     return taken;
+  }
+
+  #writeCloseOk(): void {
+    if (this.#owesCloseOk && !this.connection.isMute) methods.writeChannelCloseOk(this.to, this.number);
+    this.#owesCloseOk = false;
   }
 
   /** A soft error closes the channel, a hard one is for the connection. */
@@ -350,6 +368,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
       if (this.#isMute) return;
       this.#isOver = true;
       methods.writeChannelClose(this.to, this.number, error.code, error.message, ...error.method);
+      this.#writeCloseOk();
     };
     this.engine.close(() => {
       const close = (): void => this.connection.afterOutputs(write);

@@ -118,6 +118,7 @@ export class SocketFlow implements FrameOutput {
     if (this.to.pending > 0) {
       this.#sentAt = this.context.now();
       this.to.flush();
+      this.check();
     }
     if (!this.socket.writableNeedDrain) this.#relieve();
   }
