@@ -140,13 +140,11 @@ function ruleSchedule(backoff: Backoff, retries: number, place: string): Schedul
   }
   refuseForeign(backoff, place);
   const base = growth(backoff, place);
-  const exact = new Set<number>();
-  for (let retry = 1, last = 0; retry <= retries && base(retry) !== last; retry++) {
-    last = base(retry); // when a delay repeats (fixed, or at max), all later ones are the same
-    exact.add(within(last, retry, place));
-    if (jitter === 'none' && exact.size > mostWaitQueues) break;
+  if (jitter === 'none') {
+    return { exact: distinctDelays(base, retries, place), drawn: false, before: base, longest: base };
   }
-  if (jitter === 'none') return { exact: bounded(exact, place), drawn: false, before: base, longest: base };
+  const tooLong = firstAbove(base, longestDuration, 1, retries);
+  if (tooLong !== undefined) within(base(tooLong), tooLong, place);
   const least = jitter === 'equal' ? 0.5 : 0;
   return {
     exact: [],
@@ -157,6 +155,35 @@ function ruleSchedule(backoff: Backoff, retries: number, place: string): Schedul
     },
     longest: base,
   };
+}
+
+/**
+ * The delays before the retries, each once. As no delay is below an earlier one, the search skips those that repeat: all after `max`,
+ * and the first ones of a slow growth, which are rounded to the same.
+ * @param base the delay before a retry
+ */
+function distinctDelays(base: (retry: number) => number, retries: number, place: string): readonly number[] {
+  const exact = new Set<number>();
+  let retry = firstAbove(base, 0, 1, retries);
+  while (retry !== undefined && exact.size <= mostWaitQueues) {
+    const delay = within(base(retry), retry, place);
+    exact.add(delay);
+    retry = firstAbove(base, delay, retry + 1, retries);
+  }
+  return bounded(exact, place);
+}
+
+/** The first retry, from `first` to `last`, whose delay is above this one; a bisection, as there may be millions of retries. */
+function firstAbove(base: (retry: number) => number, delay: number, first: number, last: number): number | undefined {
+  if (last < first || base(last) <= delay) return undefined;
+  let low = first;
+  let high = last;
+  while (low < high) {
+    const middle = low + Math.floor((high - low) / 2);
+    if (base(middle) > delay) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** @throws DlxConfigurationError for an option of another type, which would have no effect */

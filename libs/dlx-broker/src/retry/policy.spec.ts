@@ -20,6 +20,16 @@ describe('a retry plan', () => {
     expect([2, 3, 4, 5, 6, 1_000_000].map(delayBefore)).toEqual([200, 400, 800, 1_000, 1_000, 1_000]);
   });
 
+  it('has a wait queue for every delay of a growth whose first waits are rounded to the same', () => {
+    const backoff = { type: 'exponential', delay: 4, factor: 1.1 } as const;
+    const { delays, only } = plan({ attempts: 9, backoff });
+    expect(delays).toEqual([4, 5, 6, 7, 8]);
+    expect(only).toBeUndefined();
+    const slow = plan({ attempts: 50_000_000, backoff: { type: 'exponential', delay: 1, factor: 1 + 2e-8 } });
+    expect(slow.delays).toEqual([1, 2, 3]);
+    expect(slow.delayBefore(50_000_000)).toBe(3);
+  });
+
   it('knows no wait before the first attempt nor after the last', () => {
     const { delayBefore } = plan(fixed(10, 2));
     for (const attempt of [0, 1, 3, 1.5, Number.NaN]) expect(() => delayBefore(attempt)).toThrow(RangeError);
@@ -84,6 +94,12 @@ describe('a retry plan', () => {
     expect(drawn.map((value) => plan(policy, () => value).delayBefore(2))).toEqual(waits);
     expect(plan(policy).delays).toEqual([]);
     expect(plan({ attempts: 2, backoff: { ...policy.backoff, delay: 3_000 } }, () => 0.999).delayBefore(2)).toBe(2_500);
+  });
+
+  it('looks at the longest wait only when jitter rounds the others, however many attempts there are', () => {
+    const backoff = { type: 'linear', delay: '1s', jitter: 'full' } as const;
+    expect(plan({ attempts: 300_000_000, backoff }, () => 1 - 2 ** -53).delayBefore(300_000_000)).toBe(250_000_000_000);
+    expect(() => plan({ attempts: 400_000_000, backoff })).toThrow(/before attempt 315360002 is longer than ten years/);
   });
 
   it('knows which errors are worth another attempt', () => {
@@ -180,6 +196,16 @@ describe('an impossible policy is refused', () => {
     ['an empty list', { attempts: 2, backoff: [] }, /backoff is an empty list/],
     ['a list with a wait that is none', { attempts: 2, backoff: ['1s', 0] }, /backoff\[1\] is 0/],
     ['too many delays', { attempts: 80, backoff: { type: 'linear', delay: 1 } }, /more than 64 different delays/],
+    [
+      'too many delays after some that are rounded to the same',
+      { attempts: 301, backoff: { type: 'exponential', delay: 1, factor: 1.2 } },
+      /more than 64 different delays/,
+    ],
+    [
+      'too many delays of very many attempts',
+      { attempts: 2 ** 40, backoff: { type: 'linear', delay: 1 } },
+      /more than 64 different delays/,
+    ],
     ['a negative number of immediate retries', { ...fixed(1), immediate: -1 }, /immediate is -1/],
     ['a timeout of nothing', { ...fixed(1), timeout: 0 }, /timeout is 0, which nothing can meet/],
     ['a deadline before the first wait', { ...fixed('1m'), deadline: '30s' }, /deadline \(30000 ms\) is over before/],
