@@ -19,7 +19,7 @@ const failure = { error: new Error('no'), headers: new Map([['dlx-error-class', 
 
 /** Where everything that could be needed stands already. */
 const waitQueues = (now = 1_700_000_000_000): WaitQueues => {
-  const all = new WaitQueues({ clock: new ManualClock(now) } as unknown as Backend);
+  const all = new WaitQueues({ clock: new ManualClock(now), declare: async () => undefined } as unknown as Backend);
   all.declared([1_000, 2_000], ['orders.parked', 'lot']);
   return all;
 };
@@ -137,6 +137,28 @@ describe('a failed delivery', () => {
     const { delivery, successors } = deliver(order());
     expect(retryOrPark(delivery, eager, failure, waitQueues())).toEqual({ kind: 'retried', delay: 0, attempt: 1 });
     expect(successors[0]).toMatchObject({ exchange: '', routingKey: 'orders', mandatory: true });
+  });
+
+  it('is rejected into its wait queue, but republished when its headers cannot be decoded', () => {
+    const same = planRetry({ attempts: 3, backoff: '1s' }, { queue: 'orders', origin: 'here' });
+    const rejecting = { ...failure, byReject: true };
+    const { delivery, successors } = deliver(order());
+    const rejected: unknown[] = [];
+    delivery.reject = (headers) => void rejected.push(headers);
+    retryOrPark(delivery, same, rejecting, waitQueues());
+    expect([rejected, successors]).toEqual([[failure.headers], []]);
+    retryOrPark({ ...delivery, isUndecodable: true }, same, rejecting, waitQueues());
+    expect(rejected).toHaveLength(1);
+    expect(successors).toMatchObject([{ exchange: 'wait.1000', routingKey: 'orders' }]);
+  });
+
+  it('has its wait queue declared again after its successor was refused', () => {
+    const queues = waitQueues();
+    const refused = deliver(order(), 'orders', new Error('there is no such exchange')).delivery;
+    expect(queues.wait(1_000)).toBeUndefined();
+    retryOrPark(refused, plan, failure, queues);
+    expect(queues.wait(1_000)).toBeInstanceOf(Promise);
+    expect(queues.wait(2_000)).toBeUndefined();
   });
 
   it('hands on the failure when its successor is refused, and settles nothing', () => {

@@ -3,7 +3,8 @@ import { silentOutbox } from '../broker/index.js';
 import { parkingLotQueue } from './parking-lot.js';
 import { waitQueueLease } from './wait-queue-names.js';
 
-import { harness } from '../testing/index.js';
+import type { Backend } from '../backend/index.js';
+import { harness, ManualClock } from '../testing/index.js';
 import { WaitQueues } from './wait-queues.js';
 
 const arrange = () => {
@@ -50,7 +51,9 @@ describe('the queues for those who wait', () => {
     expect(waitQueues.nearest(1_010)).toBe(1_010);
     expect(waitQueues.nearest(5_000)).toBe(1_063);
     expect(waitQueues.nearest(1)).toBe(1_000);
-    clock.advance(waitQueueLease + 1_000);
+    clock.advance(waitQueueLease + 999); // a lease begins when the last message is due
+    expect(waitQueues.nearest(5_000)).toBe(1_063);
+    clock.advance(1);
     expect(waitQueues.nearest(5_000)).toBe(5_000);
   });
 
@@ -61,6 +64,19 @@ describe('the queues for those who wait', () => {
     await expect(waitQueues.wait(7)).rejects.toThrow(/wait\.7/);
     channel.deleteQueue('wait.7');
     await expect(waitQueues.wait(7)).resolves.toBeUndefined();
+  });
+
+  it('stay declared when an earlier declaration of the same delay fails afterwards', async () => {
+    let fail!: (error: Error) => void;
+    const declared = [new Promise<void>((_, reject) => (fail = reject)), Promise.resolve()];
+    const backend = { clock: new ManualClock(0), declare: () => declared.shift() };
+    const waitQueues = new WaitQueues(backend as unknown as Backend);
+    const first = waitQueues.wait(7);
+    waitQueues.forget(7);
+    await waitQueues.wait(7);
+    fail(new Error('the connection is closed'));
+    await expect(first).rejects.toThrow('the connection is closed');
+    expect(waitQueues.wait(7)).toBeUndefined();
   });
 
   it('of a cluster stay for ever, keep what cannot return, and round delays up (rules B12, M1)', async () => {
