@@ -46,6 +46,19 @@ it('a stream that is over succeeds, though its subscription cannot be ended', as
   expect(await outcomeOf(() => Promise.resolve(stream))).toEqual({ failed: false });
 });
 
+it('a stream that is over when it is subscribed to is unsubscribed, which ends what it holds', async () => {
+  let unsubscribed = 0;
+  const stream = {
+    lift: () => stream,
+    subscribe(observer: { complete(): void }): unknown {
+      observer.complete();
+      return { unsubscribe: () => void unsubscribed++ };
+    },
+  };
+  expect(await outcomeOf(() => Promise.resolve(stream))).toEqual({ failed: false });
+  expect(unsubscribed).toBe(1);
+});
+
 describe('a handler fails', () => {
   it('with a value that cannot be read, in a stream or alone', async () => {
     const { proxy, revoke } = Proxy.revocable({}, {});

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../broker/index.js';
 import { type Field, int64, longstr, type Properties, StoredBody, toFieldTable } from '../../message/index.js';
 import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { Dlx } from './dlx.js';
 import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
 
 interface Page {
@@ -188,6 +189,21 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     }
   });
 
+  it('finds text in the first 65,536 bytes of a body', async () => {
+    publish('dead', 'needle'.padStart(65_536, '-'));
+    publish('dead', 'needle'.padStart(65_537, '-'));
+    expect((await page('?text=needle')).items.map((item) => item['id'])).toEqual(['1']);
+  });
+
+  it('ends a page early when its headers come to 16 MiB, and goes on from there', async () => {
+    const long = 'x'.repeat(4_096);
+    const many = headers(Object.fromEntries(Array.from({ length: 256 }, (_, index) => [`header-${index}`, long])));
+    for (let number = 0; number < 20; number++) publish('dead', '', many);
+    const { items, complete, cursor } = await page('?page_size=500&truncate=0');
+    expect([items.length, complete]).toEqual([16, false]);
+    expect((await page(`?page_size=500&truncate=0&cursor=${cursor}`)).items[0]).toMatchObject({ id: '17' });
+  });
+
   it('says how far it looked when the messages meant are rare, and goes on from there', async () => {
     for (let number = 0; number < 1_000; number++) publish('dead', number % 400 === 399 ? 'rare' : 'usual');
     const looks: unknown[] = [];
@@ -336,6 +352,25 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       });
     });
 
+    it('leaves matches that arrive while it runs', async () => {
+      let time = 0;
+      let arrived = 0;
+      const turns = {
+        now: () => (time += 3),
+        next: async () => {
+          if (arrived < 100) publish('dead', `poison ${++arrived} that arrived later`);
+        },
+      };
+      rooms = apiHarness({ makeHost: (broker) => ({ dlx: new Dlx({ broker, turns }) }) });
+      channel = rooms.broker.connect().openChannel(silentOutbox);
+      channel.declareQueue('dead');
+      for (let number = 0; number < 100; number++) publish('dead', 'poison');
+      const { body } = await rooms.call('DELETE', '/dlx/queues/%2F/dead/messages?text=poison');
+      expect(body).toMatchObject({ matched: 100, discarded: 100 });
+      expect(arrived).toBeGreaterThan(0);
+      expect(body).toMatchObject({ messages_ready: arrived });
+    });
+
     it('takes out no more matches than the limit, the first ones', async () => {
       for (let number = 1; number <= 5; number++) publish('dead', `poison ${number}`);
       const remove = (query: string) => rooms.call('DELETE', `/dlx/queues/%2F/dead/messages${query}`);
@@ -456,6 +491,14 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
         );
         expect(all.body).toMatchObject({ matched: count });
       }
+    });
+
+    it('counts messages beyond a thousand groups as others', async () => {
+      for (let number = 0; number < 1_002; number++) publish('dead', '', headers({ 'dlx-error-class': `E${number}` }));
+      publish('dead', '', headers({ 'dlx-error-class': 'E0' }));
+      const answer = (await groups('?by=error')) as { groups: unknown[] };
+      expect(answer).toMatchObject({ others: 2, scanned: 1_003 });
+      expect(answer.groups).toHaveLength(1_000);
     });
 
     it('groups what never died by whether it is parked', async () => {

@@ -1,0 +1,18 @@
+import { ForbiddenException } from '@nestjs/common';
+import { expect, it } from 'vitest';
+import { die } from '../../../../test/harnesses/die.js';
+import { Message } from '../message/index.js';
+import { Denials } from './denials.js';
+import type { EventLog } from './event-log.js';
+
+it('a denied message is warned of if it is a dead letter', () => {
+  const lines: unknown[] = [];
+  const denials = new Denials({ write: (event: string) => void lines.push(event) } as unknown as EventLog);
+  const fresh = new Message('shop', 'order.created', {}, new Uint8Array());
+  const [exchange, routingKeys] = ['shop', ['order.created']];
+  const dead = die(fresh, { queue: 'orders', reason: 'rejected', exchange, routingKeys, count: 1, time: 0 });
+  denials.note(new ForbiddenException(), fresh, 'Shop.bury');
+  expect(lines).toEqual([]);
+  denials.note(new ForbiddenException(), dead, 'Shop.bury');
+  expect(lines).toEqual(['denied']);
+});
