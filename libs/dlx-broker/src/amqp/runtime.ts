@@ -5,7 +5,7 @@ export interface Runtime {
   /** Calls back in a later turn of the event loop, after the input of this turn was handled. */
   later(act: () => void): void;
   /**
-   * Calls back once after so many milliseconds. The timer does not keep the process alive.
+   * Calls back once after this many milliseconds. The timer does not keep the process alive.
    * @returns cancels the call
    */
   after(milliseconds: number, act: () => void): () => void;

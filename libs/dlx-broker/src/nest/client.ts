@@ -248,7 +248,7 @@ export class DlxClient extends Client {
     return answeredWithin(answers, timeout, this.timers, tooLate);
   }
 
-  /** @param timeout after so many milliseconds the request expires in its queue */
+  /** @param timeout after this many milliseconds the request expires in its queue */
   #answersTo<T>(pattern: unknown, data: unknown, timeout: number | undefined): Observable<T> {
     return new Observable((observer) => {
       if (this.#closed) return refuseLater(observer, this.#refusals++);

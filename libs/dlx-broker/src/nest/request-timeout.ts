@@ -19,7 +19,7 @@ export class RequestTimeoutError extends Error {
 }
 
 /**
- * A request that expires in its queue after so many milliseconds, unless its own expiration is shorter. An expiration that is none stays,
+ * A request that expires in its queue after this many milliseconds, unless its own expiration is shorter. An expiration that is none stays,
  * and the broker refuses it, as it does without a timeout.
  */
 export function expiringIn(publication: Publication, milliseconds: number): Publication {

@@ -11,7 +11,7 @@ export interface Packing {
   readonly exemptions?: Exemptions | undefined;
 }
 
-/** Lines whose messages stay objects up to a greater length. They save the work of making rows, and objects again. */
+/** Lines whose messages stay objects up to a greater length. Their messages need not become rows and then objects again. */
 interface Exemptions {
   /** The most of them at a time. */
   readonly lines: number;

@@ -151,7 +151,7 @@ export class Scheduler {
     return steps > 0 ? steps : 1;
   }
 
-  /** Routes dead letters. @param limit the most of them @returns how many there were */
+  /** Routes dead letters. @param limit at most this many @returns how many there were */
   routeDeadLetters(now: number, limit: number): number {
     let count = 0;
     while (count < limit && this.#routeNext(now)) count++;

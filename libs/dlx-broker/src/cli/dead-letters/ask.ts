@@ -62,7 +62,7 @@ export async function ask(
   throw new CtlFailure(reply.status === 400 ? exit.usage : exit.unavailable, `Error: ${inOptions(reason)}`);
 }
 
-/** The parameters of the API that have another name as an option, or the same. */
+/** The option for each parameter of the API. */
 const options: ReadonlyMap<string, string> = new Map([
   ...['reason', 'exchange', 'error', 'fingerprint', 'text', 'by', 'for', 'rate', 'limit'].map(
     (name): readonly [string, string] => [name, name],

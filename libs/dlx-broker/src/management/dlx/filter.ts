@@ -40,7 +40,7 @@ const searchedBytes = 65_536;
 
 type Test = (message: Message, now: number) => boolean;
 
-/** The test of messages that a filter comes to. */
+/** The test that a filter is compiled to. */
 export type Matches = Test;
 
 /** One row for each part of a filter; the slow ones are last. */

@@ -89,7 +89,7 @@ function filterOf(given: ReadonlyMap<string, unknown>, headers: readonly WantedH
   return headers.length === 0 ? filter : { ...filter, headers };
 }
 
-/** A misspelt reason would match nothing: a redrive would end at once, as if there were no dead letter. An empty one is of messages without one. */
+/** A misspelt reason would match nothing: a redrive would end at once, as if there were no dead letter. An empty reason selects messages without a reason. */
 function checkReason(reason = ''): void {
   if (reason === '' || letterReasons.some((known) => known === reason)) return;
   const meant = nearestWord(reason, letterReasons);

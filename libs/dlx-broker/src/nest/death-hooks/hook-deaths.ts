@@ -9,7 +9,7 @@ import type { DeathHook } from './death.js';
 import { findHooks } from './find-hooks.js';
 
 /**
- * Calls the methods with `@OnDeadLetter` from now on. Without any, nothing is reported to them and nothing is watched.
+ * Calls the methods with `@OnDeadLetter` from now on. If there are none, nothing is watched.
  * @returns the methods
  * @throws DlxConfigurationError for wrong options
  */

@@ -31,7 +31,7 @@ export interface MessageHost {
   moved(message: OrderedMessage, key: LaneKey): void;
   /** It is settled. */
   left(message: OrderedMessage): void;
-  /** It waits for another attempt, for so many milliseconds. */
+  /** It waits for another attempt, for this many milliseconds. */
   waits(message: OrderedMessage, delay: number): void;
   /** An attempt cannot begin. */
   broken(message: OrderedMessage, delivery: BackendDelivery, fault: unknown): void;

@@ -29,7 +29,7 @@ export function mergedText(text: string, patch: MergePatch, at: number): string 
     if (value === undefined) {
       kept = member;
     } else if (value === null || last.get(member.name) !== member) {
-      // Of members with one name the last counts, as for JSON.parse. The others would come to light without it.
+      // Of members with one name the last counts, as for JSON.parse. If it were removed, the others would count again.
       const [from, to] =
         kept === undefined ? [member.start, members[index + 1]?.start ?? close] : [member.start - 1, member.end];
       changes.push({ from, to, text: '' });
