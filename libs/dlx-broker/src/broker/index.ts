@@ -59,6 +59,7 @@ export {
   isExchangeType,
   type RoutingType,
 } from './exchange/types.js';
+export { wordsOf } from './exchange/words.js';
 export { exchangeOfDelayed, type DelayedMessages, delayedName } from './exchange/delayed-messages.js';
 export { Exchange, type Destination } from './exchange/exchange.js';
 export type { Stalled, Stalls } from './queue/stall.js';

@@ -1,6 +1,7 @@
 export { bracketed } from './bracketed.js';
 export { callEach } from './call-each.js';
 export { SystemClock } from './clock.js';
+export { doNothing } from './do-nothing.js';
 export { HomeContext } from './home-context.js';
 export {
   callHttp,

@@ -1,4 +1,5 @@
 import type { Clock } from '../broker/index.js';
+import { doNothing } from './do-nothing.js';
 import { after } from './timer.js';
 
 /** Timers that are cancelled together when their owner closes, so that none of them keeps the process alive. */
@@ -42,5 +43,3 @@ export class OwnTimers {
     }
   }
 }
-
-const doNothing = (): void => undefined;

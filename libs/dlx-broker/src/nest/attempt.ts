@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import { doNothing } from '../host/index.js';
 import type { HandlerScope } from './circuit/handler-scope.js';
 import type { DlxContext } from './context.js';
 import type { EventLog } from './event-log.js';
@@ -130,5 +131,3 @@ export class Attempt extends HandlerRun {
     );
   }
 }
-
-const doNothing = (): void => undefined;

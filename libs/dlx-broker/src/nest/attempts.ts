@@ -1,4 +1,5 @@
 import type { SafeProcess, SafeTracing } from '../tracing/index.js';
+import { doNothing } from '../host/index.js';
 import { Attempt, type AttemptParts, type Processing } from './attempt.js';
 import type { HandlerScope } from './circuit/handler-scope.js';
 import type { EventLog } from './event-log.js';
@@ -93,5 +94,3 @@ const startSpan = (tracing: SafeTracing, { delivery, planned, context }: Handlin
     attempt: context.attempt,
     metadata: context.dispatched(),
   });
-
-const doNothing = (): void => undefined;

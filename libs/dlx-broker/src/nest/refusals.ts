@@ -1,6 +1,6 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../backend/index.js';
-import { shownText } from '../host/index.js';
+import { doNothing, shownText } from '../host/index.js';
 import type { Answering } from './answering.js';
 import type { DlxContext } from './context.js';
 import type { EventLog } from './event-log.js';
@@ -64,5 +64,3 @@ export class Refusals {
 }
 
 const originsOf = ({ handlers }: ConsumerPlan): readonly string[] => handlers.map(({ handler }) => handler.origin);
-
-const doNothing = (): void => undefined;

@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../backend/index.js';
 import { emptyTable } from '../message/index.js';
 import type { Failure, LeftOut, RetryOutcome } from '../retry/index.js';
+import { doNothing } from '../host/index.js';
 import type { Hold } from './circuit/circuit.js';
 import type { Holding } from './circuit/holding.js';
 import type { DeliveryTimers } from './delivery-timers.js';
@@ -169,5 +170,3 @@ function fateOf(outcome: RetryOutcome & { readonly kind: 'parked' }): string {
   if (outcome.why === 'headers') return `${fate}, because its headers have no room for another attempt`;
   return outcome.why === 'policy' ? `${fate}, because its policy failed (${textOf(outcome.fault)})` : fate;
 }
-
-const doNothing = (): void => undefined;

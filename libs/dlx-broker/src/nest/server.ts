@@ -2,6 +2,7 @@ import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservi
 import type { Observable } from 'rxjs';
 import type { DlxContext } from './context.js';
 import type { Backend } from '../backend/index.js';
+import { doNothing } from '../host/index.js';
 import { EventLog } from './event-log.js';
 import type { LoggingOptions } from './logging.js';
 import { type ProcessingEndHook, type ProcessingStartHook, type Server, TransportServer } from './nest-versions.js';
@@ -155,5 +156,3 @@ export class DlxServer extends TransportServer implements CustomTransportStrateg
     throw new Error('this DlxServer belongs to no broker: take it from DlxBrokerModule, by app.get(DlxServer)');
   }
 }
-
-const doNothing = (): void => undefined;

@@ -3,6 +3,7 @@ import type { WaitQueues } from '../retry/index.js';
 import { type Backend, type BackendDelivery } from '../backend/index.js';
 import type { FieldTable } from '../message/index.js';
 import type { SafeProcess, SafeTracing } from '../tracing/index.js';
+import { doNothing } from '../host/index.js';
 import { Holding } from './circuit/holding.js';
 import type { DlxContext } from './context.js';
 import { AttemptsExhaustedError } from './attempts-exhausted-error.js';
@@ -250,5 +251,3 @@ export class Settlement implements SettlementState {
 
 /** The disk of the broker failed after the commit, or the channel ended in it. */
 const uncommitted = 'was handled, but it is unknown whether it was settled, and what it emitted published';
-
-const doNothing = (): void => undefined;

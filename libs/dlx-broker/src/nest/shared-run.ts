@@ -1,3 +1,4 @@
+import { doNothing } from '../host/index.js';
 import type { Attempts } from './attempts.js';
 import { type Handling, type Outcome, succeeded } from './handler.js';
 import type { Settlement } from './settlement.js';
@@ -32,5 +33,3 @@ export function runShared(
 
 /** The worst of several outcomes settles a message: a failure, or else a handler that was busy. */
 const rankOf = (outcome: Outcome): number => (outcome.failed ? 2 : outcome.isBusy === true ? 1 : 0);
-
-const doNothing = (): void => undefined;

@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
-import { after } from '../host/index.js';
+import { after, doNothing } from '../host/index.js';
 
 import type { ConsumedLetter } from './consumed-letter.js';
 import { CallbackTimeoutError } from './letter-errors.js';
@@ -67,5 +67,3 @@ export const callbackFilter =
         complete: () => subscriber.complete(),
       });
     });
-
-const doNothing = (): void => undefined;

@@ -10,7 +10,7 @@ import {
   type ObservableInput,
 } from 'rxjs';
 import { defaultErrors } from '../history/index.js';
-import { HomeContext } from '../host/index.js';
+import { doNothing, HomeContext } from '../host/index.js';
 import { WaitQueues } from '../retry/index.js';
 import { type Backend } from '../backend/index.js';
 import {
@@ -225,8 +225,6 @@ export class DeadLetters {
     this.#closed.next();
   }
 }
-
-const doNothing = (): void => undefined;
 
 const fromOptions: readonly string[] = [
   'prefetch',

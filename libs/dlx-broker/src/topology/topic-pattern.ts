@@ -1,3 +1,5 @@
+import { wordsOf } from '../broker/index.js';
+
 /**
  * Whether a routing key fits a binding key of a topic exchange: `*` is exactly one word, `#` any number of words, also
  * none, both anywhere (rule P7).
@@ -24,5 +26,3 @@ function matches(pattern: readonly string[], words: readonly string[]): boolean 
   }
   return reached[words.length]!;
 }
-
-const wordsOf = (key: string): readonly string[] => (key === '' ? [] : key.split('.'));

@@ -1,5 +1,6 @@
 import { Destinations } from './destinations.js';
 import type { Into } from './recipients.js';
+import { wordsOf } from './words.js';
 
 /** A word of a pattern, under the words before it. */
 class Node<Destination> {
@@ -99,8 +100,3 @@ export class TopicTrie<Destination> {
     this.#next = here;
   }
 }
-
-const noWords: readonly string[] = [];
-
-/** The empty key has no words, not an empty one (rule P7). */
-const wordsOf = (key: string): readonly string[] => (key === '' ? noWords : key.split('.'));

@@ -1,7 +1,6 @@
 import type { Command } from './command.js';
 import { commands, groups } from './commands.js';
-
-const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
+import { bold } from './format/bold.js';
 
 /** The beginning of every usage line. */
 const before = 'dlx-broker ctl [--url <url>] [--user <user>] [--password <password>] [--quiet]';

@@ -1,8 +1,8 @@
 import { bracketed, shownText } from '../../host/index.js';
+import { bold } from './format/bold.js';
 
 type Facts = Readonly<Record<string, unknown>>;
 
-const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
 const section = (title: string, lines: readonly string[]): string =>
   [bold(title), '', ...(lines.length > 0 ? lines : ['(none)']), ''].join('\n');
 

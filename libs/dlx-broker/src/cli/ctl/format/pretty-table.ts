@@ -1,10 +1,10 @@
 import type { Listing } from '../command.js';
 import { shownLines } from '../../../host/index.js';
+import { bold } from './bold.js';
 import { cellText } from './cell.js';
 
 /** Line-drawing characters: between these escape sequences a terminal shows letters as lines. */
 const drawn = (letters: string): string => `\u001b(0${letters}\u001b(B`;
-const bold = (text: string): string => `\u001b[1m${text}\u001b[0m`;
 
 /** A table with borders. */
 export function prettyListing({ columns, rows, streamed }: Listing): string | undefined {

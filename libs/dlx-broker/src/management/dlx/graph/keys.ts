@@ -1,4 +1,4 @@
-import { exchangeTypes } from '../../../broker/index.js';
+import { exchangeTypes, wordsOf } from '../../../broker/index.js';
 
 /** The possible routing keys of a message: one key, or all keys that match a pattern of a topic exchange. */
 export interface Keys {
@@ -8,9 +8,6 @@ export interface Keys {
   /** True if the pattern has a `#`, which stands for any number of words. */
   readonly isOpen: boolean;
 }
-
-/** The empty key has no words (rule P7). */
-const wordsOf = (key: string): readonly string[] => (key === '' ? [] : key.split('.'));
 
 export const oneKey = (text: string): Keys => ({ text, isPattern: false, words: wordsOf(text), isOpen: false });
 

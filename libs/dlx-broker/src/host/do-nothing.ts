@@ -1,0 +1,2 @@
+/** A callback where there is nothing to do. */
+export const doNothing = (): void => undefined;
