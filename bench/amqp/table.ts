@@ -5,7 +5,7 @@ import type { Pace, Result } from './measure.js';
 /** The head of the table. */
 export function head(cores: number, runs: number, { measured }: Pace): string[] {
   return [
-    `Node ${process.version}, ${cores} cores for server and load program together; median of ${runs} runs of ` +
+    `Node ${process.version}, ${cores} cores for server and load program together; ${runs === 2 ? 'the higher figure' : 'median'} of ${runs} runs of ` +
       `${measured} s, servers in turn, each run from a process of its own, one connection that publishes and one that ` +
       'consumes, prefetch 250, loopback. RabbitMQ uses several cores and does more for each message. CPU is ' +
       'microseconds of processor time a message: of all threads of the server, and of the load program.',
