@@ -5,7 +5,7 @@ import { readHistory } from './error-entries.js';
 
 /**
  * Since when a message is dead, in milliseconds since 1970: since its latest death was first recorded, or if it was
- * parked, since its first failure. Undefined if it never died.
+ * parked, since its first failure. Undefined if it neither died nor failed.
  */
 export function deadSince(message: Message): number | undefined {
   const death = deathsOf(message)[0];
@@ -14,7 +14,7 @@ export function deadSince(message: Message): number | undefined {
 
 /**
  * When a message died last, in milliseconds since 1970: the time of its latest death, or if it was parked, of its latest failure. Without a
- * history of its errors only the time of the first failure is known. Undefined if it never died.
+ * history of its errors only the time of the first failure is known. Undefined if it neither died nor failed.
  */
 export function diedAt(message: Message): number | undefined {
   const since = deadSince(message);
