@@ -85,10 +85,14 @@ export class Listeners {
     return this.amqp?.raised ?? [];
   }
 
-  /** Imports definitions: JSON as `export_definitions` writes it. @throws Problem that says what is wrong */
-  async load(definitions: string): Promise<void> {
+  /**
+   * Imports definitions: JSON as `export_definitions` writes it.
+   * @param withoutUsers called before the import, if the definitions name no user
+   * @throws Problem that says what is wrong
+   */
+  async load(definitions: string, withoutUsers: () => void): Promise<void> {
     const { loadDefinitions } = await management();
-    const unknown = loadDefinitions(this.#host, definitions);
+    const unknown = loadDefinitions(this.#host, definitions, withoutUsers);
     for (const key of unknown) this.options.notice?.(`definitions: '${key}' is not known and was left out`);
   }
 

@@ -30,8 +30,8 @@ export interface ServeOptions extends Reporter {
   /** Virtual hosts besides `/`. */
   readonly virtualHosts?: readonly string[];
   /**
-   * Default: the users in the data directory; without any, `guest` with the password `guest`, who may do everything, but only
-   * from this machine.
+   * Default: the users in the data directory and those that `definitions` names; without any, `guest` with the password `guest`, who
+   * may do everything, but only from this machine.
    */
   readonly users?: readonly ServedUser[];
   readonly limits?: Partial<Limits>;
@@ -109,9 +109,13 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     options.signal?.throwIfAborted();
     for (const name of virtualHosts) broker.addVirtualHost(name);
     if (definitions === undefined) refuseUnknownVhosts(broker, users ?? []);
-    if (users !== undefined || broker.access.users().length === 0) addUsers(broker, users ?? [guestOf('/')]);
-    if (definitions !== undefined) {
-      await listeners.load(definitions);
+    if (users !== undefined) addUsers(broker, users);
+    const addGuest = (): void => {
+      if (users === undefined && broker.access.users().length === 0) addUsers(broker, [guestOf('/')]);
+    };
+    if (definitions === undefined) addGuest();
+    else {
+      await listeners.load(definitions, addGuest);
       refuseUnknownVhosts(broker, users ?? []);
     }
     if (users !== undefined || definitions !== undefined) doubtsAbout(broker.access).forEach((line) => notice?.(line));

@@ -2,19 +2,25 @@ import type { ManagementHost } from '../host.js';
 import { Management } from '../management.js';
 import { declarationKeys } from './declare-all.js';
 import { partKeys } from './import.js';
+import { listIn } from './lists.js';
 import { addDefinitionsAtOnce } from './read.js';
 
 /**
  * Adds the definitions of a file to a broker, as `POST /api/definitions` does.
  * @param text JSON in the format of RabbitMQ
+ * @param withoutUsers called before the definitions are added, if they name no user
  * @returns the keys that no part of a broker has
  * @throws Problem whose message says what is wrong
  */
 export function loadDefinitions(
   host: Pick<ManagementHost, 'broker' | 'now' | 'patterns'>,
   text: string,
+  withoutUsers: () => void = () => {},
 ): readonly string[] {
-  return Object.keys(addDefinitionsAtOnce(new Management(host), text)).filter((key) => !isKnown(key));
+  const definitions = addDefinitionsAtOnce(new Management(host), text, (read) => {
+    if (listIn(read, 'users').length === 0) withoutUsers();
+  });
+  return Object.keys(definitions).filter((key) => !isKnown(key));
 }
 
 /** Keys of RabbitMQ that say where definitions come from. */

@@ -48,9 +48,19 @@ export async function addDefinitions(management: Management, text: string, addin
   }
 }
 
-/** Adds definitions at once and in one command, before clients connect. @returns the definitions @throws Problem 400 */
-export function addDefinitionsAtOnce(management: Management, text: string): JsonObject {
+/**
+ * Adds definitions at once and in one command, before clients connect.
+ * @param prepare called with the definitions before they are added
+ * @returns the definitions
+ * @throws Problem 400
+ */
+export function addDefinitionsAtOnce(
+  management: Management,
+  text: string,
+  prepare: (definitions: JsonObject) => void,
+): JsonObject {
   const definitions = whole(readDefinitions(text));
+  prepare(definitions);
   management.broker.batch(() => whole(added(management, definitions, {})));
   return definitions;
 }
