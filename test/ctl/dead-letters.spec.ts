@@ -158,6 +158,22 @@ describe('dead-letters', () => {
     expect([waiting('dead'), waiting('work')]).toEqual([0, 3]);
   });
 
+  it('fails if none of the messages that a command names is there', async () => {
+    const [{ id }] = JSON.parse((await run('list', 'dead', '--json')).out).items as [{ id: string }];
+    const one = "Error: there is no message 99999 in queue 'dead' in vhost '/'";
+    const two = "Error: there are none of these messages in queue 'dead' in vhost '/'";
+    const out = '0 redriven, 1 not in the queue';
+    expect(await run('redrive', 'dead', '99999')).toEqual({ code: 65, out, errors: one });
+    expect(await run('redrive', 'dead', '99999', '--dry-run')).toMatchObject({ code: 65, errors: one });
+    expect(await run('redrive', 'dead', '99998', '99999')).toMatchObject({ code: 65, errors: two });
+    expect(await run('export', 'dead', '99999')).toEqual({ code: 65, out: '', errors: one });
+    expect(await run('export', 'dead', '99998', '99999')).toEqual({ code: 65, out: '', errors: two });
+    expect(await run('export', 'dead', id, '99999')).toMatchObject({ code: 0, errors: '' });
+    expect(await run('redrive', 'dead', id, '99999')).toMatchObject({ code: 0, errors: '' });
+    expect(await run('redrive', 'dead', '--reason', 'expired')).toMatchObject({ code: 0, errors: '' });
+    expect(await run('export', 'dead', '--reason', 'expired')).toEqual({ code: 0, out: '', errors: '' });
+  });
+
   it('lists the queues that get dead letters, without a queue', async () => {
     const { code, out } = await run('list');
     expect(code).toBe(0);

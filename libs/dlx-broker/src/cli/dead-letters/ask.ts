@@ -82,5 +82,11 @@ const inOptions = (reason: string): string =>
     return option === undefined ? whole : `--${option}`;
   });
 
+/** The failure of a command that names messages by their ids, none of which is ready in the queue. */
+export const noneOf = (ids: readonly string[], queue: string, vhost: string): CtlFailure => {
+  const none = ids.length === 1 ? `there is no message ${ids[0]}` : 'there are none of these messages';
+  return new CtlFailure(exit.data, `Error: ${none} in ${shownQueue(queue, vhost)}`);
+};
+
 /** An error shows a queue by its name and its virtual host. */
 export const shownQueue = (queue: string, vhost: string): string => `queue '${queue}' in vhost '${vhost}'`;

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { shownJson } from '../../host/index.js';
 import type { Api } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
-import { ask, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';
+import { ask, noneOf, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';
 import { filterOf, type FilterFlags, refuseBoth } from './filter.js';
 import { Lines } from './lines.js';
 
@@ -41,6 +41,7 @@ export async function exportLetters(
         else out(text.slice(0, -1));
       },
     });
+    if (ids.length > 0 && lines.count === 0) throw noneOf(ids, queue, vhostOf(flags));
     if (output !== undefined) file ??= await opened(output); // no message, and so an empty file
   } finally {
     await file?.close();

@@ -4,7 +4,7 @@ import type { Api, Reply } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { prettyColumns } from './columns.js';
 import { filterOf, type FilterFlags, refuseBoth } from './filter.js';
-import { ask, shownQueue, vhostOf, type CommonFlags, type CommandOutput } from './ask.js';
+import { ask, noneOf, shownQueue, vhostOf, type CommonFlags, type CommandOutput } from './ask.js';
 import { editBy, type EditPair, notEdited, pairsText } from './merge-patch.js';
 import { drawBar, eraseBar, type Progress } from './progress.js';
 import { noRedrive } from './redrives.js';
@@ -100,6 +100,7 @@ export async function redrive(
     const stay = state.left === 1 ? '1 message stays where it is' : `${state.left} messages stay where they are`;
     throw new CtlFailure(exit.data, `Error: ${stay}`);
   }
+  if (ids.length > 0 && state.moved === 0) throw noneOf(ids, queue, vhostOf(flags));
 }
 
 /** Draws the progress until the redrive ends, or until an interrupt. @returns the last state */
