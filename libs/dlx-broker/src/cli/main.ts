@@ -11,12 +11,10 @@ import { endWithReader } from './reader-gone.js';
 import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
 import { logLevels } from './values.js';
+import { codeOfWrong, refused, wrongText } from './wrong-command-line.js';
 
 /** The files of commander are CommonJS: `require` reads them in half the time of an `import`. */
 const { Command, CommanderError } = createRequire(import.meta.url)('commander') as typeof import('commander');
-
-/** Exit code: the command cannot be carried out. */
-const refused = 2;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -27,8 +25,7 @@ const program = new Command('dlx-broker')
   .version(version)
   .enablePositionalOptions()
   .configureOutput({
-    // A misspelt `--password=...` is shown without its value.
-    outputError: (text, write) => write(text.replace(/(unknown option '-[^=\n]*)=.*/, "$1'")),
+    outputError: (text, write) => write(wrongText(text, process.argv.slice(2))),
   })
   .exitOverride();
 
@@ -278,9 +275,7 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) process.exit(0);
-    // dead-letters has the exit codes of ctl.
-    const { exit } = await import('./ctl/exit.js');
-    process.exit(process.argv[2] === 'dead-letters' ? exit.usage : refused);
+    process.exit(codeOfWrong(process.argv.slice(2)));
   }
   const { shownLines } = await import('../host/index.js');
   console.error(`dlx-broker: ${shownLines(explain(error))}`);
