@@ -173,7 +173,10 @@ describe('the console of an application on RabbitMQ', () => {
         body: { error: 'not_possible', reason: expect.stringContaining('RabbitMQ cannot pause a queue') },
       });
     }
-    expect(refused.body).toMatchObject({ error: 'not_possible' });
+    expect(refused.body).toMatchObject({
+      error: 'not_possible',
+      reason: expect.stringContaining('redrive a whole queue'),
+    });
     for (const path of ['/definitions', '/nodes', '/queues/%2F/a/get', '/users/guest', '/global-parameters']) {
       expect((await call('GET', path)).status).toBe(404);
     }

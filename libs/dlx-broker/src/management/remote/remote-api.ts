@@ -222,5 +222,5 @@ const impossible = (): Problem =>
   new Problem(
     501,
     'not_possible',
-    'RabbitMQ does not show messages without taking them out of their queue, and has no such path',
+    "RabbitMQ does not show messages without taking them out of their queue. List the queues of dead letters, redrive a whole queue, or move its messages to a dlx-broker with 'dlx-broker move' and look at them there",
   );
