@@ -126,7 +126,12 @@ describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
   });
 
   it.each<[string, string, string]>([
-    ['no JSON', '{', 'the definitions cannot be used: bad_request: failed_to_parse_json'],
+    [
+      'no JSON',
+      '{',
+      `the definitions ${join(folder, 'broken.json')} cannot be used: failed_to_parse_json at line 1, column 2`,
+    ],
+    ['a user without tags', '{"users":[{"name":"ada"}]}', 'tags_not_present: user \'ada\' has no tags; write "tags":'],
     ['no virtual host', JSON.stringify({ queues: definitions.queues }), 'no_such_vhost'],
   ])('refuses definitions with %s in one line and exit code 2', async (_, text, part) => {
     const file = join(folder, 'broken.json');

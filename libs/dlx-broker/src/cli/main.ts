@@ -210,14 +210,19 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
   let stop = (signal: string): void => start.abort(signal);
   // Before the data directory is opened: the first process of a container gets only the signals that it handles.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop(signal));
-  const [{ serve }, { readConfig }, { settingsOf }, { portRefusal }, { bracketed, shownLines, shownText }] =
-    await Promise.all([
-      import('../serve.js'),
-      import('./config-file.js'),
-      import('./settings.js'),
-      import('./port-refusal.js'),
-      import('../host/index.js'),
-    ]);
+  const [
+    { serve },
+    { readConfig },
+    { settingsOf },
+    { portRefusal, definitionsRefusal },
+    { bracketed, shownLines, shownText },
+  ] = await Promise.all([
+    import('../serve.js'),
+    import('./config-file.js'),
+    import('./settings.js'),
+    import('./start-refusals.js'),
+    import('../host/index.js'),
+  ]);
   const config = flags.config === undefined ? {} : await readConfig(flags.config);
   const { serve: options, logLevel } = settingsOf(flags, config);
   const log = (level: (typeof logLevels)[number], text: string): void => {
@@ -229,7 +234,8 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
     notice: (text) => log('info', shownText(text)),
     signal: start.signal,
   }).catch((error: unknown) => {
-    if (!start.signal.aborted || error !== start.signal.reason) throw portRefusal(error, options) ?? error;
+    if (!start.signal.aborted || error !== start.signal.reason)
+      throw portRefusal(error, options) ?? definitionsRefusal(error, flags.definitions ?? config.definitions) ?? error;
     log('info', `${error}: the start is given up`);
     process.exit(0);
   });
@@ -262,7 +268,6 @@ const output = (error: unknown): string => (isOfStore(error) ? error.message : S
 function explain(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof Refusal) return message;
-  if ((error as Error).name === 'Problem') return `the definitions cannot be used: ${message}`;
   if (code?.startsWith('ERR_OSSL')) return `the certificate and key of TLS cannot be used: ${message}`;
   return message.split('\n')[0] as string;
 }

@@ -17,3 +17,9 @@ export function portRefusal(error: unknown, options: ServeOptions): Refusal | un
     `the port ${bracketed(address)}:${port}${option === undefined ? '' : ` of --${option}`} ${reason}`,
   );
 }
+
+/** What the definitions of `serve` are refused for, with their file; undefined for other errors. */
+export function definitionsRefusal(error: unknown, file: string | undefined): Refusal | undefined {
+  if (!(error instanceof Error) || error.name !== 'Problem') return undefined;
+  return new Refusal(`the definitions ${file} cannot be used: ${error.message}`);
+}

@@ -52,7 +52,9 @@ export function parseConsumerTimeout(given: string | number, where: string): num
   const text = String(given);
   const milliseconds = /^[0-9]+$/.test(text) ? Number(text) : durationIn(text, where);
   if (milliseconds >= minConsumerTimeout) return milliseconds;
-  throw new Refusal(`${where} must be ${minConsumerTimeout} ms or more, or none, but is '${given}'`);
+  const unit =
+    text === String(milliseconds) ? `; a number without a unit is in milliseconds: write ${text}s or ${text}m` : '';
+  throw new Refusal(`${where} must be ${minConsumerTimeout} ms or more, or none, but is '${given}'${unit}`);
 }
 
 function durationIn(text: string, where: string): number {

@@ -165,8 +165,9 @@ describe('definitions of RabbitMQ', () => {
       ['rabbit_version', 'quees', 'policies', 'original_vhost_name'].map((key) => [key, []]),
     );
     expect(loadDefinitions(host, JSON.stringify({ ...definitions, ...named }))).toEqual(['quees']);
-    expect(() => loadDefinitions(host, '{')).toThrow('failed_to_parse_json');
-    expect(() => loadDefinitions(host, '{"users":[{"name":"x"}]}')).toThrow('tags_not_present');
+    expect(() => loadDefinitions(host, '{\n"users": [\n')).toThrow('failed_to_parse_json at line 3, column 1');
+    expect(() => loadDefinitions(host, '[]')).toThrow('failed_to_parse_json: definitions are an object');
+    expect(() => loadDefinitions(host, '{"users":[{"name":"x"}]}')).toThrow("tags_not_present: user 'x' has no tags");
   });
 
   it('say at start which permission is no pattern, and whose', () => {

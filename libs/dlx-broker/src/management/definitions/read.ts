@@ -5,23 +5,30 @@ import type { Management } from '../management.js';
 import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
 import { existingVhost, importBroker, importVhost } from './import.js';
+import { jsonFault } from './json-fault.js';
 
 /**
  * The object of definitions; an empty text is an empty object. Yields wherever it may pause.
+ * @param placeIn finds the fault in a text that is no JSON, for the message of the error
  * @throws Problem 400
  */
-function* readDefinitions(text: string): Generator<void, JsonObject, void> {
-  if (text.trim() === '') return {};
-  yield* checkNesting(text);
+function* readDefinitions(given: string, placeIn?: (text: string) => string): Generator<void, JsonObject, void> {
+  if (given.trim() === '') return {};
+  yield* checkNesting(given);
+  const text = given.replace(/^\uFEFF/, '');
   let value: unknown;
   try {
-    value = yield* parsedJson(text.replace(/^\uFEFF/, ''));
+    value = yield* parsedJson(text);
   } catch (error) {
-    throw badRequest(error instanceof LargeJsonError ? error.message : 'failed_to_parse_json');
+    if (error instanceof LargeJsonError) throw badRequest(error.message);
+    throw badRequest(unreadable, placeIn && `${unreadable} at ${placeIn(text)}`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('failed_to_parse_json');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badRequest(unreadable, `${unreadable}: definitions are an object, such as {"queues":[]}`);
   return value as JsonObject;
 }
+
+const unreadable = 'failed_to_parse_json';
 
 export interface Adding {
   /** The virtual host into which they are imported, whichever they name. */
@@ -59,7 +66,7 @@ export function addDefinitionsAtOnce(
   text: string,
   prepare: (definitions: JsonObject) => void,
 ): JsonObject {
-  const definitions = whole(readDefinitions(text));
+  const definitions = whole(readDefinitions(text, jsonFault));
   prepare(definitions);
   management.broker.batch(() => whole(added(management, definitions, {})));
   return definitions;

@@ -21,7 +21,7 @@ export function userOfJson(json: JsonObject): {
   readonly passwordHash: string | undefined;
   readonly limits: UserLimits | undefined;
 } {
-  const tags = tagsOf(json['tags']);
+  const tags = tagsOf(json);
   const limits = limitsIn(json['limits']);
   const password = textIn(json, 'password');
   const hash = textIn(json, 'password_hash');
@@ -52,8 +52,12 @@ export function userLimitsIn(values: JsonObject): UserLimits {
 }
 
 /** Tags as `"a, b"` or `["a", "b"]`. */
-function tagsOf(value: unknown): readonly string[] {
-  if (value === undefined) throw badRequest('tags_not_present');
+function tagsOf({ tags: value, name }: JsonObject): readonly string[] {
+  if (value === undefined) {
+    // Definitions name the user, and a request names it in its path.
+    const text = typeof name === 'string' ? `tags_not_present: user '${name}' has no tags; write "tags":""` : undefined;
+    throw badRequest('tags_not_present', text);
+  }
   if (Array.isArray(value)) return value.map(String);
   if (typeof value !== 'string') throw badRequest('tags should be a string or a list of strings');
   return value

@@ -53,7 +53,9 @@ export class Problem extends Error {
 
 export const notFound = (): Problem => new Problem(404, 'Object Not Found', 'Not Found');
 export const noVhost = (): Problem => new Problem(404, 'not_found', 'vhost_not_found');
-export const badRequest = (reason: unknown): Problem => new Problem(400, 'bad_request', reason);
+/** @param text see {@link Problem} */
+export const badRequest = (reason: unknown, text?: string): Problem =>
+  new Problem(400, 'bad_request', reason, {}, text);
 /** Ends work whose client has gone. The answer is not sent. */
 export const clientGone = (): Problem => badRequest('the client did not wait for the answer');
 export const notAuthorised = (reason: string): Problem => new Problem(401, 'not_authorised', reason);
