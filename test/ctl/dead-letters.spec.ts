@@ -160,8 +160,9 @@ describe('dead-letters', () => {
 
   it('fails if none of the messages that a command names is there', async () => {
     const [{ id }] = JSON.parse((await run('list', 'dead', '--json')).out).items as [{ id: string }];
-    const one = "Error: there is no message 99999 in queue 'dead' in vhost '/'";
-    const two = "Error: there are none of these messages in queue 'dead' in vhost '/'";
+    const place = "in queue 'dead' in vhost '/'; 'dlx-broker dead-letters list dead' shows the ids";
+    const one = `Error: there is no message 99999 ${place}`;
+    const two = `Error: there are none of these messages ${place}`;
     const out = '0 redriven, 1 not in the queue';
     expect(await run('redrive', 'dead', '99999')).toEqual({ code: 65, out, errors: one });
     expect(await run('redrive', 'dead', '99999', '--dry-run')).toMatchObject({ code: 65, errors: one });

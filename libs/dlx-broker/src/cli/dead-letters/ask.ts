@@ -85,8 +85,12 @@ const inOptions = (reason: string): string =>
 /** The failure of a command that names messages by their ids, none of which is ready in the queue. */
 export const noneOf = (ids: readonly string[], queue: string, vhost: string): CtlFailure => {
   const none = ids.length === 1 ? `there is no message ${ids[0]}` : 'there are none of these messages';
-  return new CtlFailure(exit.data, `Error: ${none} in ${shownQueue(queue, vhost)}`);
+  return new CtlFailure(exit.data, `Error: ${none} ${placeOfIds(queue, vhost)}`);
 };
+
+/** The queue of a message that is not there, and the command that shows the ids. */
+export const placeOfIds = (queue: string, vhost: string): string =>
+  `in ${shownQueue(queue, vhost)}; 'dlx-broker dead-letters list ${queue}' shows the ids`;
 
 /** An error shows a queue by its name and its virtual host. */
 export const shownQueue = (queue: string, vhost: string): string => `queue '${queue}' in vhost '${vhost}'`;

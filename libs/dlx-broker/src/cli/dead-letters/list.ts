@@ -1,7 +1,7 @@
 import { shownJson } from '../../host/index.js';
 import type { Api, Reply } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
-import { ask, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';
+import { ask, placeOfIds, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';
 import { filterOf, type FilterFlags } from './filter.js';
 import { allGroupsText, groupsText } from './groups.js';
 import { lettersText, letterText } from './letters.js';
@@ -54,7 +54,7 @@ export async function show(
 /** @throws CtlFailure that names the queue if it does not exist, else the message */
 export async function askMessage(queue: string, id: string, flags: CommonFlags, api: Api): Promise<Reply> {
   const vhost = vhostOf(flags);
-  const missing = `message ${id} in ${shownQueue(queue, vhost)}; 'dlx-broker dead-letters list ${queue}' shows the ids`;
+  const missing = `message ${id} ${placeOfIds(queue, vhost)}`;
   try {
     return await ask(api, 'GET', ['dlx', 'queues', vhost, queue, 'messages', id], missing);
   } catch (error) {
