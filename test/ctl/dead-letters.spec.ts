@@ -158,6 +158,16 @@ describe('dead-letters', () => {
     expect([waiting('dead'), waiting('work')]).toEqual([0, 3]);
   });
 
+  it('names the queue that a misspelt one means', async () => {
+    const errors = "Error: there is no queue 'daed' in vhost '/'; did you mean 'dead'?";
+    for (const words of [
+      ['list', 'daed'],
+      ['list', 'daed', '--by', 'reason'],
+      ['show', 'daed', '7'],
+    ])
+      expect(await run(...words)).toEqual({ code: 65, out: '', errors });
+  });
+
   it('fails if none of the messages that a command names is there', async () => {
     const [{ id }] = JSON.parse((await run('list', 'dead', '--json')).out).items as [{ id: string }];
     const place = "in queue 'dead' in vhost '/'; 'dlx-broker dead-letters list dead' shows the ids";

@@ -80,6 +80,12 @@ describe('dlx-broker handlers', () => {
       out: '',
       errors: "Error: there is no handler 'Payments.nothing' in the application at this address",
     });
+    expect(await run('pause', 'Payments.pai')).toEqual({
+      code: 65,
+      out: '',
+      errors:
+        "Error: there is no handler 'Payments.pai' in the application at this address; did you mean 'Payments.pay'?",
+    });
     expect(await run('pause', 'Payments.pay', '--reason', 'x'.repeat(501))).toMatchObject({
       code: 64,
       errors: 'Error: --reason has 501 characters; 500 is the most',

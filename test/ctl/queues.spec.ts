@@ -93,6 +93,9 @@ describe('dlx-broker queues', () => {
     const channel = await connection.createChannel();
     await channel.assertQueue('orders');
     await channel.close();
+    const meant = "Error: there is no queue 'ordes' in vhost '/'; did you mean 'orders'?";
+    expect(await run('pause', 'ordes')).toEqual({ code: 65, out: '', errors: meant });
+    expect(await run('resume', 'ordes')).toEqual({ code: 65, out: '', errors: meant });
     expect(await run('pause', 'orders', '--for', 'soon')).toMatchObject({
       code: 64,
       errors: "Error: --for should be a duration such as 90s, 15m, 2h or 7d: 'soon'",

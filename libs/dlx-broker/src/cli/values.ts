@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { minConsumerTimeout, type ProfileName } from '../broker/index.js';
-import { bytesIn, nearestWord, parseDuration } from '../options/index.js';
+import { bytesIn, meantOf, parseDuration } from '../options/index.js';
 import type { Durability } from '../store/index.js';
 import { Refusal } from './refusal.js';
 
@@ -68,7 +68,5 @@ function durationIn(text: string, where: string): number {
 function oneOf<T extends string>(known: readonly T[], text: string, where: string): T {
   const found = known.find((one) => one === text);
   if (found !== undefined) return found;
-  const meant = nearestWord(text, known);
-  const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
-  throw new Refusal(`${where} must be one of ${known.join(', ')}, but is '${text}'${hint}`);
+  throw new Refusal(`${where} must be one of ${known.join(', ')}, but is '${text}'${meantOf(text, known)}`);
 }

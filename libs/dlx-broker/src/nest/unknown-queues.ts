@@ -1,4 +1,4 @@
-import { nearestWord } from '../options/index.js';
+import { meantOf } from '../options/index.js';
 import type { DeathHook } from './death-hooks/death.js';
 import type { Plan } from './plan.js';
 
@@ -6,12 +6,6 @@ import type { Plan } from './plan.js';
 const queuesOf = ({ topology, consumers }: Pick<Plan, 'topology' | 'consumers'>): readonly string[] => [
   ...new Set([...topology.queues.map(({ name }) => name), ...consumers.map(({ queue }) => queue)]),
 ];
-
-/** The end of a warning about a misspelt name; empty if no name is near. */
-function meantOf(name: string, known: readonly string[]): string {
-  const meant = nearestWord(name, known);
-  return meant === undefined ? '' : `; did you mean '${meant}'?`;
-}
 
 /** A method with `@OnDeadLetter`, and the warning that it is for a queue that the application does not know. */
 export interface UnusedHook {

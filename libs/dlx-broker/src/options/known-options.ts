@@ -62,6 +62,12 @@ export function nearestWord(word: string, words: readonly string[]): string | un
   return nearest;
 }
 
+/** The end of a text about a misspelt word: a question with the known word that it means. Empty if no word is near. */
+export function meantOf(word: string, words: readonly string[]): string {
+  const meant = nearestWord(word, words);
+  return meant === undefined ? '' : `; did you mean '${meant}'?`;
+}
+
 /** No option is longer. A longer word is cut before it is compared. */
 const longestWord = 40;
 

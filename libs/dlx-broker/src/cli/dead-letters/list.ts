@@ -1,6 +1,7 @@
 import { shownJson } from '../../host/index.js';
 import type { Api, Reply } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
+import { askOfQueue } from './ask-of-queue.js';
 import { ask, placeOfIds, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';
 import { filterOf, type FilterFlags } from './filter.js';
 import { allGroupsText, groupsText } from './groups.js';
@@ -59,8 +60,7 @@ export async function askMessage(queue: string, id: string, flags: CommonFlags, 
     return await ask(api, 'GET', ['dlx', 'queues', vhost, queue, 'messages', id], missing);
   } catch (error) {
     // The server answers 404 to both.
-    if (error instanceof CtlFailure && error.code === exit.data)
-      await ask(api, 'GET', ['dlx', 'queues', vhost, queue], shownQueue(queue, vhost));
+    if (error instanceof CtlFailure && error.code === exit.data) await askOfQueue(api, 'GET', [vhost, queue]);
     throw error;
   }
 }
@@ -70,9 +70,8 @@ const textOf = ({ body, text }: Reply, { json }: CommonFlags, shown: (body: unkn
 
 function askQueue(queue: string, flags: ListFlags, api: Api): Promise<Reply> {
   const { by, limit = '50' } = flags;
-  const path = ['dlx', 'queues', vhostOf(flags), queue, by === undefined ? 'messages' : 'groups'];
   const query = { ...filterOf(flags).query, ...(by === undefined ? { page_size: limit } : { by }) };
-  return ask(api, 'GET', path, shownQueue(queue, vhostOf(flags)), { query });
+  return askOfQueue(api, 'GET', [vhostOf(flags), queue, by === undefined ? 'messages' : 'groups'], { query });
 }
 
 /** The fullest queues first. */

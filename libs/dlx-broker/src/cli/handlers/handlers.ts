@@ -1,4 +1,5 @@
 import { shownJson, shownText } from '../../host/index.js';
+import { meantOf } from '../../options/index.js';
 import { withApi } from '../with-api.js';
 import type { Api, Sent } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
@@ -59,7 +60,9 @@ async function change(api: Api, method: 'PUT' | 'DELETE', handler: string, sent?
     if (!(error instanceof CtlFailure) || error.code !== exit.data) throw error;
     const known = rowsOf(await handlersOf(api));
     if (known.length === 0) throw new CtlFailure(exit.data, `Error: ${noHandlers}`);
-    throw new CtlFailure(exit.data, `Error: there is no handler '${handler}' in the application at this address`);
+    const names = [...new Set(known.map((row) => row.handler))];
+    const text = `Error: there is no handler '${handler}' in the application at this address${meantOf(handler, names)}`;
+    throw new CtlFailure(exit.data, text);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Cursor } from '../../broker/index.js';
 import { type Address, isShortstr, maxShortstrBytes } from '../../message/index.js';
 import { badRequest, type Problem } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
-import { nearestWord } from '../../options/index.js';
+import { meantOf } from '../../options/index.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
 import { letterReasons } from './letter-facts.js';
 import { cursorOf } from './scan.js';
@@ -92,9 +92,9 @@ function filterOf(given: ReadonlyMap<string, unknown>, headers: readonly WantedH
 /** A misspelt reason would match nothing: a redrive would end at once, as if there were no dead letter. An empty reason selects messages without a reason. */
 function checkReason(reason = ''): void {
   if (reason === '' || letterReasons.some((known) => known === reason)) return;
-  const meant = nearestWord(reason, letterReasons);
-  const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
-  throw badRequest(`'reason' should be one of ${letterReasons.join(', ')}: '${reason}'${hint}`);
+  throw badRequest(
+    `'reason' should be one of ${letterReasons.join(', ')}: '${reason}'${meantOf(reason, letterReasons)}`,
+  );
 }
 
 /** The audit log and the list of redrives keep filters, so each part has a limit. */
