@@ -23,6 +23,8 @@ export class Policies {
   #arePut = false;
   /** Queues that were looked at. */
   readonly #known = new Set<string>();
+  /** The status of the answer that the last warning was about. A start declares several times, and one warning is enough. */
+  #warned: number | undefined;
 
   constructor(private readonly rules: PolicyRules) {}
 
@@ -56,7 +58,9 @@ export class Policies {
       if (found.length > 0) throw refusedPolicies(found);
     } else {
       checked.catch((error: unknown) => {
-        const { message } = error as Error;
+        const { message, code } = error as ServerError;
+        if (code === this.#warned) return;
+        this.#warned = code;
         warn(`policies were not checked: ${message}`, 'policiesUnchecked', message);
       });
     }
@@ -70,6 +74,7 @@ export class Policies {
     const unknown = queues.filter(({ name }) => !this.#known.has(name));
     if (unknown.length === 0) return [];
     const policies = await shownPolicies(place);
+    this.#warned = undefined;
     const own = new Set(this.rules.own.map(({ name }) => name));
     const others = policies.filter(({ name, isOperator }) => isOperator || !own.has(name));
     const found = unknown.flatMap((queue) =>
