@@ -1,5 +1,6 @@
 import { bracketed } from '../../host/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
+import { misplacedSign } from './misplaced-sign.js';
 
 /** Where a server is, as a URL says it. */
 export interface ServerAddress {
@@ -25,6 +26,9 @@ const remedy = "write 'amqp://host:5672/vhost', or 'amqps://...' for TLS";
 export function parseAddress(url: unknown, origin: string): ServerAddress {
   const refuse = (why: string): DlxConfigurationError => new DlxConfigurationError(`${origin} ${why}; ${remedy}`);
   if (typeof url !== 'string') throw refuse(`is of the type ${typeof url}, and no URL`);
+  if (url.trim() === '') throw refuse('is empty');
+  const misplaced = misplacedSign(url);
+  if (misplaced !== undefined) throw new DlxConfigurationError(`${origin} ${misplaced}`);
   let read: URL;
   try {
     read = new URL(url);

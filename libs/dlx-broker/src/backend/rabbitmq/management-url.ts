@@ -2,12 +2,16 @@ import { DlxConfigurationError } from '../../options/index.js';
 import type { RabbitMqCredentials } from './options.js';
 import { bracketed, type HttpApi } from '../../host/index.js';
 import type { OpenLink } from './link.js';
+import { misplacedSign } from './misplaced-sign.js';
 
 /** Checks the URL of a management API. @throws DlxConfigurationError, which never shows a password */
 export function checkManagementUrl(url: unknown, origin: string): void {
   const refuse = (why: string): DlxConfigurationError =>
     new DlxConfigurationError(`${origin} ${why}; write 'http://user:password@host:15672'`);
   if (typeof url !== 'string') throw refuse(`is of the type ${typeof url}`);
+  if (url.trim() === '') throw refuse('is empty');
+  const misplaced = misplacedSign(url);
+  if (misplaced !== undefined) throw refuse(misplaced);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw refuse('is no URL of HTTP');
   try {
     managementApi(url, { user: '', password: '' });
