@@ -61,6 +61,7 @@ describe('an application that opens no port and keeps nothing on disk starts wit
     expect(ofServer.toSorted()).toEqual([
       'backend/rabbitmq/address.ts',
       'backend/rabbitmq/management-url.ts',
+      'backend/rabbitmq/misplaced-sign.ts',
       'backend/rabbitmq/supplied.ts',
     ]);
     expect(packages).not.toContain('node:tls');
