@@ -24,6 +24,7 @@ import {
   unseenWarning,
   unservedWarning,
 } from './start-texts.js';
+import { returnWarnings } from './topology-doubts.js';
 import { unknownHealthQueues, unusedHooks } from './unknown-queues.js';
 
 /** How long an application may take, after its start, to connect and start its server, in milliseconds. */
@@ -59,6 +60,7 @@ export class StartReport {
       ...argumentWarnings(topology),
       ...deadLetterWarnings(topology),
       ...keylessWarnings(planned, topology),
+      ...returnWarnings(planned, topology),
     ];
     for (const warning of [...notes, ...doubts, ...circuits, ...ofTopology]) {
       if (!this.#warned.has(warning)) this.parts.log.write('topologyDoubtful', warning, {});

@@ -54,16 +54,21 @@ function cycleFrom(start: QueueDeclaration, topology: Topology): readonly string
   return undefined;
 }
 
-/** Routing keys of messages for a queue: its name, and the key of each binding, with a word in place of each wildcard. */
-function keysInto({ name }: QueueDeclaration, { bindings }: Topology): readonly string[] {
-  const bound = bindings.filter(
-    ({ destination, destinationType }) => destinationType === 'queue' && destination === name,
-  );
-  return [name, ...bound.map(({ routingKey }) => routingKey.replaceAll(/[*#]/g, 'word'))];
+/** Routing keys of messages for a queue: its name, and the key of each binding. */
+const keysInto = (queue: QueueDeclaration, topology: Topology): readonly string[] => [
+  queue.name,
+  ...keysOfBindings(queue, topology),
+];
+
+/** The keys by which a queue is bound, with a word in place of each wildcard. */
+export function keysOfBindings({ name }: QueueDeclaration, { bindings }: Topology): readonly string[] {
+  return bindings
+    .filter(({ destination, destinationType }) => destinationType === 'queue' && destination === name)
+    .map(({ routingKey }) => routingKey.replaceAll(/[*#]/g, 'word'));
 }
 
 /** The queues of the topology that get a routing key. Headers exchanges and exchanges of unknown types are ignored. */
-function route(exchange: string, key: string, topology: Topology): ReadonlySet<string> {
+export function route(exchange: string, key: string, topology: Topology): ReadonlySet<string> {
   const queues = new Set<string>(exchange === '' ? [key] : []);
   const exchanges = new Set([exchange]);
   for (const source of exchanges) {

@@ -9,6 +9,7 @@ export * from './misspelt-arguments.js';
 export * from './queue-arguments.js';
 export * from './queue-option.js';
 export * from './quorum-form.js';
+export * from './returning-dead-letters.js';
 export * from './topic-pattern.js';
 export * from './topology.js';
-export * from './unreceived-dead-letters.js';
+export { typeOfPredeclared, unreceivedDeadLetters, type UnreceivedDeadLetters } from './unreceived-dead-letters.js';

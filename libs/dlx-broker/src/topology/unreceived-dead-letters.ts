@@ -64,5 +64,6 @@ export const typeOfPredeclared: ReadonlyMap<string | undefined, string> = new Ma
   ['amq.direct', 'direct'],
 ]);
 
-const textOf = (field: { readonly type: string; readonly value?: unknown } | undefined): string | undefined =>
+/** The text of an argument; undefined without it. */
+export const textOf = (field: { readonly type: string; readonly value?: unknown } | undefined): string | undefined =>
   field?.type === 'S' ? String(field.value) : undefined;

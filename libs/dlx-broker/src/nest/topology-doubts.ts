@@ -1,0 +1,20 @@
+import { returningDeadLetters, type Topology } from '../topology/index.js';
+import type { PlannedHandler } from './handler.js';
+
+/**
+ * A line for each queue whose dead letters return to it at once. A handler with a retry policy rejects no failed message into its own
+ * queue, so its queue has none.
+ */
+export function returnWarnings(planned: readonly PlannedHandler[], topology: Topology): readonly string[] {
+  return returningDeadLetters(topology).flatMap(({ queue, exchange, routingKey }) => {
+    const failing = planned.find((each) => each.queue === queue && each.retry === undefined);
+    if (failing === undefined) return [];
+    const from = exchange === '' ? 'the default exchange' : `exchange '${exchange}'`;
+    const key = routingKey === undefined ? 'the routing key of their message' : `the routing key '${routingKey}'`;
+    return [
+      `dead letters of queue '${queue}' return to it at once and without an end: ${from} routes them back by ${key}, so a ` +
+        `message on which ${failing.handler.origin} fails is handled again and again; write @Retry({ attempts: 3 }) instead ` +
+        'of @DeadLetter, or lead the dead letters to another queue',
+    ];
+  });
+}

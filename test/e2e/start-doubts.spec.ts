@@ -1,0 +1,60 @@
+import { Injectable, type Type } from '@nestjs/common';
+import { Consume, DeadLetter, Retry, type DlxBrokerOptions } from 'dlx-broker';
+import { afterEach, describe, expect, it } from 'vitest';
+import { tryApp } from '../docs/tried.js';
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const app of opened.splice(0)) await app.close();
+});
+
+/** A class `Orders` with a method `handle` under these decorators. */
+function orders(...decorators: readonly MethodDecorator[]): Type {
+  @Injectable()
+  class Orders {
+    handle(): void {}
+  }
+  const descriptor = Object.getOwnPropertyDescriptor(Orders.prototype, 'handle')!;
+  for (const decorate of decorators) decorate(Orders.prototype, 'handle', descriptor);
+  return Orders;
+}
+
+/** The lines of the start of an application that have this text. */
+async function linesAbout(text: string, providers: Type[], options: DlxBrokerOptions = {}): Promise<readonly string[]> {
+  const { lines } = await tryApp({ providers, options }, opened);
+  return lines.filter((line) => line.includes(text));
+}
+
+describe('the log warns of dead letters that return to their queue at once', () => {
+  const created = Consume({ queue: 'orders', routingKey: 'order.created' });
+  const start = "WARN dead letters of queue 'orders' return to it at once and without an end: ";
+  const end =
+    ', so a message on which Orders.handle fails is handled again and again; write @Retry({ attempts: 3 }) instead of ' +
+    '@DeadLetter, or lead the dead letters to another queue';
+
+  it.each([
+    ['', 'orders', "the default exchange routes them back by the routing key 'orders'"],
+    ['dlx.events', 'order.created', "exchange 'dlx.events' routes them back by the routing key 'order.created'"],
+    ['dlx.events', undefined, "exchange 'dlx.events' routes them back by the routing key of their message"],
+  ] as const)('by @DeadLetter(%j, %j)', async (exchange, key, why) => {
+    const deadLetter = key === undefined ? DeadLetter(exchange) : DeadLetter(exchange, key);
+    expect(await linesAbout('return to it', [orders(created, deadLetter)])).toEqual([`${start}${why}${end}`]);
+  });
+
+  it('also if the queue has no binding, and keeps the key, which is its name', async () => {
+    expect(await linesAbout('return to it', [orders(Consume('orders'), DeadLetter(''))])).toHaveLength(1);
+  });
+
+  it.each([
+    ['another queue gets them', [created, DeadLetter('dlx.events', 'order.failed')], {}],
+    ['a retry policy republishes them', [created, DeadLetter('', 'orders'), Retry({ attempts: 2 })], {}],
+    ['the retry policy rejects into a wait queue', [created, Retry({ attempts: 2, backoff: '1s' })], {}],
+    [
+      'a queue with a time to live is between',
+      [created, DeadLetter('', 'orders.wait')],
+      { topology: { queues: [{ name: 'orders.wait', ttl: '5s', deadLetter: ['', 'orders'] }] } },
+    ],
+  ] as const)('and not if %s', async (_, decorators, options) => {
+    expect(await linesAbout('return to it', [orders(...decorators)], options)).toEqual([]);
+  });
+});
