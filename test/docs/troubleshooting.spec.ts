@@ -148,6 +148,18 @@ describe('My message is gone', () => {
     expectShown(`${(failure as Error).name}: ${(failure as Error).message}`);
   });
 
+  it('expired and dropped messages beside a retry policy: the line of the handler says that they are deleted', async () => {
+    @Injectable()
+    class Offers {
+      @Consume('offers')
+      @Ttl('1m')
+      @MaxLength(1000)
+      @Retry({ attempts: 3, backoff: '5s' })
+      handle(): void {}
+    }
+    expectShown(lineWith(await start({ providers: [Offers] }), 'consumes'));
+  });
+
   it('expired without a dead-letter exchange: only the events show it', async () => {
     @Injectable()
     class Offers {

@@ -1,5 +1,15 @@
 import { Injectable, type Type } from '@nestjs/common';
-import { Consume, DeadLetter, Retry, type DlxBrokerOptions } from 'dlx-broker';
+import {
+  Consume,
+  DeadLetter,
+  MaxLength,
+  MaxLengthBytes,
+  Retry,
+  sharedBroker,
+  Ttl,
+  type DlxBrokerOptions,
+} from 'dlx-broker';
+import { harness } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { tryApp } from '../docs/tried.js';
 
@@ -56,5 +66,28 @@ describe('the log warns of dead letters that return to their queue at once', () 
     ],
   ] as const)('and not if %s', async (_, decorators, options) => {
     expect(await linesAbout('return to it', [orders(...decorators)], options)).toEqual([]);
+  });
+});
+
+describe('the line of a handler says which messages its queue deletes', () => {
+  const noDeadLetter = DeadLetter(false);
+  it.each([
+    [[Ttl('1m'), noDeadLetter], 'expired messages'],
+    [[MaxLength(10), noDeadLetter], 'dropped messages'],
+    [[MaxLengthBytes(10), noDeadLetter], 'dropped messages'],
+    [[Ttl('1m'), MaxLength(10), Retry({ attempts: 2 })], 'expired and dropped messages'],
+    [[MaxLength(10, { overflow: 'reject-publish' }), noDeadLetter], undefined],
+    [[Ttl('1m'), DeadLetter('amq.fanout')], undefined],
+  ] as const)('case %#', async (decorators, what) => {
+    const lines = await linesAbout('are deleted', [orders(Consume('orders'), ...decorators)]);
+    expect(lines.map((line) => line.split('; ').at(-1))).toEqual(what === undefined ? [] : [`${what} are deleted`]);
+  });
+
+  it('but not if a policy of the broker dead-letters them', async () => {
+    const { broker } = harness();
+    const definition = { 'dead-letter-exchange': 'amq.fanout' };
+    broker.virtualHost('/').setPolicy('dlx', { pattern: '.*', applyTo: 'all', priority: 0, definition });
+    const options = { broker: sharedBroker(broker) };
+    expect(await linesAbout('are deleted', [orders(Consume('orders'), Ttl('1m'))], options)).toEqual([]);
   });
 });

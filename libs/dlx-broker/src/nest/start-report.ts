@@ -74,7 +74,7 @@ export class StartReport {
     this.#reported.add(planned.handler);
     const { options, backend, log } = this.parts;
     const place = { handler: planned.handler.origin, queue: planned.queue };
-    if (options.logHandlers) log.write('handlerStarted', describeHandler(planned, consumer, topology), place);
+    if (options.logHandlers) log.write('handlerStarted', describeHandler(planned, consumer, topology, backend), place);
     const warning = lossWarning(planned, topology, backend);
     if (warning !== undefined) log.write('failuresLost', warning, place);
     for (const doubt of secondsWarnings(planned)) log.write('durationDoubtful', doubt, place);

@@ -11,6 +11,7 @@ export function describeHandler(
   { handler, queue, retry }: PlannedHandler,
   { style }: ConsumerPlan,
   topology: Topology,
+  backend: DeadLettering,
 ): string {
   const bindings = topology.bindings.filter(
     ({ destination, destinationType }) => destinationType === 'queue' && destination === queue,
@@ -28,9 +29,22 @@ export function describeHandler(
   const keeps = retry?.retention === undefined ? '' : ` ${retentionText(retry.retention)}`;
   const attempts = retry?.attempts === 1 ? '1 attempt' : `${retry?.attempts} attempts, ${how}`;
   const retries = retry && [`${attempts}, then '${retry.parkingLot}'${keeps}`];
-  return [`${handler.origin} consumes '${queue}'${keys === '' ? '' : ` (${keys})`}`, ...dead, ...(retries ?? [])].join(
-    '; ',
-  );
+  const consumes = `${handler.origin} consumes '${queue}'${keys === '' ? '' : ` (${keys})`}`;
+  return [consumes, ...dead, ...(retries ?? []), ...deletions(queue, topology, backend)].join('; ');
+}
+
+/** Which part of a backend knows the dead-letter exchange that a policy sets. */
+type DeadLettering = Pick<Backend, 'deadLetterExchange'>;
+
+/** Which messages a queue deletes, because it has no dead-letter exchange. A retry policy does not get them. */
+function deletions(queue: string, topology: Topology, backend: DeadLettering): readonly string[] {
+  const args = topology.queues.find(({ name }) => name === queue)?.arguments;
+  if (args === undefined || args.has('x-dead-letter-exchange')) return [];
+  const isLimited = args.has('x-max-length') || args.has('x-max-length-bytes');
+  const drops = isLimited && (args.get('x-overflow')?.value ?? 'drop-head') === 'drop-head';
+  const deleted = [...(args.has('x-message-ttl') ? ['expired'] : []), ...(drops ? ['dropped'] : [])];
+  if (deleted.length === 0 || backend.deadLetterExchange?.(queue) !== undefined) return [];
+  return [`${deleted.join(' and ')} messages are deleted`];
 }
 
 /** A line for each time of less than a second that was probably meant as seconds. */
@@ -48,7 +62,7 @@ export function secondsWarnings({ handler: { origin }, retry, circuit }: Planned
 export function lossWarning(
   { handler, queue, retry }: PlannedHandler,
   topology: Topology,
-  backend: Pick<Backend, 'deadLetterExchange'>,
+  backend: DeadLettering,
 ): string | undefined {
   const { losesFailures, queue: asked } = handler.settings;
   if (retry !== undefined || losesFailures || handler.kind === 'request') return undefined;
