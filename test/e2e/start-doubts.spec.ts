@@ -4,14 +4,15 @@ import {
   DeadLetter,
   MaxLength,
   MaxLengthBytes,
+  OnDeadLetter,
   Retry,
   sharedBroker,
   Ttl,
   type DlxBrokerOptions,
 } from 'dlx-broker';
 import { harness } from 'dlx-broker/testing';
-import { afterEach, describe, expect, it } from 'vitest';
-import { tryApp } from '../docs/tried.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { passFirstSecond, tryApp } from '../docs/tried.js';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -89,5 +90,51 @@ describe('the line of a handler says which messages its queue deletes', () => {
     broker.virtualHost('/').setPolicy('dlx', { pattern: '.*', applyTo: 'all', priority: 0, definition });
     const options = { broker: sharedBroker(broker) };
     expect(await linesAbout('are deleted', [orders(Consume('orders'), Ttl('1m'))], options)).toEqual([]);
+  });
+});
+
+describe('the log warns of @OnDeadLetter for a parking lot', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  @Injectable()
+  class Handlers {
+    @Consume('orders')
+    @Retry({ attempts: 2 })
+    order(): void {}
+
+    @Consume('mails')
+    @Retry({ attempts: 2, parkingLot: 'mails.late', parkFor: '1d' })
+    mail(): void {}
+
+    @Consume('parcels')
+    @Retry({ attempts: 2 })
+    parcel(): void {}
+
+    @Consume('parcels.parked')
+    @DeadLetter(false)
+    parked(): void {}
+  }
+  const start = 'WARN @OnDeadLetter on Orders.handle names';
+  const end = 'it is called for the queue in which a message fails: write queue:';
+
+  it.each([
+    [
+      { queue: 'orders.parked' },
+      `${start} queue 'orders.parked', which is the parking lot of 'orders'; ${end} 'orders'`,
+    ],
+    [
+      { queue: /^(orders.parked|mails.late)$/, kinds: ['parked'] },
+      `${start} queues by /^(orders.parked|mails.late)$/, which fits parking lots of 'orders', 'mails' only: 'orders.parked', ` +
+        `'mails.late'; ${end} 'orders' or 'mails'`,
+    ],
+    [{ queue: 'orders' }, undefined],
+    [{ queue: /^orders/ }, undefined],
+    [{ queue: 'mails.late' }, undefined], // the messages of this parking lot expire
+    [{ queue: 'parcels.parked' }, undefined], // it has a handler
+  ] as const)('case %#', async (options, text) => {
+    const { lines } = await tryApp({ providers: [Handlers, orders(OnDeadLetter(options))] }, opened);
+    passFirstSecond();
+    expect(lines.filter((line) => line.includes('@OnDeadLetter'))).toEqual(text === undefined ? [] : [text]);
   });
 });

@@ -397,7 +397,6 @@ describe('a second after the start the log warns of', () => {
 
       @OnDeadLetter({ queue: 'orders' })
       @OnDeadLetter({ queue: 'declared' })
-      @OnDeadLetter({ queue: 'parcels.parked' })
       @OnDeadLetter({ queue: 'served' })
       @OnDeadLetter({ queue: /^par/g })
       @OnDeadLetter({})

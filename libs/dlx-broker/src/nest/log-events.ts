@@ -201,7 +201,7 @@ export const logEvents = {
   deathHookUnused: line({
     level: 'warn',
     fields: ['handler'],
-    says: '`@OnDeadLetter` names a queue that the application neither consumes nor declares',
+    says: '`@OnDeadLetter` names a parking lot, or a queue that the application neither consumes nor declares',
   }),
   healthQueueUnknown: line({
     level: 'warn',
