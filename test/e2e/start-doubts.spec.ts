@@ -138,3 +138,36 @@ describe('the log warns of @OnDeadLetter for a parking lot', () => {
     expect(lines.filter((line) => line.includes('@OnDeadLetter'))).toEqual(text === undefined ? [] : [text]);
   });
 });
+
+describe('the log warns of a wildcard that does not stand alone', () => {
+  const consume = (routingKey: string, exchange?: { name: string; type: string }): Type =>
+    orders(Consume({ queue: 'orders', routingKey, ...(exchange && { exchange }) }), DeadLetter(false));
+
+  it.each([
+    ['order*', 'order*'],
+    ['order.**', '**'],
+    ['a#.*', 'a#'],
+  ])('in the routing key %j', async (key, word) => {
+    expect(await linesAbout('wildcard', [consume(key)])).toEqual([
+      `WARN routing key '${key}', which binds queue 'orders' to topic exchange 'dlx.events' (Orders.handle): '${word}' is no wildcard ` +
+        "and fits only itself; * and # stand alone between dots, such as 'order.*'",
+    ]);
+  });
+
+  it('also at an exchange of each broker, and for an exchange', async () => {
+    expect(await linesAbout('wildcard', [consume('order*', { name: 'amq.topic', type: 'topic' })])).toHaveLength(1);
+    const bindings = [
+      { source: 'dlx.events', destination: 'all', destinationType: 'exchange', routingKey: 'a*' },
+    ] as const;
+    const topology = { exchanges: [{ name: 'all' }], bindings };
+    expect(await linesAbout("which binds exchange 'all'", [], { topology })).toHaveLength(1);
+  });
+
+  it.each(['*', '#', 'order.*', '*.#', 'order.created', '{"cmd":"a*"}'])('but not in %j', async (key) => {
+    expect(await linesAbout('wildcard', [consume(key)])).toEqual([]);
+  });
+
+  it.each(['direct', 'fanout'])('and not at a %s exchange', async (type) => {
+    expect(await linesAbout('wildcard', [consume('order*', { name: 'shop', type })])).toEqual([]);
+  });
+});

@@ -24,7 +24,7 @@ import {
   unseenWarning,
   unservedWarning,
 } from './start-texts.js';
-import { returnWarnings } from './topology-doubts.js';
+import { returnWarnings, wildcardWarnings } from './topology-doubts.js';
 import { unknownHealthQueues, unusedHooks } from './unknown-queues.js';
 
 /** How long an application may take, after its start, to connect and start its server, in milliseconds. */
@@ -61,6 +61,7 @@ export class StartReport {
       ...deadLetterWarnings(topology),
       ...keylessWarnings(planned, topology),
       ...returnWarnings(planned, topology),
+      ...wildcardWarnings(topology),
     ];
     for (const warning of [...notes, ...doubts, ...circuits, ...ofTopology]) {
       if (!this.#warned.has(warning)) this.parts.log.write('topologyDoubtful', warning, {});

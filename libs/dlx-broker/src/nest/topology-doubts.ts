@@ -1,4 +1,4 @@
-import { returningDeadLetters, type Topology } from '../topology/index.js';
+import { joinedWildcards, returningDeadLetters, type Topology } from '../topology/index.js';
 import type { PlannedHandler } from './handler.js';
 
 /**
@@ -18,3 +18,13 @@ export function returnWarnings(planned: readonly PlannedHandler[], topology: Top
     ];
   });
 }
+
+/** A line for each binding of a topic exchange with a wildcard that is an ordinary character. */
+export const wildcardWarnings = (topology: Topology): readonly string[] =>
+  joinedWildcards(topology).map(({ word, binding: { routingKey, source, destination, destinationType, origin } }) => {
+    const by = origin === undefined ? '' : ` (${origin})`;
+    return (
+      `routing key '${routingKey}', which binds ${destinationType} '${destination}' to topic exchange '${source}'${by}: '${word}' ` +
+      "is no wildcard and fits only itself; * and # stand alone between dots, such as 'order.*'"
+    );
+  });

@@ -5,6 +5,7 @@ export { refuseDroppingCycles } from './cycles.js';
 export * from './topology-option.js';
 export { checkedArguments, fieldTableOf, routingKeysOf } from './declared-parts.js';
 export * from './describe.js';
+export * from './joined-wildcards.js';
 export * from './misspelt-arguments.js';
 export * from './queue-arguments.js';
 export * from './queue-option.js';
