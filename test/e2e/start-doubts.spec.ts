@@ -1,5 +1,6 @@
 import { Injectable, type Type } from '@nestjs/common';
 import {
+  Bind,
   Consume,
   DeadLetter,
   MaxLength,
@@ -169,5 +170,38 @@ describe('the log warns of a wildcard that does not stand alone', () => {
 
   it.each(['direct', 'fanout'])('and not at a %s exchange', async (type) => {
     expect(await linesAbout('wildcard', [consume('order*', { name: 'shop', type })])).toEqual([]);
+  });
+});
+
+describe('the log warns of an exchange that is probably misspelt', () => {
+  const from = (exchange: string): MethodDecorator =>
+    Consume({ queue: 'orders', exchange, routingKey: 'order.created' });
+  const safe = DeadLetter(false);
+  const text =
+    "WARN exchange 'dlx.event' is named by Orders.handle and nowhere else in this application; did you mean 'dlx.events'? If " +
+    "'dlx.event' is meant, name it in option 'topology' too: { exchanges: ['dlx.event'] }";
+
+  it('by @Consume, and by @Bind', async () => {
+    expect(await linesAbout('did you mean', [orders(from('dlx.event'), safe)])).toEqual([text]);
+    const bound = orders(Consume('orders'), Bind('dlx.event', 'order.created'), safe);
+    expect(await linesAbout('did you mean', [bound])).toEqual([text]);
+  });
+
+  it.each(['app.events', 'shop', 'dlx.events', 'dlx.events2'])('but not of %j', async (exchange) => {
+    expect(await linesAbout('did you mean', [orders(from(exchange), safe)])).toEqual([]);
+  });
+
+  it('nor of one that something else names', async () => {
+    const topology = { exchanges: ['dlx.event'] };
+    expect(await linesAbout('did you mean', [orders(from('dlx.event'), safe)], { topology })).toEqual([]);
+    @Injectable()
+    class Second {
+      @Consume({ queue: 'second', exchange: 'dlx.event', routingKey: 'order.created' })
+      @DeadLetter(false)
+      handle(): void {}
+    }
+    expect(await linesAbout('did you mean', [orders(from('dlx.event'), safe), Second])).toEqual([]);
+    const dead = orders(from('dlx.event'), DeadLetter('dlx.event', 'failed'));
+    expect(await linesAbout('did you mean', [dead])).toEqual([]);
   });
 });

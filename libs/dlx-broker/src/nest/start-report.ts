@@ -24,7 +24,7 @@ import {
   unseenWarning,
   unservedWarning,
 } from './start-texts.js';
-import { returnWarnings, wildcardWarnings } from './topology-doubts.js';
+import { exchangeWarnings, returnWarnings, wildcardWarnings } from './topology-doubts.js';
 import { unknownHealthQueues, unusedHooks } from './unknown-queues.js';
 
 /** How long an application may take, after its start, to connect and start its server, in milliseconds. */
@@ -62,6 +62,7 @@ export class StartReport {
       ...keylessWarnings(planned, topology),
       ...returnWarnings(planned, topology),
       ...wildcardWarnings(topology),
+      ...exchangeWarnings(topology),
     ];
     for (const warning of [...notes, ...doubts, ...circuits, ...ofTopology]) {
       if (!this.#warned.has(warning)) this.parts.log.write('topologyDoubtful', warning, {});

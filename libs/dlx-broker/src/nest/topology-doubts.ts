@@ -1,4 +1,4 @@
-import { joinedWildcards, returningDeadLetters, type Topology } from '../topology/index.js';
+import { joinedWildcards, misspeltExchanges, returningDeadLetters, type Topology } from '../topology/index.js';
 import type { PlannedHandler } from './handler.js';
 
 /**
@@ -28,3 +28,11 @@ export const wildcardWarnings = (topology: Topology): readonly string[] =>
       "is no wildcard and fits only itself; * and # stand alone between dots, such as 'order.*'"
     );
   });
+
+/** A line for each exchange that is probably misspelt. */
+export const exchangeWarnings = (topology: Topology): readonly string[] =>
+  misspeltExchanges(topology).map(
+    ({ name, meant, origin }) =>
+      `exchange '${name}' is named by ${origin} and nowhere else in this application; did you mean '${meant}'? If '${name}' is ` +
+      `meant, name it in option 'topology' too: { exchanges: ['${name}'] }`,
+  );

@@ -49,10 +49,17 @@ function beginningOf(word: string, words: readonly string[]): string | undefined
   });
 }
 
-/** The known word that a misspelt one means: it differs in upper and lower case only, or in at most a third of its letters. */
-export function nearestWord(word: string, words: readonly string[]): string | undefined {
+/**
+ * The known word that a misspelt one means: it differs in upper and lower case only, or in few letters.
+ * @param most the number of letters in which they may differ; by default a third of them
+ */
+export function nearestWord(
+  word: string,
+  words: readonly string[],
+  most = Math.floor(Math.min(word.length, longestWord) / 3),
+): string | undefined {
   let nearest: string | undefined;
-  let least = Math.floor(Math.min(word.length, longestWord) / 3) + 1;
+  let least = most + 1;
   for (const candidate of words) {
     const distance = distanceBetween(word.slice(0, longestWord).toLowerCase(), candidate.toLowerCase());
     if (distance >= least) continue;

@@ -38,6 +38,11 @@ export function collectTopology({ parts, mentioned = [], foreign = new Set() }: 
   return { exchanges: [...exchanges.values()], queues: [...queues.values()], bindings: [...bindings.values()] };
 }
 
+const mentionedMark = ' (mentioned)';
+
+/** True for an exchange that no declaration names. */
+export const isOnlyMentioned = ({ origin }: ExchangeDeclaration): boolean => origin?.endsWith(mentionedMark) === true;
+
 const impliedExchange = (name: string, origin: string): ExchangeDeclaration => ({
   name,
   type: 'topic',
@@ -45,7 +50,7 @@ const impliedExchange = (name: string, origin: string): ExchangeDeclaration => (
   autoDelete: false,
   internal: false,
   arguments: new Map(),
-  origin: `${origin} (mentioned)`,
+  origin: `${origin}${mentionedMark}`,
 });
 
 function addExchange(known: Map<string, ExchangeDeclaration>, added: ExchangeDeclaration): void {

@@ -7,6 +7,7 @@ export { checkedArguments, fieldTableOf, routingKeysOf } from './declared-parts.
 export * from './describe.js';
 export * from './joined-wildcards.js';
 export * from './misspelt-arguments.js';
+export * from './misspelt-exchanges.js';
 export * from './queue-arguments.js';
 export * from './queue-option.js';
 export * from './quorum-form.js';
