@@ -8,6 +8,8 @@ import { vi } from 'vitest';
 interface Parts {
   readonly controllers?: Type[];
   readonly providers?: NonNullable<DynamicModule['providers']>;
+  /** Further modules. */
+  readonly imports?: readonly Type[];
   readonly options?: DlxBrokerOptions;
   /** Whether the application connects a `DlxServer`, and starts it. */
   readonly server?: 'started' | 'unstarted';
@@ -29,7 +31,7 @@ export interface Tried {
 
 /** Starts an application on a broker in virtual time. Its timers of real time are vitest's. */
 export async function tryApp(parts: Parts, opened: { close(): Promise<void> }[]): Promise<Tried> {
-  const { controllers = [], providers = [], options = {}, server, inheritAppConfig = true } = parts;
+  const { controllers = [], providers = [], imports: more = [], options = {}, server, inheritAppConfig = true } = parts;
   const lines: string[] = [];
   const keep =
     (level: string) =>
@@ -37,7 +39,7 @@ export async function tryApp(parts: Parts, opened: { close(): Promise<void> }[])
       void (String(more.at(-1)).startsWith('Dlx') && lines.push(`${level} ${String(text)}`));
   const logger: LoggerService = { log: keep('LOG'), warn: keep('WARN'), error: keep('ERROR') };
   const here = harness();
-  const imports = [DlxBrokerModule.forRoot({ broker: sharedBroker(here.broker), ...options })];
+  const imports = [DlxBrokerModule.forRoot({ broker: sharedBroker(here.broker), ...options }), ...more];
   const builder = Test.createTestingModule({ imports, controllers, providers });
   builder.setLogger(logger);
   const app = (await builder.compile()).createNestApplication();

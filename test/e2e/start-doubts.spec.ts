@@ -1,4 +1,5 @@
-import { Injectable, type Type } from '@nestjs/common';
+import { Controller, Injectable, Module, type Type } from '@nestjs/common';
+import { EventPattern } from '@nestjs/microservices';
 import {
   Bind,
   Consume,
@@ -203,5 +204,54 @@ describe('the log warns of an exchange that is probably misspelt', () => {
     expect(await linesAbout('did you mean', [orders(from('dlx.event'), safe), Second])).toEqual([]);
     const dead = orders(from('dlx.event'), DeadLetter('dlx.event', 'failed'));
     expect(await linesAbout('did you mean', [dead])).toEqual([]);
+  });
+});
+
+describe('a class that is listed twice is refused', () => {
+  @Controller()
+  class Listed {
+    @Consume('orders')
+    @DeadLetter(false)
+    handle(): void {}
+  }
+  @Module({ providers: [Listed] })
+  class FirstModule {}
+  @Module({ providers: [Listed] })
+  class SecondModule {}
+  @Module({ controllers: [Listed] })
+  class ThirdModule {}
+  @Module({ controllers: [Listed] })
+  class FourthModule {}
+  @Module({ controllers: [Listed], providers: [Listed] })
+  class FifthModule {}
+  @Module({ providers: [Listed, { provide: 'listed', useClass: Listed }] })
+  class SixthModule {}
+
+  it.each([
+    [[FirstModule, SecondModule], 'a provider of FirstModule and of SecondModule', 'in one module and export it'],
+    [[ThirdModule, FourthModule], 'a controller of ThirdModule and of FourthModule', 'once'],
+    [[FirstModule, ThirdModule], 'a provider of FirstModule and a controller of ThirdModule', 'once'],
+    [[FifthModule], 'a controller of FifthModule and a provider of FifthModule', 'once'],
+    [[SixthModule], 'a provider of SixthModule twice', 'once'],
+  ])('case %#', async (imports, places, remedy) => {
+    await expect(tryApp({ imports }, opened)).rejects.toThrow(
+      `class Listed is ${places}, and Listed.handle would be two handlers: list it ${remedy}`,
+    );
+  });
+
+  it('also with a pattern of Nest', async () => {
+    @Controller()
+    class Served {
+      @EventPattern<string>('order.created')
+      @DeadLetter(false)
+      handle(): void {}
+    }
+    @Module({ controllers: [Served] })
+    class OneModule {}
+    @Module({ controllers: [Served] })
+    class OtherModule {}
+    await expect(tryApp({ imports: [OneModule, OtherModule], server: 'started' }, opened)).rejects.toThrow(
+      'class Served is a controller of OneModule and of OtherModule, and Served.handle would be two handlers: list it once',
+    );
   });
 });

@@ -38,8 +38,29 @@ function refuseIdempotent({ settings, origin }: Handler): void {
 
 function refuseSecond(known: Map<string, Handler>, what: string, handler: Handler, key: string): void {
   const first = known.get(key);
-  if (first !== undefined) throw new DlxConfigurationError(`${first.origin} and ${handler.origin} both handle ${what}`);
+  if (first !== undefined) {
+    throw new DlxConfigurationError(
+      listedTwice(first, handler) ?? `${first.origin} and ${handler.origin} both handle ${what}`,
+    );
+  }
   known.set(key, handler);
+}
+
+/** The text about one method that is found twice, because its class is listed twice. Undefined for two methods. */
+function listedTwice(
+  { origin, method: first }: Handler,
+  { origin: other, method: second }: Handler,
+): string | undefined {
+  if (first === undefined || first.hostedBy !== second?.hostedBy || origin !== other) return undefined;
+  const [one, two] = [first.module.name, second.module.name];
+  const place = ({ inController }: typeof first): string => (inController ? 'a controller' : 'a provider');
+  const isAlike = first.inController === second.inController;
+  const again = isAlike ? (one === two ? 'twice' : `and of ${two}`) : `and ${place(second)} of ${two}`;
+  const mayExport = one !== two && !first.inController && !second.inController;
+  return (
+    `class ${first.hostedBy.constructor.name} is ${place(first)} of ${one} ${again}, and ${origin} would be two handlers: ` +
+    `list it ${mayExport ? 'in one module and export it' : 'once'}`
+  );
 }
 
 /** Refuses wildcards in the pattern of a request, which has one handler. Objects (`{"cmd":"sum"}`) are compared as text. */

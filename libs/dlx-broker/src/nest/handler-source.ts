@@ -133,7 +133,7 @@ export class HandlerSource {
         return (bound ??= bind())(data, context);
       };
       const checked = withContract(settings.contract, invoke, this.#limits);
-      handlers.push({ origin, kind, patterns, settings, invoke: checked });
+      handlers.push({ origin, kind, patterns, settings, method, invoke: checked });
     }
     return handlers;
   }
@@ -161,6 +161,7 @@ export class HandlerSource {
       kind: added.isEvent ? 'event' : 'request',
       patterns,
       settings,
+      method,
       invoke: withContract(settings.contract, added.callback, this.#limits),
     });
   }

@@ -5,6 +5,7 @@ import type { HandlerSettings } from './handler-settings.js';
 import type { Circuit } from './circuit/circuit.js';
 import type { SafeProcess } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
+import type { DiscoveredMethod } from './explorer.js';
 import type { OutboxPlan } from './outbox/collector.js';
 import type { Outbox } from './outbox/outbox.js';
 import type { Replies } from './replies.js';
@@ -18,6 +19,8 @@ export interface Handler {
   /** Routing keys; for `event` and `consume` with wildcards. Empty: all messages of its queue. */
   readonly patterns: readonly string[];
   readonly settings: HandlerSettings;
+  /** Its class, and the module that has it; undefined if they are unknown. */
+  readonly method?: Pick<DiscoveredMethod, 'hostedBy' | 'module' | 'inController'> | undefined;
   invoke(data: unknown, context: DlxContext): Promise<unknown>;
 }
 
