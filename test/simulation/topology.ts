@@ -19,7 +19,7 @@ const smallest = 2;
 /** What the application declares at its start, and its retry policy. */
 export function applicationOf(plan: Plan): { readonly topology: Topology; readonly retry: RetryPlan } {
   const retry = planRetry(
-    { attempts, immediate: plan.immediate, backoff: plan.backoff },
+    { attempts, immediate: plan.immediate, backoff: plan.backoff.slice(0, attempts - 1 - plan.immediate) },
     {
       queue: queues.orders,
       origin: 'the simulation',

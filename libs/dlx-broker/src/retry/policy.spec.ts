@@ -57,7 +57,7 @@ describe('a retry plan', () => {
     const { delays, delayBefore } = plan({ attempts: 6, backoff: ['1s', '5s', 60_000] });
     expect(delays).toEqual([1_000, 5_000, 60_000]);
     expect([2, 3, 4, 5, 6].map((attempt) => delayBefore(attempt))).toEqual([1_000, 5_000, 60_000, 60_000, 60_000]);
-    expect(plan({ attempts: 2, backoff: ['1s', '5s'] }).delays).toEqual([1_000]);
+    expect(plan({ attempts: 1, backoff: ['1s', '5s'], immediate: 9 }).delays).toEqual([]);
     expect(plan({ attempts: 3, backoff: '2s' }).delays).toEqual([2_000]);
   });
 
@@ -194,7 +194,27 @@ describe('an impossible policy is refused', () => {
       /: backoff\.max has no effect on type 'fixed'; write type: 'linear' or type: 'exponential', or leave max out$/,
     ],
     ['an empty list', { attempts: 2, backoff: [] }, /backoff is an empty list/],
-    ['a list with a wait that is none', { attempts: 2, backoff: ['1s', 0] }, /backoff\[1\] is 0/],
+    [
+      'more waits than retries',
+      { attempts: 2, backoff: ['1s', '5s', '1m', '5m'] },
+      /: backoff has 4 waits, and attempts: 2 allows 1 retry with a wait; write attempts: 5, or leave the last 3 out$/,
+    ],
+    [
+      'more waits than retries with a wait',
+      { attempts: 4, immediate: 1, backoff: ['1s', '5s', '1m'] },
+      /: backoff has 3 waits, and attempts: 4 and immediate: 1 allow 2 retries with a wait; write attempts: 5, or leave the last 1 out$/,
+    ],
+    [
+      'waits without a retry that waits',
+      { attempts: 3, immediate: 2, backoff: ['1s'] },
+      /: backoff has 1 wait, and attempts: 3 and immediate: 2 allow 0 retries with a wait; write attempts: 4, or leave backoff out$/,
+    ],
+    [
+      'more immediate retries than retries',
+      { attempts: 2, immediate: 9 },
+      /: immediate is 9, and attempts: 2 allows 1 retry; write attempts: 10, or immediate: 1$/,
+    ],
+    ['a list with a wait that is none', { attempts: 3, backoff: ['1s', 0] }, /backoff\[1\] is 0/],
     ['too many delays', { attempts: 80, backoff: { type: 'linear', delay: 1 } }, /more than 64 different delays/],
     [
       'too many delays after some that are rounded to the same',

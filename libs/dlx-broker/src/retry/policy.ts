@@ -122,6 +122,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   refuseUnknown(optionsOf(policy, origin, 'write { attempts: 5 }'), options, origin);
   const attempts = whole(policy.attempts, 1, `${origin}: attempts`, 'the first attempt included');
   const immediate = whole(policy.immediate ?? 0, 0, `${origin}: immediate`, 'or leave it out');
+  refuseUnusedRetries(attempts, immediate, policy.backoff, origin);
   const waits = planWaits(
     policy.backoff === undefined ? defaultBackoff : policy.backoff,
     attempts - 1 - immediate,
@@ -173,6 +174,35 @@ function lotQueues(
   const archive = retention?.archive;
   return archive === undefined ? [lot] : [archiveQueue(archive, origin, type), lot];
 }
+
+/**
+ * Refuses immediate retries and waits for which there are too few attempts: they would have no effect. A policy with one attempt may have
+ * them, because that switches the retries off.
+ */
+function refuseUnusedRetries(
+  attempts: number,
+  immediate: number,
+  backoff: BackoffSetting | undefined,
+  origin: string,
+): void {
+  const retries = attempts - 1;
+  if (retries === 0) return;
+  if (immediate > retries) {
+    const text = `immediate is ${immediate}, and attempts: ${attempts} allows ${counted(retries, 'retry', 'retries')}`;
+    throw new DlxConfigurationError(`${origin}: ${text}; write attempts: ${immediate + 1}, or immediate: ${retries}`);
+  }
+  const waits = Array.isArray(backoff) ? backoff.length : 0;
+  const waiting = retries - immediate;
+  if (waits <= waiting) return;
+  const because =
+    immediate === 0 ? `attempts: ${attempts} allows` : `attempts: ${attempts} and immediate: ${immediate} allow`;
+  throw new DlxConfigurationError(
+    `${origin}: backoff has ${counted(waits, 'wait', 'waits')}, and ${because} ${counted(waiting, 'retry', 'retries')} with a wait; ` +
+      `write attempts: ${waits + immediate + 1}, or leave ${waiting === 0 ? 'backoff' : `the last ${waits - waiting}`} out`,
+  );
+}
+
+const counted = (count: number, one: string, several: string): string => `${count} ${count === 1 ? one : several}`;
 
 function whole(value: number, least: number, origin: string, hint: string): number {
   if (Number.isSafeInteger(value) && value >= least) return value;
