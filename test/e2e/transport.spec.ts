@@ -1,4 +1,4 @@
-import { Controller, Injectable } from '@nestjs/common';
+import { BadRequestException, Catch, Controller, Injectable, UseFilters, type ExceptionFilter } from '@nestjs/common';
 import { Ctx, EventPattern, MessagePattern, Payload, RpcException } from '@nestjs/microservices';
 import { Consume, DlxBroker, DlxClient, DlxContext, DlxRecordBuilder, InjectDlxClient, Queue } from 'dlx-broker';
 import {
@@ -101,6 +101,13 @@ describe('an event reaches', () => {
   });
 });
 
+@Catch()
+class PassOn implements ExceptionFilter {
+  catch(error: unknown): unknown {
+    return throwError(() => error);
+  }
+}
+
 @Controller()
 class Sums {
   calls = 0;
@@ -142,6 +149,33 @@ class Sums {
   @MessagePattern('fails')
   fails(): never {
     throw new RpcException({ code: 42, message: 'no' });
+  }
+
+  @MessagePattern('fails.in.words')
+  failsInWords(): never {
+    throw new RpcException('no');
+  }
+
+  @MessagePattern('fails.plainly')
+  failsPlainly(): never {
+    throw new Error('internal');
+  }
+
+  @MessagePattern('fails.as.http')
+  failsAsHttp(): never {
+    throw new BadRequestException('internal');
+  }
+
+  @MessagePattern('passed.on')
+  @UseFilters(PassOn)
+  passedOn(): never {
+    throw new Error('for the caller');
+  }
+
+  @MessagePattern('passed.on.as.http')
+  @UseFilters(PassOn)
+  passedOnAsHttp(): never {
+    throw new BadRequestException('for the caller');
   }
 
   @MessagePattern('fails.late')
@@ -194,6 +228,16 @@ describe('a request is answered', () => {
   it('by an error, as the filters let it through', async () => {
     const sums = await client();
     await expect(lastValueFrom(sums.send('fails', {}))).rejects.toEqual({ code: 42, message: 'no' });
+    const unknown = { status: 'error', message: 'Internal server error' };
+    for (const [pattern, answer] of [
+      ['fails.in.words', { status: 'error', message: 'no' }],
+      ['fails.plainly', unknown],
+      ['fails.as.http', unknown],
+      ['passed.on', { status: 'error', message: 'for the caller' }],
+      ['passed.on.as.http', { statusCode: 400, error: 'Bad Request', message: 'for the caller' }],
+    ] as const) {
+      await expect(lastValueFrom(sums.send(pattern, {}))).rejects.toEqual(answer);
+    }
     const seen: unknown[] = [];
     const late = sums.send('fails.late', {});
     await expect(
