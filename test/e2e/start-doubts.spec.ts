@@ -255,3 +255,31 @@ describe('a class that is listed twice is refused', () => {
     );
   });
 });
+
+describe('a queue that an earlier @Retry has declared', () => {
+  const orderQueue = Consume('orders');
+  /** The error of a start with these decorators, on the broker of an earlier start with `@Retry`. */
+  async function errorWith(...decorators: readonly MethodDecorator[]): Promise<string | undefined> {
+    const earlier = orders(orderQueue, Retry({ attempts: 3, backoff: '1s' }));
+    const { broker } = await tryApp({ providers: [earlier] }, opened);
+    const parts = { providers: [orders(orderQueue, ...decorators)], options: { broker: sharedBroker(broker) } };
+    return tryApp(parts, opened).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+  }
+
+  it.each([
+    ['nothing', DeadLetter(false), 'none'],
+    ['@DeadLetter', DeadLetter('orders.dlx', 'failed'), "'orders.dlx'"],
+  ])('does not fit %s, and the error says whence its dead-letter exchange is', async (_, decorator, asked) => {
+    expect(await errorWith(decorator)).toContain(
+      "queue 'orders' x-dead-letter-exchange: the existing one has 'wait.1000' (set by the @Retry of an earlier version), the " +
+        `declaration has ${asked} (Orders.handle)`,
+    );
+  });
+
+  it('fits another @Retry', async () => {
+    expect(await errorWith(Retry({ attempts: 1 }))).toBeUndefined();
+  });
+});

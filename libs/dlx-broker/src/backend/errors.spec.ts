@@ -11,6 +11,21 @@ it('what differs is shown with the ways to change it', () => {
   );
 });
 
+it.each(['wait.1000', 'wait.keep.5000'])(
+  'the dead-letter exchange %s is shown as that of a retry policy',
+  (exchange) => {
+    const difference = { kind: 'queue', name: 'orders', asked: 'none', origin: 'Shop.handle' } as const;
+    const shown = (property: string, existing: string): string =>
+      differing([{ ...difference, property, existing }]).message.split('\n')[1]!;
+    expect(shown('x-dead-letter-exchange', `'${exchange}'`)).toBe(
+      `  queue 'orders' x-dead-letter-exchange: the existing one has '${exchange}' (set by the @Retry of an earlier version), the ` +
+        'declaration has none (Shop.handle)',
+    );
+    expect(shown('x-dead-letter-exchange', "'orders.dlx'")).not.toContain('@Retry');
+    expect(shown('x-dead-letter-routing-key', `'${exchange}'`)).not.toContain('@Retry');
+  },
+);
+
 const about = { property: 'x', existing: '1', asked: '2', origin: undefined } as const;
 const ofQueue = (queueType: string) => ({ ...about, kind: 'queue', name: queueType, queueType }) as const;
 const ofExchange = { ...about, kind: 'exchange', name: 'shop' } as const;

@@ -1,4 +1,5 @@
 import { shownText } from '../host/index.js';
+import { isWaitQueueName } from '../topology/index.js';
 
 /** Whether the same command may succeed later. */
 export type Retryable = 'never' | 'later';
@@ -154,8 +155,13 @@ export class TopologyError extends BackendError {
 export function shownDifference({ kind, name, property, existing, asked, origin }: TopologyDifference): string {
   const by = origin === undefined ? '' : ` (${origin})`;
   const there = shownText(existing, longestText);
-  return `  ${kind} '${name}' ${property}: the existing one has ${there}, the declaration has ${asked}${by}`;
+  const set = isOfRetry(property, existing) ? ' (set by the @Retry of an earlier version)' : '';
+  return `  ${kind} '${name}' ${property}: the existing one has ${there}${set}, the declaration has ${asked}${by}`;
 }
+
+/** True for the dead-letter exchange that a retry policy with one delay gives its work queue: a wait queue has the same name. */
+const isOfRetry = (property: string, existing: string): boolean =>
+  property === 'x-dead-letter-exchange' && isWaitQueueName(existing.replaceAll("'", ''));
 
 /** How an operator deletes a queue of a broker. @param flag ` --if-empty`, or nothing */
 export type WaysToDelete = (flag: string) => string;

@@ -15,3 +15,4 @@ export * from './returning-dead-letters.js';
 export * from './topic-pattern.js';
 export * from './topology.js';
 export { typeOfPredeclared, unreceivedDeadLetters, type UnreceivedDeadLetters } from './unreceived-dead-letters.js';
+export * from './wait-queue-name.js';
