@@ -14,6 +14,7 @@ export type {
 } from './rabbitmq/options.js';
 export { misnamedIn } from './rabbitmq/supplied.js';
 export type { RabbitMqLog } from './rabbitmq/open.js';
+export { nearestQueue } from './nearest-queue.js';
 export { type Capability, need } from './need.js';
 export { type BackendState, serverOf, type ServerInfo } from './state.js';
 

@@ -61,6 +61,7 @@ export function nearestWord(
   let nearest: string | undefined;
   let least = most + 1;
   for (const candidate of words) {
+    if (Math.abs(candidate.length - Math.min(word.length, longestWord)) >= least) continue;
     const distance = distanceBetween(word.slice(0, longestWord).toLowerCase(), candidate.toLowerCase());
     if (distance >= least) continue;
     least = distance;

@@ -1,5 +1,5 @@
 import { concatMap, finalize, lastValueFrom, Subject, take, takeUntil, takeWhile, tap, type Observable } from 'rxjs';
-import type { Backend } from '../backend/index.js';
+import { type Backend, nearestQueue, UnroutableError } from '../backend/index.js';
 import { after } from '../host/index.js';
 import type { Address } from '../message/index.js';
 import { BatchBreaker, Batches, Pacing, Redrive, RedriveCounts } from '../redrive/index.js';
@@ -29,8 +29,10 @@ export class LetterRedrive extends Redrive {
   unedited = 0;
   /** Letters whose destination is in the counts. */
   noted = 0;
-  /** Why a letter did not reach its origin: the exchange is missing, or the right to publish to it. */
+  /** Why a letter did not reach its target: the exchange or the queue is missing, or the right to publish to it. */
   #refusal: Error | undefined;
+  /** The queues that the caller named as targets, with the error for those that do not exist. */
+  readonly #targets = new Map<string, Promise<UnknownQueueError | undefined>>();
   readonly #stopped = new Subject<void>();
   #span: RedriveSpan | undefined;
   /** Ends a wait. */
@@ -61,7 +63,7 @@ export class LetterRedrive extends Redrive {
     this.#span = this.request.dryRun ? undefined : this.letters.tracing?.redrive(this.request.queues);
     try {
       await this.#run();
-      if (this.counts.moved === 0 && this.#refusal !== undefined) throw this.#refusal;
+      if (!this.request.dryRun && this.counts.moved === 0 && this.#refusal !== undefined) throw this.#refusal;
       if (!this.isOver) this.error = this.#refusal;
       this.end('completed');
     } catch (error) {
@@ -95,12 +97,14 @@ export class LetterRedrive extends Redrive {
     const lengths = new Map<string, number>();
     for (const queue of this.request.queues) {
       const status = await this.backend.status(queue);
-      if (status === undefined) throw new UnknownQueueError(queue);
+      if (status === undefined) throw new UnknownQueueError(queue, 'from', await nearestQueue(this.backend, queue));
       lengths.set(queue, status.messages);
       this.#arrivals.add(queue, status.messages);
       this.total += status.messages;
     }
     this.show();
+    const missing = this.request.dryRun ? undefined : await this.#missing(this.request.target);
+    if (missing !== undefined) throw missing;
     for (const [queue, length] of lengths) {
       if (length === 0 || this.isOver || this.#isFull) continue;
       const work = this.request.dryRun ? this.#dryRun(queue) : this.#drain(queue, length);
@@ -111,9 +115,13 @@ export class LetterRedrive extends Redrive {
   #dryRun(queue: string): Observable<unknown> {
     return this.letters.replay(queue).pipe(
       concatMap(async (letter) => {
-        const address = this.request.where(letter) && letter.addressFor(this.request.to(letter));
-        if (address !== false && this.#editOf(letter) === false) return this.#leave(address);
-        if (address === false || address instanceof Error) this.#leave(address);
+        if (!this.request.where(letter)) return this.#leave(false);
+        const to = this.request.to(letter);
+        const address = letter.addressFor(to);
+        if (this.#editOf(letter) === false) return this.#leave(address);
+        const missing = await this.#missing(to);
+        this.#refusal ??= missing;
+        if (missing !== undefined || address instanceof Error) this.#leave(address);
         else this.#note(address);
       }),
       takeWhile(() => !this.#isFull, true),
@@ -222,12 +230,32 @@ export class LetterRedrive extends Redrive {
     return true;
   }
 
+  /** The error for a queue that the caller named as a target and that does not exist. */
+  #missing(to: RedriveTarget): Promise<UnknownQueueError | undefined> | undefined {
+    const queue = queueIn(to);
+    if (queue === undefined) return undefined;
+    const known = this.#targets.get(queue) ?? this.#look(queue);
+    this.#targets.set(queue, known);
+    return known;
+  }
+
+  /** Where the status cannot be read, the broker answers to the publish. */
+  async #look(queue: string): Promise<UnknownQueueError | undefined> {
+    const isThere = await this.backend.status(queue).then(
+      (status) => status !== undefined,
+      () => true,
+    );
+    return isThere ? undefined : new UnknownQueueError(queue, 'to', await nearestQueue(this.backend, queue));
+  }
+
   /**
    * Notes the failure of a letter. The letter is unsettled again, and `DeadLetters.failures` reports it.
    * @returns false: the letter stays in its queue
    * @throws the failure, when the caller named a target that no letter can reach
    */
-  #failed(failure: Error, to: RedriveTarget): false {
+  async #failed(failure: Error, to: RedriveTarget): Promise<false> {
+    const queue = failure instanceof UnroutableError ? queueIn(to) : undefined;
+    if (queue !== undefined) this.#refusal ??= await this.#look(queue);
     if (!isRefusal(failure)) return false;
     if (to !== undefined) throw failure;
     this.#refusal = failure;
@@ -271,11 +299,16 @@ const isRefusal = (failure: Error): boolean => {
   return code === 404 || code === 403;
 };
 
-/** The queue of a redrive does not exist. */
+/** The queue to which a target leads by its name. */
+const queueIn = (to: RedriveTarget): string | undefined =>
+  typeof to === 'string' ? to : to?.exchange === '' ? to.routingKey : undefined;
+
+/** The queue of a redrive, or its target, does not exist. */
 export class UnknownQueueError extends Error {
   override readonly name = 'UnknownQueueError';
 
-  constructor(queue: string) {
-    super(`there is no queue '${queue}' to redrive from`);
+  /** @param hint ends the text, such as `; did you mean 'orders'?` */
+  constructor(queue: string, way: 'from' | 'to' = 'from', hint = '') {
+    super(`there is no queue '${queue}' to redrive ${way}${hint}`);
   }
 }

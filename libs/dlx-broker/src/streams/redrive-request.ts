@@ -49,6 +49,8 @@ export interface RedriveCircuit {
 export interface ResolvedRedrive {
   readonly queues: readonly string[];
   to(letter: Letter): RedriveTarget;
+  /** The one target of all letters; undefined without `to`, and with a function. */
+  readonly target: RedriveTarget;
   where(letter: Letter): boolean;
   /** Undefined: letters are redriven as they are. @throws what the function of the application throws */
   readonly edit: ((letter: Letter) => Edit | undefined) | undefined;
@@ -104,6 +106,7 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
       typeof to === 'function'
         ? (letter) => targetOf(notAPromise((to as ResolvedRedrive['to'])(letter), 'redrive: to'), 'redrive: to')
         : () => to,
+    target: typeof to === 'function' ? undefined : to,
     where: (letter) => notAPromise((where as ResolvedRedrive['where'])(letter), 'redrive: where'),
     edit: edit && ((letter) => notAPromise((edit as (letter: Letter) => Edit | undefined)(letter), 'redrive: edit')),
     perSecond,

@@ -38,7 +38,7 @@ export interface RedriveProgress {
    * in {@link RedriveTask.current} for a minute after the end as well.
    */
   readonly arrived: number;
-  /** Why it failed. With the state `done`: why letters stayed that could not go to their origin, for one of them. */
+  /** Why it failed. With the state `done`: why letters stayed that could not go to their origin or to the queue in `to`, for one of them. */
   readonly error?: unknown;
 }
 

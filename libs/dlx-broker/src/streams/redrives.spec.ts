@@ -117,6 +117,34 @@ describe('a redrive', () => {
     expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
   });
 
+  it('to a queue that is missing fails, names the queue and the nearest one, and leaves every letter', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die('a', 'b');
+    const targets = ['hopsital', { exchange: '', routingKey: 'hopsital' }, () => 'hopsital'];
+    for (const to of targets) {
+      const task = redrives.start({ from: deadQueue, to });
+      await advance(100, 20);
+      expect(task.current).toMatchObject({ state: 'failed', total: 2, redriven: 0 });
+      const text = "there is no queue 'hopsital' to redrive to; did you mean 'hospital'?";
+      expect((task.current.error as Error).message).toBe(text);
+      const { error, ...counts } = await redrives.dryRun({ from: deadQueue, to });
+      expect(counts).toMatchObject({ state: 'done', total: 2, left: 2, destinations: {} });
+      expect((error as Error).message).toBe(text);
+    }
+    expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
+  });
+
+  it('to a queue that is missing for some letters redrives the others, and its error names the queue', async () => {
+    const { redrives, queue, die, advance } = await arrange();
+    die('a', 'b');
+    const to = ({ payload }: { payload: unknown }) => (payload === 'a' ? 'hospital' : 'gone');
+    const task = redrives.start({ from: deadQueue, to });
+    await advance(1_000, 20);
+    expect(task.current).toMatchObject({ state: 'done', total: 2, redriven: 1, left: 1 });
+    expect((task.current.error as Error).message).toBe("there is no queue 'gone' to redrive to");
+    expect(queue(deadQueue).payloads()).toEqual(['b']);
+  });
+
   it('to origins of which all are missing fails, and names an exchange', async () => {
     const { redrives, broker, queue, die, advance } = await arrange();
     die('a', 'b');
@@ -329,7 +357,8 @@ describe('to the letter, a redrive', () => {
   it('does not tell anew of all destinations for each letter', async () => {
     const { redrives, die } = await arrange();
     die(...bodies(400));
-    const task = redrives.start({ from: deadQueue, dryRun: true, to: ({ payload }) => `to ${String(payload)}` });
+    const to: RedriveRequest['to'] = ({ payload }) => ({ exchange: 'shop', routingKey: `to ${String(payload)}` });
+    const task = redrives.start({ from: deadQueue, dryRun: true, to });
     const steps = await lastValueFrom(task.progress.pipe(toArray()));
     expect(Object.keys(steps.at(-1)?.destinations ?? {})).toHaveLength(400);
     // Shown with each letter they would be 400; up to 16 of them are shown with each.

@@ -45,7 +45,8 @@ export class Redrives {
 
   /**
    * Begins a redrive at once. Each letter is published as mandatory, and leaves its queue when the broker has taken its successor. A
-   * letter that no queue would get stays. After the end of the application the redrive is stopped at once.
+   * letter that no queue would get stays. A redrive to a queue that does not exist fails. After the end of the application the redrive is
+   * stopped at once.
    * @throws DlxConfigurationError for an impossible request
    */
   start<T = unknown>(request: RedriveRequest<T>): RedriveTask {
@@ -58,7 +59,7 @@ export class Redrives {
 
   /**
    * Counts letters and destinations, and moves nothing.
-   * @throws what {@link start} throws, UnknownQueueError when there is no such queue
+   * @throws what {@link start} throws, UnknownQueueError when there is no queue `from`. Letters to a queue that does not exist are left
    */
   async dryRun<T = unknown>(request: RedriveRequest<T>): Promise<RedriveProgress> {
     const result = await this.start({ ...request, dryRun: true }).ended;
