@@ -231,6 +231,19 @@ describe('a schedule of redrives', () => {
     expect(ends).toEqual([]);
   });
 
+  it('warns once of a redrive that fails', async () => {
+    const app = await contextApp({});
+    const lines = listen();
+    let looks = 0;
+    inVirtualTime();
+    const schedule = app.get(Redrives).every(1_000, { from: 'ded' }, () => void looks++);
+    await until(() => aSecondLater(() => expect(looks).toBeGreaterThan(2)));
+    const text =
+      "the redrive of ded by a schedule failed, which the schedule tries again: UnknownQueueError: there is no queue 'ded' to redrive from";
+    expect(lines).toEqual([text]);
+    schedule.unsubscribe();
+  });
+
   it('ends with its application, after which none begins', async () => {
     const app = await contextApp({});
     await app.get(DlxBroker).backend.declare({ exchanges: [], bindings: [], queues: [{ ...lying, name: 'dead' }] });

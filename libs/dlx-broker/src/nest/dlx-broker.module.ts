@@ -132,6 +132,11 @@ function reportObserver(name: string, logging: Logging, failure: unknown): void 
   new EventLog(`Redrives ${name}`, logging).write('observerFailed', text, errorFacts(failure), stackOf(failure));
 }
 
+function reportSchedule(name: string, logging: Logging, failure: unknown, queues: string): void {
+  const text = `the redrive of ${queues} by a schedule failed, which the schedule tries again: ${textOf(failure)}`;
+  new EventLog(`Redrives ${name}`, logging).write('redriveFailed', text, { queues, ...errorFacts(failure) });
+}
+
 /** The tracing of the application, which cannot fail a message. An object, because a provider is never undefined. */
 interface MaybeTracing {
   readonly tracing?: SafeTracing;
@@ -220,6 +225,7 @@ function coreModule(
           letters,
           (failure) => reportObserver(name, logging, failure),
           tellSubscriber(new EventLog(`Redrives ${name}`, logging), 'a redrive'),
+          (failure, queues) => reportSchedule(name, logging, failure, shownText(queues.join(', '))),
         ),
     },
     {

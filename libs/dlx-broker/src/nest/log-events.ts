@@ -258,6 +258,11 @@ export const logEvents = {
     fields: failure,
     says: 'the function that looks at the tasks of a schedule of redrives failed',
   }),
+  redriveFailed: line({
+    level: 'warn',
+    fields: ['queues', ...failure],
+    says: 'a redrive of a schedule failed; once for each error until one succeeds',
+  }),
   subscriberFailed: line({
     level: 'error',
     fields: failure,

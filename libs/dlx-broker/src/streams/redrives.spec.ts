@@ -399,6 +399,31 @@ describe('a schedule of redrives', () => {
   });
 });
 
+describe('a schedule of redrives that fail', () => {
+  it('reports each error once until a redrive succeeds', async () => {
+    const { backend, letters, broker, advance } = await arrange();
+    const failures: [string, readonly string[]][] = [];
+    const failed = (failure: unknown, queues: readonly string[]): void =>
+      void failures.push([(failure as Error).message, queues]);
+    const redrives = new Redrives(backend, letters, undefined, undefined, failed);
+    const schedule = redrives.every('1s', { from: 'lost' });
+    await advance(10_000, 500);
+    const text = "there is no queue 'lost' to redrive from";
+    expect(failures).toEqual([[text, ['lost']]]);
+    const channel = broker.connect().openChannel(silentOutbox);
+    channel.declareQueue('last');
+    await advance(10_000, 500);
+    expect(failures).toEqual([expect.anything(), [`${text}; did you mean 'last'?`, ['lost']]]);
+    channel.declareQueue('lost');
+    await advance(10_000, 500);
+    expect(failures).toHaveLength(2);
+    channel.deleteQueue('lost');
+    await advance(10_000, 500);
+    expect(failures).toHaveLength(3);
+    schedule.unsubscribe();
+  });
+});
+
 describe('the end of a schedule', () => {
   it('ends the redrive under way, which the application may observe from its start', async () => {
     const { redrives, queue, die, advance } = await arrange();

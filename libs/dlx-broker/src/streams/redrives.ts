@@ -1,6 +1,6 @@
 import { concatMap, lastValueFrom, repeat, Observable, Subscription } from 'rxjs';
 import type { Backend } from '../backend/index.js';
-import { duration } from '../options/index.js';
+import { duration, shown } from '../options/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetters } from './dead-letters.js';
 import { resolveRedrive, type RedriveRequest } from './redrive-request.js';
@@ -8,6 +8,9 @@ import { RedriveTask, type RedriveProgress } from './redrive-task.js';
 
 /** The shortest pause of a schedule, in milliseconds. */
 const leastPause = 1_000;
+
+/** The most different errors of a schedule that are logged. */
+const mostErrors = 100;
 
 /** Redrives dead or parked letters to their origin, in the order of their queue. */
 export class Redrives {
@@ -20,18 +23,23 @@ export class Redrives {
   readonly #schedules = new Subscription();
   readonly #report: (failure: unknown) => void;
   readonly #thrown: (failure: unknown) => void;
+  readonly #failed: (failure: unknown, queues: readonly string[]) => void;
 
   /**
    * @internal Made by DlxBrokerModule.
    * @param report called with what the function `observe` of a schedule throws
    * @param thrown called with what a subscriber of a task throws
+   * @param failed called with the error of a redrive of a schedule that failed, and its queues; not again for the same error until a
+   *   redrive of the schedule succeeds
    */
   constructor(
     backend: Backend,
     letters: DeadLetters,
     report: (failure: unknown) => void = () => undefined,
     thrown: (failure: unknown) => void = () => undefined,
+    failed: (failure: unknown, queues: readonly string[]) => void = () => undefined,
   ) {
+    this.#failed = failed;
     this.#thrown = thrown;
     this.#backend = backend;
     this.#letters = letters;
@@ -70,6 +78,7 @@ export class Redrives {
   /**
    * Redrives repeatedly: first after `every`, and then each time `every` after the end of the redrive before.
    * @param every milliseconds, at least 1,000, or a string such as `'15m'`
+   * A redrive that fails is logged, once for each error until one succeeds.
    * @param observe called with every task when it begins; an error that it throws is logged, and the schedule continues
    * @returns unsubscribe it to end the schedule and the redrive under way; both end with the application as well
    */
@@ -79,11 +88,13 @@ export class Redrives {
     observe: (task: RedriveTask) => void = () => undefined,
   ): Subscription {
     const pause = duration(leastPause).read(every, 'Redrives.every').value as number;
-    resolveRedrive(request); // an invalid request is refused now, and not at the first redrive
+    const { queues } = resolveRedrive(request); // an invalid request is refused now, and not at the first redrive
+    const known = new Set<string>();
     const { clock } = this.#backend;
     const once = new Observable<RedriveProgress>((subscriber) => {
       const task = this.start(request);
       this.#show(task, observe);
+      void task.ended.then((result) => this.#note(result, queues, known));
       subscriber.add(() => task.stop());
       return task.progress.subscribe(subscriber);
     });
@@ -97,6 +108,16 @@ export class Redrives {
       .subscribe();
     this.#schedules.add(schedule);
     return schedule;
+  }
+
+  /** @param known the errors of the schedule since a redrive succeeded */
+  #note({ state, error }: RedriveProgress, queues: readonly string[], known: Set<string>): void {
+    if (state === 'done') known.clear();
+    if (state !== 'failed' || known.size >= mostErrors) return;
+    const text = shown(error instanceof Error ? `${error.name}: ${error.message}` : error);
+    if (known.has(text)) return;
+    known.add(text);
+    this.#failed(error, queues);
   }
 
   #show(task: RedriveTask, observe: (task: RedriveTask) => void): void {
