@@ -28,6 +28,7 @@ import { Settlement } from './settlement.js';
 import { type DlxAlert, Watches, type WatchOptions } from './watch/index.js';
 import { tellPorts } from './open-ports.js';
 import { takeSteps, tellReturned, tellUnclosed } from './shutdown-steps.js';
+import { unknownWatchQueues } from './unknown-queues.js';
 import { within } from './within.js';
 
 /**
@@ -96,7 +97,8 @@ export class RunningBroker {
       deadLetterQueues: () => deadLetterQueues(this.#plan()),
     });
     const queues = (): ReadonlySet<string> => deadLetterQueues(this.#plan());
-    this.#watches = new Watches({ backend, events: parts.events.stream, log, queues });
+    const unknown = (names: readonly string[]) => unknownWatchQueues(names, this.#plan());
+    this.#watches = new Watches({ backend, events: parts.events.stream, log, queues, unknown });
     this.#log = log;
     this.#settlement = settlement;
     if (options.metrics || connected.metrics?.isWanted === true) this.measure();
@@ -205,7 +207,10 @@ export class RunningBroker {
     this.#report.unservedSoon(
       () => this.#listening,
       () => this.#consumers.queues,
-      () => this.#gates.unused(),
+      () => {
+        this.#gates.unused();
+        this.#watches.started();
+      },
     );
     tellPorts(this, this.connected.urls(), this.#log);
   }
