@@ -34,6 +34,7 @@ import {
   type ConsumedLetter,
   type DecodedLetter,
   type Letter,
+  type Pipeline,
   type RedriveProgress,
   type RedriveRequest,
   type RedriveTask,
@@ -165,6 +166,11 @@ it('headers are read in one way, in handlers and on letters', () => {
 const fromPayments = (letters: DeadLetters) => letters.from<Payment>(['a', 'b']);
 const replayPayments = (letters: DeadLetters) => letters.replay<Payment>('a');
 const runPayments = (letters: DeadLetters) => letters.run<Payment>(/a/, (all) => all);
+
+it('a pipeline returns the observable itself', () => {
+  expectTypeOf<(letters: Observable<unknown>) => Observable<unknown>>().toExtend<Pipeline<Payment>>();
+  expectTypeOf<(letters: Observable<unknown>) => Promise<Observable<unknown>>>().not.toExtend<Pipeline<Payment>>();
+});
 
 it('a redrive tells how far it has come', () => {
   expectTypeOf<Redrives['start']>().returns.toEqualTypeOf<RedriveTask>();

@@ -1,4 +1,4 @@
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, type Observable } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../test/harnesses/letters-harness.js';
@@ -56,6 +56,17 @@ it('misspelt options are refused', async () => {
     expect(() => operator(...first, 'ack')).toThrow(/is not an object of options/);
   }
   expect(() => tapDeaths(fails, { whithin: '1s' } as object)).toThrow(/did you mean 'within'/);
+});
+
+it('a pipeline that returns a promise is refused, and nothing is consumed', async () => {
+  const { letters, queue, clock } = await lettersHarness();
+  const run = (): unknown =>
+    letters.run(
+      deadQueue,
+      wrong(async (all: Observable<unknown>) => all),
+    );
+  expect(run).toThrow('DeadLetters.run: pipeline answered a promise; return the observable itself');
+  expect([queue(deadQueue).consumers, clock.nextWakeUp()]).toEqual([0, undefined]);
 });
 
 const wrong = (value: unknown): never => value as never;

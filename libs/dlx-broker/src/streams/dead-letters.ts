@@ -15,6 +15,7 @@ import { WaitQueues } from '../retry/index.js';
 import { type Backend } from '../backend/index.js';
 import {
   DlxConfigurationError,
+  notAPromise,
   numberInString,
   optionsOf,
   parseDuration,
@@ -71,8 +72,10 @@ export interface RunOptions extends FromOptions {
   readonly pause?: number | string;
 }
 
-/** An operator for letters, or several piped together. */
-export type Pipeline<T> = (letters: Observable<ConsumedLetter<T>>) => ObservableInput<unknown>;
+/** An operator for letters, or several piped together. It returns the observable itself: with a promise of it nothing would run. */
+export type Pipeline<T> = (
+  letters: Observable<ConsumedLetter<T>>,
+) => Exclude<ObservableInput<unknown>, PromiseLike<unknown>>;
 
 /** The dead letters of a broker, as streams. */
 export class DeadLetters {
@@ -180,7 +183,7 @@ export class DeadLetters {
    * Runs a pipeline until it is unsubscribed, or the application shuts down. When the pipeline fails, its unsettled letters return
    * to the queue, the failure is reported, and the pipeline restarts after a pause. The pause doubles with each failure in a row, up
    * to a minute.
-   * @throws DlxConfigurationError for an impossible option
+   * @throws DlxConfigurationError for an impossible option, and for a pipeline that returns a promise
    */
   run<T = unknown>(queues: QueueNames, pipeline: Pipeline<T>, options: RunOptions = {}): Subscription {
     const pause = parseDuration(options.pause ?? '1s', 'DeadLetters.run: pause');
@@ -188,8 +191,26 @@ export class DeadLetters {
     const { pause: _, ...ofFrom } = optionsOf(options, 'DeadLetters.run', "write { pause: '1s' }") as RunOptions;
     const letters = this.from<T>(queues, ofFrom);
     if (this.#isClosed) return Subscription.EMPTY;
-    const report = (failure: unknown, failed: Failed): void => this.#report(failure, queues, failed);
-    const run = runForever(this.#backend.clock, () => pipeline(letters), pause, report);
+    let hasBegun = false;
+    let refusal: unknown;
+    const make = (): ReturnType<Pipeline<T>> => {
+      const made = pipeline(letters);
+      try {
+        return notAPromise(made, 'DeadLetters.run: pipeline', 'return the observable itself');
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
+    };
+    const report = (failure: unknown, failed: Failed): void => {
+      if (hasBegun || failure !== refusal) this.#report(failure, queues, failed);
+    };
+    const run = runForever(this.#backend.clock, make, pause, report);
+    hasBegun = true;
+    if (refusal !== undefined) {
+      run.unsubscribe();
+      throw refusal;
+    }
     this.#runs.set(run, queues);
     run.add(() => this.#runs.delete(run));
     return run;
