@@ -10,6 +10,11 @@ export abstract class BackendError extends Error {
   abstract readonly retry: Retryable;
   /** True when a queue may have the message although it failed: a retry keeps its message id. */
   abstract readonly mayBeTaken: boolean;
+
+  /** Its fields with the message, which JSON would leave out. */
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
 }
 
 /** No queue got a mandatory message: RabbitMQ's basic.return. */

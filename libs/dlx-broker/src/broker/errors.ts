@@ -49,6 +49,11 @@ export class AmqpError extends Error {
     this.method = methodOf(id);
     return this;
   }
+
+  /** Its fields with the message, which JSON would leave out. */
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
 }
 
 export const noQueue = (name: string, vhost: string): AmqpError =>

@@ -4,4 +4,9 @@
  */
 export class DlxConfigurationError extends Error {
   override readonly name: string = 'DlxConfigurationError';
+
+  /** Its fields with the message, which JSON would leave out. */
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
 }

@@ -36,6 +36,11 @@ export class EditRefusedError extends Error {
   ) {
     super(`a letter was not edited: ${reason}`, options);
   }
+
+  /** Its fields with the message, which JSON would leave out. */
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
 }
 
 /** Who edited, for the header `dlx-edited-by`: code of the application, and no user. */

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { concatMap, finalize, lastValueFrom, Subject, take, takeUntil, takeWhile, tap, type Observable } from 'rxjs';
 import { type Backend, nearestQueue, UnroutableError } from '../backend/index.js';
 import { after } from '../host/index.js';
@@ -13,6 +14,7 @@ import { type Edit, editedLetter, EditRefusedError } from './edit.js';
 import type { Letter } from './letter.js';
 import type { ResolvedRedrive } from './redrive-request.js';
 import type { RedriveTarget } from './redrive-to.js';
+import { textOf } from './run-forever.js';
 
 /** The prefetch. Letters that are left stay unsettled, and each further consumer has the same prefetch. */
 const inHand = 200;
@@ -24,7 +26,7 @@ const pollInterval = 1_000;
 export class LetterRedrive extends Redrive {
   /** Letters in the queues at the start. */
   total = 0;
-  error: unknown;
+  error: Error | undefined;
   /** Letters that the edit did not change. */
   unedited = 0;
   /** Letters whose destination is in the counts. */
@@ -67,10 +69,10 @@ export class LetterRedrive extends Redrive {
       if (!this.isOver) this.error = this.#refusal;
       this.end('completed');
     } catch (error) {
-      if (!this.isOver) this.error = error;
+      if (!this.isOver) this.error = asError(error);
       this.end('failed');
     }
-    this.#span?.end(this.counts.moved, this.state, this.state === 'failed' ? (this.error as Error) : undefined);
+    this.#span?.end(this.counts.moved, this.state, this.state === 'failed' ? this.error : undefined);
   }
 
   protected override get isWatched(): boolean {
@@ -180,7 +182,7 @@ export class LetterRedrive extends Redrive {
       }
     } catch (failure) {
       if (!(failure instanceof EditRefusedError && failure.isUnchanged)) {
-        if (!this.request.dryRun) this.#refusal ??= failure as Error;
+        if (!this.request.dryRun) this.#refusal ??= asError(failure);
         report?.(failure);
       }
     }
@@ -299,6 +301,16 @@ const isRefusal = (failure: Error): boolean => {
   return code === 404 || code === 403;
 };
 
+/** The error itself; an error with its text for another value that a function of the application threw. */
+function asError(thrown: unknown): Error {
+  try {
+    if (thrown instanceof Error || types.isNativeError(thrown)) return thrown; // the second is true in another realm
+  } catch {
+    // A proxy may throw when it is asked for its prototype.
+  }
+  return new Error(textOf(thrown));
+}
+
 /** The queue to which a target leads by its name. */
 const queueIn = (to: RedriveTarget): string | undefined =>
   typeof to === 'string' ? to : to?.exchange === '' ? to.routingKey : undefined;
@@ -310,5 +322,10 @@ export class UnknownQueueError extends Error {
   /** @param hint ends the text, such as `; did you mean 'orders'?` */
   constructor(queue: string, way: 'from' | 'to' = 'from', hint = '') {
     super(`there is no queue '${queue}' to redrive ${way}${hint}`);
+  }
+
+  /** Its fields with the message, which JSON would leave out. */
+  toJSON(): object {
+    return { ...this, message: this.message };
   }
 }

@@ -38,8 +38,8 @@ export interface RedriveProgress {
    * in {@link RedriveTask.current} for a minute after the end as well.
    */
   readonly arrived: number;
-  /** Why it failed. With the state `done`: why letters stayed that could not go to their origin or to the queue in `to`, for one of them. */
-  readonly error?: unknown;
+  /** Why it failed. As JSON an error of this library has its message; of an error of the application write `error.message`. With the state `done`: why letters stayed that could not go to their origin or to the queue in `to`, for one of them. */
+  readonly error?: Error;
 }
 
 /** The number of letters for each destination after which the counts are copied. A copy takes time in proportion to the destinations. */

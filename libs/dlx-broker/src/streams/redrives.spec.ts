@@ -112,7 +112,7 @@ describe('a redrive', () => {
       const task = redrives.start({ from: deadQueue, to });
       await advance(100, 20);
       expect(task.current).toMatchObject({ state: 'failed', total: 2, redriven: 0 });
-      expect((task.current.error as Error).message).toContain("no exchange 'gone' in vhost '/'");
+      expect(task.current.error?.message).toContain("no exchange 'gone' in vhost '/'");
     }
     expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
   });
@@ -126,12 +126,29 @@ describe('a redrive', () => {
       await advance(100, 20);
       expect(task.current).toMatchObject({ state: 'failed', total: 2, redriven: 0 });
       const text = "there is no queue 'hopsital' to redrive to; did you mean 'hospital'?";
-      expect((task.current.error as Error).message).toBe(text);
+      expect(task.current.error?.message).toBe(text);
       const { error, ...counts } = await redrives.dryRun({ from: deadQueue, to });
       expect(counts).toMatchObject({ state: 'done', total: 2, left: 2, destinations: {} });
-      expect((error as Error).message).toBe(text);
+      expect(error?.message).toBe(text);
     }
     expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
+  });
+
+  it('shows the message of its error as JSON, and of an exchange that is missing as well', async () => {
+    const { redrives, die, advance } = await arrange();
+    die('a');
+    const jsonFor = async (to: RedriveRequest['to']): Promise<unknown> => {
+      const task = redrives.start({ from: deadQueue, to });
+      await advance(100, 20);
+      return JSON.parse(JSON.stringify(task.current)).error;
+    };
+    const message = "there is no queue 'gone' to redrive to";
+    expect(await jsonFor('gone')).toEqual({ name: 'UnknownQueueError', message });
+    expect(await jsonFor({ exchange: 'gone', routingKey: 'k' })).toMatchObject({
+      name: 'AmqpError',
+      code: 404,
+      message: "NOT_FOUND - no exchange 'gone' in vhost '/'",
+    });
   });
 
   it('to a queue that is missing for some letters redrives the others, and its error names the queue', async () => {
@@ -141,7 +158,7 @@ describe('a redrive', () => {
     const task = redrives.start({ from: deadQueue, to });
     await advance(1_000, 20);
     expect(task.current).toMatchObject({ state: 'done', total: 2, redriven: 1, left: 1 });
-    expect((task.current.error as Error).message).toBe("there is no queue 'gone' to redrive to");
+    expect(task.current.error?.message).toBe("there is no queue 'gone' to redrive to");
     expect(queue(deadQueue).payloads()).toEqual(['b']);
   });
 
@@ -152,7 +169,7 @@ describe('a redrive', () => {
     const task = redrives.start({ from: deadQueue });
     await advance(100, 20);
     expect(task.current).toMatchObject({ state: 'failed', total: 2, redriven: 0, left: 2 });
-    expect((task.current.error as Error).message).toContain("no exchange 'shop' in vhost '/'");
+    expect(task.current.error?.message).toContain("no exchange 'shop' in vhost '/'");
     expect(queue(deadQueue).payloads()).toEqual(['a', 'b']);
   });
 
@@ -164,7 +181,7 @@ describe('a redrive', () => {
     const task = redrives.start({ from: deadQueue, to });
     await advance(1_000, 20);
     expect(task.current).toMatchObject({ state: 'done', total: 2, redriven: 1, left: 1 });
-    expect((task.current.error as Error).message).toContain("no exchange 'shop' in vhost '/'");
+    expect(task.current.error?.message).toContain("no exchange 'shop' in vhost '/'");
     expect(queue(deadQueue).payloads()).toEqual(['b']);
   });
 

@@ -1,9 +1,10 @@
 import { concatMap, lastValueFrom, repeat, Observable, Subscription } from 'rxjs';
 import type { Backend } from '../backend/index.js';
-import { duration, shown } from '../options/index.js';
+import { duration } from '../options/index.js';
 import { clockTimer } from './clock-timer.js';
 import type { DeadLetters } from './dead-letters.js';
 import { resolveRedrive, type RedriveRequest } from './redrive-request.js';
+import { textOf } from './run-forever.js';
 import { RedriveTask, type RedriveProgress } from './redrive-task.js';
 
 /** The shortest pause of a schedule, in milliseconds. */
@@ -114,7 +115,7 @@ export class Redrives {
   #note({ state, error }: RedriveProgress, queues: readonly string[], known: Set<string>): void {
     if (state === 'done') known.clear();
     if (state !== 'failed' || known.size >= mostErrors) return;
-    const text = shown(error instanceof Error ? `${error.name}: ${error.message}` : error);
+    const text = textOf(error);
     if (known.has(text)) return;
     known.add(text);
     this.#failed(error, queues);

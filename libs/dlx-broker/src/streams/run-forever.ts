@@ -59,7 +59,7 @@ export function runForever(
 const waitedOf = (failure: unknown): number => (failure instanceof CallbackTimeoutError ? failure.within : 0);
 
 /** The text of a thrown value. Making it may throw as well. */
-function textOf(failure: unknown): string {
+export function textOf(failure: unknown): string {
   try {
     return String(failure);
   } catch {
