@@ -28,6 +28,14 @@ describe('docs/reference/errors.md', () => {
   });
 });
 
+it('docs/reference/metrics.md has every field of DlxBroker.counts', async () => {
+  const dlx = await testing.DlxTesting.create({});
+  const fields = Object.keys(dlx.app.get(front.DlxBroker, { strict: false }).counts);
+  await dlx.close();
+  const [, table = ''] = /## `DlxBroker\.counts`\n[^|]*((?:\|.*\n)+)/.exec(read('docs/reference/metrics.md')) ?? [];
+  expect(sorted([...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!))).toEqual(sorted(fields));
+});
+
 describe('docs/guide/testing.md', () => {
   const page = read('docs/guide/testing.md');
 

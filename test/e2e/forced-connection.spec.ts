@@ -51,6 +51,26 @@ it('an application whose connection was closed by an operator consumes again', a
   await until(() => expect(seen).toEqual([1]));
 });
 
+it('a message that was at work returns to its queue, and is not counted as settled by hand', async () => {
+  const ends: (() => void)[] = [];
+  @Controller()
+  class Slow {
+    @Consume('slow')
+    work(): Promise<void> {
+      return new Promise((resolve) => ends.push(resolve));
+    }
+  }
+  const broker = createBroker();
+  const app = await microservice({ controllers: [Slow], options: { broker: sharedBroker(broker), drainTimeout: 1 } });
+  const { backend } = app.get(DlxBroker);
+  backend.publish({ exchange: '', routingKey: 'slow', properties: {}, body: Buffer.from('1') });
+  await until(() => expect(ends).toHaveLength(1));
+  force(broker);
+  await until(() => expect(ends).toHaveLength(2));
+  for (const end of ends) end();
+  await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ acked: 1, byHand: 0 }));
+});
+
 it('its requests in flight fail, and later ones are answered', async () => {
   const { broker, client } = await start();
   expect(await lastValueFrom(client.send('twice', 2))).toBe(4);

@@ -176,7 +176,12 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     if (this.#settled) return;
     const [delivery] = this.args;
     const outbox = this.#outbox?.outbox;
-    if (outbox === undefined) return delivery.ack();
+    if (outbox === undefined) {
+      const isOver = delivery.settled;
+      delivery.ack();
+      this.#settled = !isOver;
+      return;
+    }
     if (!outbox.isOpen || delivery.settled) return; // its commit failed, or the attempt is over: an ack would lose what was emitted
     this.#settled = true;
     outbox.commit(delivery, (failure) => {
@@ -196,7 +201,11 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   reject(): void {
     if (this.isSettled) return;
     this.#outbox?.outbox.drop();
-    if (this.#byHand === undefined || this.#planned === undefined) return this.args[0].reject();
+    if (this.#byHand === undefined || this.#planned === undefined) {
+      this.args[0].reject();
+      this.#settled = true;
+      return;
+    }
     this.#settled = true;
     this.#byHand.rejected(this.args[0], this.#planned);
   }
@@ -208,7 +217,11 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   requeue(): void {
     if (this.isSettled) return;
     this.#outbox?.outbox.drop();
-    if (this.#byHand === undefined || this.#planned === undefined) return this.args[0].requeue();
+    if (this.#byHand === undefined || this.#planned === undefined) {
+      this.args[0].requeue();
+      this.#settled = true;
+      return;
+    }
     this.#settled = true;
     this.#byHand.requeued(this.args[0], this.#planned);
   }
@@ -216,6 +229,11 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   /** True if the handler settled the message by hand, or the message returned to its queue. */
   get isSettled(): boolean {
     return this.#settled || this.args[0].settled;
+  }
+
+  /** @internal False for a message that returned to its queue because its connection was lost. */
+  get isSettledByHand(): boolean {
+    return this.#settled;
   }
 
   /** @internal @param byHand settles the message under a retry policy; undefined without a policy */

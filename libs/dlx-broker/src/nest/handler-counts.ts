@@ -13,7 +13,7 @@ export interface HandlerCounts {
   /** Messages with a routing key for which their queue has no handler. */
   unknownPattern: number;
   undecodable: number;
-  /** Messages that the handler settled itself. */
+  /** Messages that the handler settled itself. A message that returned to its queue because its connection was lost is not counted. */
   byHand: number;
 }
 

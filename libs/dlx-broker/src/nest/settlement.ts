@@ -70,10 +70,14 @@ export class Settlement implements SettlementState {
     const { delivery, planned, context, replies, epoch, span, outbox, begunAt } = handling;
     if (context.isSettled && outbox?.hasAcked !== true) {
       if (outbox?.failure !== undefined) this.#log.trouble(handling, uncommitted, outbox.failure);
-      this.counts.byHand++;
+      const isByHand = context.isSettledByHand;
+      if (isByHand) this.counts.byHand++;
       this.#inform(outcome, handling);
       if (outcome.failed) replies?.error(outcome.failure, doNothing);
-      span?.end('by hand', outcome.failed ? errorOf(context.failureOr(outcome.failure)) : undefined);
+      span?.end(
+        isByHand ? 'by hand' : 'requeued',
+        outcome.failed ? errorOf(context.failureOr(outcome.failure)) : undefined,
+      );
       return;
     }
     if (!outcome.failed) {
