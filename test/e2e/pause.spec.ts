@@ -84,6 +84,9 @@ describe.skipIf(missing !== undefined)('DlxBroker.queue(name)', () => {
     const dlx = new DlxTesting({ logger: false });
     ends.push(() => dlx.close());
     await dlx.start({ providers: [Payments] });
+    await expect(dlx.app.get(DlxBroker).queue('payment').pause()).rejects.toThrow(
+      "no queue 'payment' in vhost '/'; did you mean 'payments'?",
+    );
     await dlx.app.get(DlxBroker).queue('payments').pause('why', { for: '10m' });
     dlx.app.get(DlxClient).emit('payment.due', { id: 1 });
     await dlx.advance('9m');

@@ -249,7 +249,9 @@ describe('a request is answered', () => {
   });
 
   it('at once with an error when no handler has the pattern', async () => {
-    await expect(lastValueFrom((await client()).send('unknown', {}))).rejects.toThrow(/NO_ROUTE/);
+    await expect(lastValueFrom((await client()).send('unknown', {}))).rejects.toThrow(
+      /^NO_ROUTE - exchange 'dlx.requests' has no queue .* 'unknown': no handler has @Answer or @MessagePattern\('unknown'\)$/,
+    );
   });
 
   it('or given up by a timeout', async () => {

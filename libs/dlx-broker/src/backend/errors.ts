@@ -24,8 +24,9 @@ export class UnroutableError extends BackendError {
   readonly mayBeTaken = false;
   readonly code = 312;
 
-  constructor(exchange: string, routingKey: string) {
-    super(`NO_ROUTE - exchange '${exchange}' has no queue for routing key '${routingKey}'`);
+  /** @param hint ends the text, such as `: no handler answers it` */
+  constructor(exchange: string, routingKey: string, hint = '') {
+    super(`NO_ROUTE - exchange '${exchange}' has no queue for routing key '${routingKey}'${hint}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ReadPacket, WritePacket } from '@nestjs/microservices';
-import type { Publication } from '../backend/index.js';
-import { callEach } from '../host/index.js';
+import { type Publication, UnroutableError } from '../backend/index.js';
+import { callEach, shownText } from '../host/index.js';
 import { DlxConfigurationError } from '../options/index.js';
 import type { PublishSpan, SafeTracing } from '../tracing/index.js';
 import { takeAnswer } from './answers.js';
@@ -68,7 +68,8 @@ export class AskedRequests {
       const span = (published = this.tracing?.published(publication));
       this.replies.request(this.#client, span?.publication ?? publication, (failure) => {
         span?.end(failure);
-        if (failure !== undefined && this.#pending.delete(request)) this.#fail([request], failure);
+        if (failure !== undefined && this.#pending.delete(request))
+          this.#fail([request], explained(failure, publication));
       });
       return () => {
         if (!this.#pending.delete(request)) return;
@@ -95,4 +96,13 @@ export class AskedRequests {
   #fail(requests: readonly PendingRequest[], reason: Error): void {
     callEach(requests, (asked) => asked.end({ err: reason }), this.thrown);
   }
+}
+
+/** The error of a request that no queue got names what is missing. */
+function explained(failure: Error, { exchange, routingKey }: Publication): Error {
+  if (!(failure instanceof UnroutableError)) return failure;
+  const pattern = shownText(routingKey, 255);
+  const hint =
+    exchange === '' ? ': there is no queue of that name' : `: no handler has @Answer or @MessagePattern('${pattern}')`;
+  return new UnroutableError(exchange, routingKey, hint);
 }

@@ -40,6 +40,9 @@ describe('the letters of several queues', () => {
   it('fail together when one of the queues is not there', async () => {
     const { letters } = await arrange();
     await expect(lastValueFrom(letters.from([deadQueue, 'nowhere']))).rejects.toThrow(/no queue 'nowhere'/);
+    await expect(lastValueFrom(letters.from('order.dead'))).rejects.toThrow(
+      /no queue 'order\.dead' in vhost '\/'; did you mean 'orders\.dead'\?/,
+    );
   });
 
   it('of a pattern include those declared later, and outlive those deleted', async () => {
@@ -101,6 +104,7 @@ describe('a replay', () => {
   it('of a queue that is not there fails', async () => {
     const { letters } = await arrange();
     await expect(lastValueFrom(letters.replay('nowhere'))).rejects.toThrow(/no queue 'nowhere'/);
+    await expect(lastValueFrom(letters.replay('order.dead'))).rejects.toThrow(/did you mean 'orders\.dead'\?/);
   });
 });
 

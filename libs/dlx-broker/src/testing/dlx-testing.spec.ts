@@ -184,7 +184,10 @@ describe('looking into a queue', () => {
     expect(look()).toEqual(look());
     expect(look()[0]!.properties.messageId).toBe('m');
     expect(dlx.queue('no such queue').exists).toBe(false);
-    expect(() => dlx.queue('no such queue').messages()).toThrow("there is no queue 'no such queue'");
+    expect(() => dlx.queue('no such queue').messages()).toThrow(/^there is no queue 'no such queue'$/);
+    expect(() => dlx.queue('orders.prked').messages()).toThrow(
+      "there is no queue 'orders.prked'; did you mean 'orders.parked'?",
+    );
   });
 
   it('refuses to publish what no queue gets', async () => {

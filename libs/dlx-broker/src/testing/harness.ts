@@ -54,11 +54,17 @@ export function harness(options: HarnessOptions = {}): Harness {
     ...(rabbitmq === undefined ? {} : { rabbitmq }),
   });
   broker.addVirtualHost(vhost);
+  const queues = () => broker.virtualHosts.get(vhost)?.queues;
   const backend = new EmbeddedBackend(broker, { vhost });
   return {
     clock,
     broker,
     backend,
-    queue: (name) => new QueueView(name, () => broker.virtualHosts.get(vhost)?.queues.get(name)),
+    queue: (name) =>
+      new QueueView(
+        name,
+        () => queues()?.get(name),
+        () => [...(queues()?.keys() ?? [])],
+      ),
   };
 }

@@ -1,6 +1,7 @@
 import type { Queue } from '../broker/index.js';
 import { decodePayload } from '../history/index.js';
 import { deathsOf, fromFieldTable, type DeathEntry, type Plain, type Properties } from '../message/index.js';
+import { meantOf } from '../options/index.js';
 import { Letter } from '../streams/index.js';
 
 /** A message that waits in a queue. */
@@ -24,9 +25,11 @@ export interface WaitingMessage {
 export class QueueView {
   readonly #find: () => Queue | undefined;
 
+  /** @param names the queues that there are */
   constructor(
     readonly name: string,
     find: () => Queue | undefined,
+    private readonly names: () => readonly string[] = () => [],
   ) {
     this.#find = find;
   }
@@ -84,7 +87,7 @@ export class QueueView {
   /** The queue. @throws when it does not exist, because the test has probably mistyped its name */
   #here(): Queue {
     const queue = this.#find();
-    if (queue === undefined) throw new Error(`there is no queue '${this.name}'`);
+    if (queue === undefined) throw new Error(`there is no queue '${this.name}'${meantOf(this.name, this.names())}`);
     return queue;
   }
 }

@@ -29,6 +29,7 @@ import type {
 } from '../backend.js';
 import { EmbeddedDelivery, type EmbeddedConsumer } from './delivery.js';
 import { browsingOn, deathsOn, listingOn } from './capabilities.js';
+import { withHint } from './missing-queue.js';
 import { pausingOn } from './pausing.js';
 import { retainOn } from './retaining.js';
 import { EmbeddedDelayed } from './delayed.js';
@@ -173,7 +174,7 @@ export class EmbeddedBackend implements Backend {
       tag = channel.consume(queue, { exclusive, ...(args === undefined ? {} : { arguments: args }) });
     } catch (error) {
       this.#end(channel);
-      throw error;
+      throw withHint(error, queue, this.#connected().vhost);
     }
     return {
       get isOver() {

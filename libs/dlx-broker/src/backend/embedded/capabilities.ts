@@ -1,7 +1,7 @@
 import type { Connection, Cursor, DeathListener, Queue } from '../../broker/index.js';
 import { turnPace } from '../../host/index.js';
 import type { Browsing, Deaths, Listing } from '../backend.js';
-import { TopologyError } from '../errors.js';
+import { missingQueue } from './missing-queue.js';
 
 /** The steps of a look between two pauses, of some tens of messages each. */
 const stepsInTurn = 16;
@@ -28,7 +28,7 @@ function readable({ vhost, user }: Connection, name: string): Queue {
   vhost.check(user, 'read', 'queue', name);
   const queue = vhost.queues.get(name);
   if (queue !== undefined) return queue;
-  throw new TopologyError(`no queue '${name}' in vhost '${vhost.name}'`, []);
+  throw missingQueue(name, vhost);
 }
 
 export const listingOn = (connected: () => Connection): Listing => ({

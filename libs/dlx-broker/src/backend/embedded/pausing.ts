@@ -1,6 +1,6 @@
 import type { Broker, Connection, Queue } from '../../broker/index.js';
 import type { QueuePausing } from '../backend.js';
-import { TopologyError } from '../errors.js';
+import { missingQueue } from './missing-queue.js';
 
 /**
  * Pauses queues of the broker in this process. Each method rejects with an AmqpError for a user without the right to configure the
@@ -10,7 +10,7 @@ export function pausingOn(broker: Broker, connected: () => Connection): QueuePau
   const queueOf = (name: string): { readonly queue: Queue; readonly connection: Connection } => {
     const connection = connected();
     const { vhost, user } = connection;
-    if (!vhost.queues.has(name)) throw new TopologyError(`no queue '${name}' in vhost '${vhost.name}'`, []);
+    if (!vhost.queues.has(name)) throw missingQueue(name, vhost);
     vhost.check(user, 'configure', 'queue', name);
     return { queue: vhost.queueFor(connection, name), connection };
   };
