@@ -626,6 +626,11 @@ describe('records and redrives refuse', () => {
     ],
     ['a record, a timestamp of a number', record({ timestamp: 5 }), /timestamp of DlxRecordBuilder: 5 is not a Date/],
     ['a record, headers of a string', record({ headers: 'x' }), /headers of DlxRecordBuilder: 'x' is not an object/],
+    [
+      'a record, setHeaders of a string',
+      () => new DlxRecordBuilder({}).setHeaders(bad('x')),
+      /headers of DlxRecordBuilder: 'x' is not an object/,
+    ],
     ['a record, cc of a string', record({ cc: 'x' }), /cc of DlxRecordBuilder: 'x' is not a list of strings/],
     ['a record, exchange of an object', record({ exchange: {} }), /exchange of DlxRecordBuilder: \{\} is not a string/],
     ['a redrive of nothing', redrive(undefined), /redrive: undefined is not an object/],
@@ -654,6 +659,16 @@ describe('records and redrives refuse', () => {
       'a test, timeout in words',
       () => new DlxTesting(bad({ timeout: '5s' })),
       /timeout of DlxTesting: '5s' is not a whole number/,
+    ],
+    [
+      'a test, a start that is no time',
+      () => new DlxTesting(bad({ start: 'now' })),
+      /^start of DlxTesting: 'now' is no time/,
+    ],
+    [
+      'a test, another RabbitMQ',
+      () => new DlxTesting(bad({ rabbitmq: '5' })),
+      /^rabbitmq of DlxTesting: '5' is not one of/,
     ],
     [
       'a harness, a start that is no time',

@@ -64,7 +64,9 @@ export class DlxRecordBuilder<T = unknown> {
     return this;
   }
 
+  /** @throws DlxConfigurationError for anything but an object */
   setHeaders(headers: Readonly<Record<string, unknown>>): this {
+    checkHeaders(headers);
     return this.setOptions({ headers: { ...this.#options.headers, ...headers } });
   }
 
@@ -125,6 +127,9 @@ export class DlxRecordBuilder<T = unknown> {
 
 const origin = 'DlxRecordBuilder';
 
+const checkHeaders = (headers: unknown): unknown =>
+  optionsOf(headers, `headers of ${origin}`, "write { tenant: 'acme' }");
+
 const texts = ['messageId', 'correlationId', 'type', 'appId', 'userId', 'contentType', 'contentEncoding'] as const;
 
 const recordOptions: readonly string[] = [
@@ -141,7 +146,7 @@ function propertiesOf(options: DlxRecordOptions): Properties {
   if (timestamp !== undefined && (!(timestamp instanceof Date) || Number.isNaN(timestamp.getTime()))) {
     throw refused(timestamp, `timestamp of ${origin}`, 'is not a Date');
   }
-  if (headers !== undefined) optionsOf(headers, `headers of ${origin}`, "write { tenant: 'acme' }");
+  if (headers !== undefined) checkHeaders(headers);
   for (const [name, keys] of Object.entries({ cc, bcc })) {
     if (keys !== undefined && !Array.isArray(keys))
       throw refused(keys, `${name} of ${origin}`, 'is not a list of strings');

@@ -190,6 +190,17 @@ describe('looking into a queue', () => {
     );
   });
 
+  it('refuses to publish after its end, until an application is started again', async () => {
+    const dlx = testing();
+    await dlx.start({ providers: [Orders] });
+    await dlx.close();
+    await expect(dlx.publish('orders', 1)).rejects.toThrow(
+      /^DlxTesting.publish: the application was closed by close\(\)/,
+    );
+    await dlx.start({ providers: [Orders] });
+    await dlx.publish('orders', 1);
+  });
+
   it('refuses to publish what no queue gets', async () => {
     await expect(testing().publish('nowhere', 1)).rejects.toThrow(/NO_ROUTE/);
   });

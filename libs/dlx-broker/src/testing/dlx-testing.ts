@@ -19,7 +19,7 @@ import type { Letter } from '../streams/index.js';
 import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, whole } from '../options/index.js';
 import { type CircuitView, viewOf } from './circuit-view.js';
 import { QueueExpectation } from './expectations.js';
-import { harness, harnessOptions, type Harness, type HarnessOptions } from './harness.js';
+import { harnessOf, harnessOptions, type Harness, type HarnessOptions } from './harness.js';
 import type { QueueView } from './queue-view.js';
 import { Timeline } from './timeline.js';
 
@@ -81,6 +81,7 @@ export class DlxTesting {
   readonly #brokers = new Set<DlxBroker>();
   #app: INestMicroservice | undefined;
   #watched: DlxBroker | undefined;
+  #isClosed = false;
 
   /** Builds and starts an application; see {@link start}. */
   static async create(metadata: ModuleMetadata, options: DlxTestingCreateOptions = {}): Promise<DlxTesting> {
@@ -95,7 +96,7 @@ export class DlxTesting {
     const { timeout = 2_000, logger, ...arranged } = optionsOf(options, 'DlxTesting', 'write { start: new Date() }');
     refuseUnknown(options, Object.keys(testingOptions), 'DlxTesting');
     whole(1, 2_147_483_647).read(timeout, 'timeout of DlxTesting');
-    this.#harness = harness(arranged);
+    this.#harness = harnessOf(arranged, 'DlxTesting');
     this.#timeout = timeout as number;
     this.#logger = logger === false ? silent : (logger as LoggerService | undefined);
     this.#timeline = new Timeline(this.#harness.clock.now());
@@ -146,6 +147,7 @@ export class DlxTesting {
    * @param name of the broker, if the application has several
    */
   override(builder: TestingModuleBuilder, name = 'default'): TestingModuleBuilder {
+    this.#isClosed = false;
     return builder.overrideProvider(getDlxConnectedToken(name)).useValue(givenBackend(this.backend));
   }
 
@@ -203,9 +205,11 @@ export class DlxTesting {
    * Publishes, and waits until the broker has taken responsibility.
    * @param to a queue's name, or an exchange and a routing key
    * @param data as `emit` takes it: bytes travel as they are, anything else as JSON
-   * @throws UnroutableError when no queue gets the message; RefusedError when the broker refuses it
+   * @throws UnroutableError when no queue gets the message; RefusedError when the broker refuses it; an error after {@link close}
    */
-  publish(to: string | Address, data: unknown, properties: Properties = {}): Promise<void> {
+  async publish(to: string | Address, data: unknown, properties: Properties = {}): Promise<void> {
+    if (this.#isClosed)
+      throw new Error('DlxTesting.publish: the application was closed by close(); publish before that');
     const address = typeof to === 'string' ? { exchange: '', routingKey: to } : to;
     const { contentType, body } = encodePayload(data);
     const all = { deliveryMode: 2, contentType, ...properties };
@@ -268,6 +272,7 @@ export class DlxTesting {
 
   /** Closes the application and the broker. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#timeline.end();
     await this.#app?.close();
     this.#app = undefined;

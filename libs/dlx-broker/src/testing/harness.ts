@@ -39,13 +39,16 @@ export const harnessOptions = { start: true, vhost: true, rabbitmq: true } satis
  * Makes a broker for one test, with a manual clock and a backend.
  * @throws DlxConfigurationError for an unknown option, and for a start that is no time
  */
-export function harness(options: HarnessOptions = {}): Harness {
-  refuseUnknown(optionsOf(options, 'harness', 'write { start: new Date() }'), Object.keys(harnessOptions), 'harness');
+export const harness = (options: HarnessOptions = {}): Harness => harnessOf(options, 'harness');
+
+/** @param origin whose options they are, for errors */
+export function harnessOf(options: HarnessOptions, origin: string): Harness {
+  refuseUnknown(optionsOf(options, origin, 'write { start: new Date() }'), Object.keys(harnessOptions), origin);
   const { start, vhost = '/', rabbitmq } = options;
   if (start !== undefined && !Number.isFinite(start instanceof Date ? start.getTime() : start)) {
-    throw refused(start, 'start of harness', 'is no time; write a Date, or milliseconds since 1970');
+    throw refused(start, `start of ${origin}`, 'is no time; write a Date, or milliseconds since 1970');
   }
-  if (rabbitmq !== undefined) oneOf(...Object.keys(profiles)).read(rabbitmq, 'rabbitmq of harness');
+  if (rabbitmq !== undefined) oneOf(...Object.keys(profiles)).read(rabbitmq, `rabbitmq of ${origin}`);
   const clock = new ManualClock(start);
   const broker = new Broker({
     clock,
