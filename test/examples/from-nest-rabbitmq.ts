@@ -24,6 +24,7 @@ class Orders {
 class AppModule {}
 
 const app = await NestFactory.create(AppModule, { logger: false });
+app.enableShutdownHooks(); // SIGTERM ends the process after the running handlers
 app.connectMicroservice({ strategy: app.get(DlxServer) }, { inheritAppConfig: true });
 await app.startAllMicroservices();
 await app.init();
