@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Ctx } from '@nestjs/microservices';
 import { Consume, DlxBroker, DlxClient, type DlxContext, DlxRecordBuilder, Retry } from 'dlx-broker';
+import { silentOutbox } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -44,6 +45,28 @@ describe('client.emit with a delay', () => {
     expect(await outcome(client.emit('reminder.mail', {}, { delay: 0, messageId: 'c' }))).toBeUndefined();
     await dlx.advance('1h');
     expect(log).toEqual(['c 0', 'b 1234', 'a 600000']);
+  });
+
+  it('is warned of when no queue would get it now, and counted when it is due', async () => {
+    const lines: string[] = [];
+    const note = (text: unknown): void => void lines.push(String(text));
+    const dlx = new DlxTesting({ logger: { log: () => undefined, warn: note, error: note } });
+    opened.push(dlx);
+    await dlx.start({});
+    const client = dlx.app.get(DlxClient);
+    const about = (key: string): string[] => lines.filter((line) => line.includes(`'${key}'`));
+    const unroutable = (): number => dlx.app.get(DlxBroker, { strict: false }).counts.unroutable;
+    for (const key of ['order.creatd', 'order.paid']) client.emit(key, 1, { delay: '10s' });
+    await dlx.settled();
+    const text =
+      /^emit of 'order.creatd' with a delay would reach no queue now, and is dropped if that stays so: nothing is bound/;
+    expect(about('order.creatd')).toEqual([expect.stringMatching(text)]);
+    expect(unroutable()).toBe(0);
+    const channel = dlx.broker.connect().openChannel(silentOutbox);
+    channel.declareQueue('paid');
+    channel.bindQueue('paid', 'dlx.events', 'order.paid');
+    await dlx.advance('1m');
+    expect([unroutable(), about('order.creatd').length, dlx.queue('paid').ready]).toEqual([1, 1, 1]);
   });
 
   it('may be said by the record, and what is said beside it holds', async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../broker/index.js';
-import type { DeathReason, FieldTable, Message, Properties, RecordedOrigin } from '../message/index.js';
+import type { Address, DeathReason, FieldTable, Message, Properties, RecordedOrigin } from '../message/index.js';
 import type { Topology } from '../topology/index.js';
 import type { BackendState, ServerInfo } from './state.js';
 
@@ -13,8 +13,11 @@ export interface Publication {
   readonly mandatory?: boolean;
   /** The recorded origin of the message that this publication replaces. Never the origin that headers claim. */
   readonly origin?: RecordedOrigin;
-  /** Called when no queue gets the message and it is not mandatory, if the backend can know that. */
-  readonly dropped?: (publication: Publication) => void;
+  /**
+   * Called when no queue gets the message and it is not mandatory, if the backend can know that.
+   * @param isDelayed true: the message waits for the end of its delay, and no queue would get it now
+   */
+  readonly dropped?: (publication: Publication, isDelayed?: boolean) => void;
 }
 
 /**
@@ -311,6 +314,12 @@ export interface DelayedPublishing {
    * @returns how many they were
    */
   cancel(exchange: string, messageId: string): number | Promise<number>;
+  /**
+   * Reports delayed messages that no queue got when they were due. Absent where the broker does not tell of them.
+   * @param listener gets the exchange and the routing key of the publish
+   * @returns what ends it
+   */
+  onUnrouted?(listener: (address: Address) => void): () => void;
 }
 
 /** Publishes requests whose replies come back without a queue of their own (rule S1). */

@@ -3,7 +3,7 @@ import type { ReadPacket, WritePacket } from '@nestjs/microservices';
 import { from, mergeMap, Observable, throwError } from 'rxjs';
 import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
-import type { Backend, Done, Publication } from '../backend/index.js';
+import type { Address, Backend, Done, Publication } from '../backend/index.js';
 import type { SafeTracing } from '../tracing/index.js';
 import { AskedRequests } from './asked-requests.js';
 import { OwnTimers } from '../host/index.js';
@@ -79,7 +79,8 @@ export class DlxClient extends Client {
     this.#log = new EventLog(DlxClient.name, options.logging);
     this.#unroutable = new UnroutableEvents(backend, this.#log);
     this.#failures = new EmitFailures(this.#unroutable, (pattern) => this.normalizePattern(pattern as string));
-    const dropped = (publication: Publication): void => this.#unroutable.note(publication);
+    const dropped = (publication: Publication, isDelayed?: boolean): void =>
+      this.#unroutable.note(publication, isDelayed);
     const place = { queue, isPacket: this.#packets, dropped };
     this.#events = { ...place, exchange: events, mandatory: false };
     this.#requests = { ...place, exchange: requests, mandatory: true };
@@ -95,6 +96,11 @@ export class DlxClient extends Client {
     let { count } = this.#unroutable;
     for (const client of this.#targets.values()) count += client.unroutable;
     return count;
+  }
+
+  /** @internal Notes a delayed event that no queue got when it was due. */
+  unrouted(address: Address): void {
+    this.#unroutable.note(address);
   }
 
   /**

@@ -162,7 +162,7 @@ export const logEvents = {
   unroutable: line({
     level: 'warn',
     fields: ['exchange', 'routingKey'],
-    says: 'an event reached no queue; once for each routing key',
+    says: 'an event reached no queue, or a delayed one would reach none now; once for each routing key',
   }),
   handlerStarted: line({ level: 'log', fields: ['handler', 'queue'], says: 'a handler starts (option `logHandlers`)' }),
   failuresLost: line({

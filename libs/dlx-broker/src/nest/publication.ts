@@ -15,7 +15,7 @@ export interface PublishPlace {
   readonly mandatory: boolean;
   /** True: bodies are packets of Nest. */
   readonly isPacket: boolean;
-  readonly dropped: (publication: Publication) => void;
+  readonly dropped: NonNullable<Publication['dropped']>;
 }
 
 /** The ids of a message that the client does not make itself, and where its answer goes. */

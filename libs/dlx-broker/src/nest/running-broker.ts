@@ -51,6 +51,8 @@ export class RunningBroker {
   #closing = false;
   #turn: Promise<void> = Promise.resolve();
   #measured: Measured | undefined;
+  /** Ends the reports of delayed events that no queue got. */
+  #unlisten: (() => void) | undefined;
 
   constructor(
     readonly options: ResolvedOptions,
@@ -202,6 +204,7 @@ export class RunningBroker {
     if (this.#closing) return;
     await this.connected.open(this.parts.waitQueues.lots);
     this.#isUp = true;
+    this.#unlisten = this.backend.delayed?.onUnrouted?.((address) => this.parts.client.unrouted(address));
     this.#health.start();
     this.#report.unseen();
     this.#report.unservedSoon(
@@ -231,6 +234,7 @@ export class RunningBroker {
     await takeSteps(this.#log, [
       () => this.drain(),
       () => this.#watches.end(),
+      () => this.#unlisten?.(),
       () => this.parts.client.end(),
       () => this.parts.waitQueues.close(),
       () => this.connected.close(),

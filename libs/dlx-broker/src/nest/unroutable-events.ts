@@ -1,4 +1,4 @@
-import type { Backend, Publication } from '../backend/index.js';
+import type { Address, Backend } from '../backend/index.js';
 import { shownText } from '../host/index.js';
 import type { EventLog } from './event-log.js';
 import { errorFacts, tellSubscriber, textOf } from './failure-log.js';
@@ -16,8 +16,9 @@ export class UnroutableEvents {
     private readonly log: EventLog,
   ) {}
 
-  note({ exchange, routingKey }: Publication): void {
-    this.count++;
+  /** @param isDelayed true: the event waits for the end of its delay, and is not counted yet */
+  note({ exchange, routingKey }: Address, isDelayed = false): void {
+    if (!isDelayed) this.count++;
     const key = JSON.stringify([exchange, routingKey]);
     if (this.#keys.size >= mostKeys || this.#keys.has(key)) return;
     this.#keys.add(key);
@@ -25,7 +26,7 @@ export class UnroutableEvents {
     const end = isLast ? '; further keys are only counted (DlxBroker.counts.unroutable)' : '';
     const place = { exchange: shownText(exchange), routingKey: shownText(routingKey) };
     const warn = (isQueue: boolean): void =>
-      this.log.write('unroutable', `${droppedText(place.exchange, place.routingKey, isQueue)}${end}`, place);
+      this.log.write('unroutable', `${droppedText(place.exchange, place.routingKey, isQueue, isDelayed)}${end}`, place);
     this.backend.status(routingKey).then(
       (status) => warn(status !== undefined),
       () => warn(false),
@@ -47,8 +48,11 @@ export class UnroutableEvents {
   }
 }
 
-function droppedText(exchange: string, key: string, isQueue: boolean): string {
-  const dropped = `emit of '${key}' reached no queue and was dropped`;
+function droppedText(exchange: string, key: string, isQueue: boolean, isDelayed: boolean): string {
+  const what = isDelayed
+    ? 'with a delay would reach no queue now, and is dropped if that stays so'
+    : 'reached no queue and was dropped';
+  const dropped = `emit of '${key}' ${what}`;
   if (exchange === '') return `${dropped}: there is no queue of that name`;
   const unbound = `${dropped}: nothing is bound to exchange '${exchange}' by a key that fits`;
   if (!isQueue) {

@@ -1,5 +1,5 @@
 import { type Connection, delayedType, silentOutbox } from '../../broker/index.js';
-import { int64, longstr, withHeaders } from '../../message/index.js';
+import { type Address, int64, longstr, Message, withHeaders } from '../../message/index.js';
 import type { Backend, DelayedPublication, DelayedPublishing, Done, Publication } from '../backend.js';
 import { delayedName } from '../delayed-exchange.js';
 
@@ -26,6 +26,7 @@ export class EmbeddedDelayed implements DelayedPublishing {
   prepare(publication: Publication, delay: number): DelayedPublication {
     const { exchange, routingKey, properties } = publication;
     this.#prepare(exchange, routingKey);
+    this.#lookForQueue(publication);
     const headers = new Map(properties.headers).set('x-delay', int64(delay));
     const later = withHeaders(properties, headers, properties.expiration);
     // Not mandatory: when the delay ends, there is no publisher to which the message could be returned.
@@ -38,6 +39,26 @@ export class EmbeddedDelayed implements DelayedPublishing {
     const { vhost } = this.connected();
     const name = delayedName(exchange);
     return vhost.exchanges.has(name) ? vhost.cancelDelayed(name, messageId) : 0;
+  }
+
+  onUnrouted(listener: (address: Address) => void): () => void {
+    const connection = this.connected();
+    const { unroutedListeners, scheduler } = connection.vhost;
+    // After the command, because a listener may start new ones.
+    const unrouted = (delayed: string, { origin }: Message): void => {
+      if (origin === undefined || delayedName(origin.exchange) !== delayed) return; // of an AMQP client
+      scheduler.output({ connection, send: () => listener(origin) });
+    };
+    unroutedListeners.add(unrouted);
+    return () => unroutedListeners.delete(unrouted);
+  }
+
+  /** Reports a message that no queue would get if it were not delayed. */
+  #lookForQueue(publication: Publication): void {
+    const { exchange, routingKey, properties, body, dropped } = publication;
+    if (dropped === undefined || exchange === '') return;
+    const message = new Message(exchange, routingKey, properties, body);
+    if (this.connected().vhost.wouldRoute(exchange, routingKey, message).length === 0) dropped(publication, true);
   }
 
   /** @throws 404 when the exchange, or by the default exchange the queue, is not there */

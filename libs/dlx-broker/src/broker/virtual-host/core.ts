@@ -26,6 +26,7 @@ import type { QueueHome } from '../queue/queue-home.js';
 import type { Stalls } from '../queue/stall.js';
 import { ReplyAddresses } from './reply-addresses.js';
 import { Routing } from './routing.js';
+import { Outcome } from '../outcome.js';
 import { discard, readdressed, redrive, type RedriveResult, type RedriveTo } from './redrive.js';
 import type { Entry } from '../queue/entry.js';
 import type { Timers } from '../scheduler/timers.js';
@@ -47,6 +48,8 @@ export class VirtualHostCore implements QueueHome {
   readonly globals = new GlobalCounters();
   /** Called for every death in its queues. */
   readonly deathListeners = new Set<DeathListener>();
+  /** Called for every message of a delayed exchange that no queue got when its delay was over. */
+  readonly unroutedListeners = new Set<(exchange: string, message: Message) => void>();
   /** Finds the oldest dead letters of its queues. */
   readonly oldest = new OldestMessages();
   readonly scheduler: Scheduler;
@@ -347,7 +350,11 @@ export class VirtualHostCore implements QueueHome {
         timers,
         journal: scheduler.journal,
         schedule: (task) => scheduler.schedule(task),
-        release: (message, now) => this.routing.release(message, declared.name, now),
+        release: (message, now) => {
+          const outcome = this.routing.release(message, declared.name, now);
+          if ((outcome & Outcome.Routed) !== 0) return;
+          for (const listener of this.unroutedListeners) listener(declared.name, message);
+        },
       },
       declared,
     );

@@ -113,10 +113,10 @@ export class Routing {
   }
 
   /** Routes a message whose delay is over, by the bindings of this moment. */
-  release(message: Message, exchangeName: string, now: number): void {
+  release(message: Message, exchangeName: string, now: number): Outcome {
     const exchange = this.#home.exchanges.get(exchangeName) as Exchange;
     const queues = this.queuesOf(message, exchange);
-    this.#enter(message, exchange, queues, this.#delays, undefined, undefined, now);
+    return this.#enter(message, exchange, queues, this.#delays, undefined, undefined, now);
   }
 
   /** Called by the scheduler. Messages that die when they are enqueued are added to the scheduler's list. */
