@@ -1,30 +1,18 @@
+import { codeRange, CodeSet } from './code-set.js';
 import type { Fits } from './matching.js';
 
-const between = (low: string, high: string): Fits => {
-  const [first, last] = [low.charCodeAt(0), high.charCodeAt(0)];
-  return (code) => code >= first && code <= last;
-};
+const between = (low: string, high: string): CodeSet => new CodeSet([codeRange(low.charCodeAt(0), high.charCodeAt(0))]);
 
 export const not =
   (fits: Fits): Fits =>
   (code) =>
     !fits(code);
 
-export const some =
-  (...all: readonly Fits[]): Fits =>
-  (code) => {
-    for (const fits of all) if (fits(code)) return true;
-    return false;
-  };
-
-export const among = (text: string): Fits => {
-  const codes = new Set(Array.from(text, (character) => character.charCodeAt(0)));
-  return (code) => codes.has(code);
-};
-
 export const foldCase = (text: string): string => text.toLowerCase();
 
-const folded = (code: number): number => foldCase(String.fromCharCode(code)).charCodeAt(0);
+export const folded = (code: number): number => foldCase(String.fromCharCode(code)).charCodeAt(0);
+
+export const raised = (code: number): number => String.fromCharCode(code).toUpperCase().charCodeAt(0);
 
 /** One character, in either case if asked. */
 export const character = (code: number, anyCase: boolean): Fits => {
@@ -33,54 +21,59 @@ export const character = (code: number, anyCase: boolean): Fits => {
   return (other) => other === code || folded(other) === same;
 };
 
-export const range = (low: number, high: number, anyCase: boolean): Fits => {
-  const within: Fits = (code) => code >= low && code <= high;
-  if (!anyCase) return within;
-  return (code) => {
-    const text = String.fromCharCode(code);
-    return within(code) || within(folded(code)) || within(text.toUpperCase().charCodeAt(0));
-  };
-};
-
-export const lineEnd: Fits = (code) => code === 10;
+export const lineEnd = CodeSet.of('\n');
 const digit = between('0', '9');
 const lower = between('a', 'z');
 const upper = between('A', 'Z');
-const letter = some(lower, upper);
-export const word = some(letter, digit, among('_'));
-const space = among(' \t\n\v\f\r');
-const blank = among(' \t\u00a0');
-const graph = between('!', '~');
+const letter = CodeSet.union(lower, upper);
+const alphanumeric = CodeSet.union(letter, digit);
+export const word = CodeSet.union(alphanumeric, CodeSet.of('_'));
+const space = CodeSet.of(' \t\n\v\f\r');
+const blank = CodeSet.of(' \t\u00a0');
+const lineBreak = CodeSet.of('\n\v\f\r\u0085\u2028\u2029');
 
 /** What a backslash and a letter stand for. */
-export const classes: ReadonlyMap<string, Fits> = new Map([
+export const classes: ReadonlyMap<string, CodeSet> = new Map([
   ['d', digit],
-  ['D', not(digit)],
+  ['D', digit.inverse],
   ['w', word],
-  ['W', not(word)],
+  ['W', word.inverse],
   ['s', space],
-  ['S', not(space)],
+  ['S', space.inverse],
   ['h', blank],
-  ['H', not(blank)],
-  ['v', among('\n\v\f\r\u0085\u2028\u2029')],
-  ['V', not(among('\n\v\f\r\u0085\u2028\u2029'))],
-  ['N', not(lineEnd)],
+  ['H', blank.inverse],
+  ['v', lineBreak],
+  ['V', lineBreak.inverse],
+  ['N', lineEnd.inverse],
 ]);
 
 /** `[:alpha:]` and the like. */
-export const posixClasses: ReadonlyMap<string, Fits> = new Map([
+export const posixClasses: ReadonlyMap<string, CodeSet> = new Map([
   ['alpha', letter],
   ['digit', digit],
-  ['alnum', some(letter, digit)],
+  ['alnum', alphanumeric],
   ['lower', lower],
   ['upper', upper],
   ['space', space],
-  ['blank', among(' \t')],
-  ['punct', (code) => graph(code) && !letter(code) && !digit(code)],
-  ['graph', graph],
+  ['blank', CodeSet.of(' \t')],
+  ['punct', CodeSet.of('!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~')],
+  ['graph', between('!', '~')],
   ['print', between(' ', '~')],
-  ['cntrl', (code) => code < 32 || code === 127],
-  ['xdigit', some(digit, between('a', 'f'), between('A', 'F'))],
+  ['cntrl', CodeSet.union(between('\0', '\x1f'), CodeSet.of('\x7f'))],
+  ['xdigit', CodeSet.union(digit, between('a', 'f'), between('A', 'F'))],
   ['word', word],
-  ['ascii', (code) => code < 128],
+  ['ascii', between('\0', '\x7f')],
 ]);
+
+const properties = new Map<string, CodeSet>();
+
+/** The characters with a property of Unicode, such as `Lu`. They are looked up once. @throws SyntaxError for an unknown property */
+export function property(name: string): CodeSet {
+  let found = properties.get(name);
+  if (found === undefined) {
+    const one = new RegExp(`^\\p{${name}}`, 'u');
+    found = CodeSet.where((code) => one.test(String.fromCharCode(code)));
+    properties.set(name, found);
+  }
+  return found;
+}

@@ -1,9 +1,12 @@
-import { PatternError } from '../../broker/index.js';
-import { among, character, classes, foldCase, lineEnd, not, posixClasses, range, some, word } from './characters.js';
+import { character, foldCase, lineEnd, word } from './characters.js';
 import { anyOf, assertion, atomic, backreference, capture, characters, lookAhead, lookBehind } from './matching.js';
 import { repeat, repeatCharacter, sequence } from './matching.js';
 import type { Fits, Piece } from './matching.js';
 import { type Atom, Beginning } from './beginning.js';
+import { escapedCode } from './escapes.js';
+import { Reader } from './reader.js';
+import { readClass } from './set.js';
+import { CompiledSize, sizeOf, type Times } from './size.js';
 
 /** A pattern that was parsed. */
 export interface Parsed {
@@ -20,33 +23,17 @@ interface Flags {
   readonly x: boolean;
 }
 
-const controls: ReadonlyMap<string, number> = new Map([
-  ['n', 10],
-  ['r', 13],
-  ['t', 9],
-  ['f', 12],
-  ['e', 27],
-  ['a', 7],
-]);
-
-const isWordAt = (text: string, at: number): boolean => at >= 0 && at < text.length && word(text.charCodeAt(at));
+const isWordAt = (text: string, at: number): boolean => at >= 0 && at < text.length && word.has(text.charCodeAt(at));
 const atWordEdge = (text: string, at: number): boolean => isWordAt(text, at - 1) !== isWordAt(text, at);
 const atStart = (_: string, at: number): boolean => at === 0;
 const atEnd = (text: string, at: number): boolean => at === text.length;
 const atLastLine = (text: string, at: number): boolean =>
   atEnd(text, at) || (at === text.length - 1 && text[at] === '\n');
 
-const assertions: ReadonlyMap<string, (text: string, at: number) => boolean> = new Map([
-  ['b', atWordEdge],
-  ['B', (text: string, at: number) => !atWordEdge(text, at)],
-  ['z', atEnd],
-  ['Z', atLastLine],
-]);
-
 /** Parses regular expressions of PCRE, as far as patterns of names need them. */
 export class Parser {
-  readonly #pattern: string;
-  #at = 0;
+  readonly #input: Reader;
+  readonly #size: CompiledSize;
   #depth = 0;
   #groupCount = 0;
   readonly #groupNames = new Map<string, number>();
@@ -59,23 +46,27 @@ export class Parser {
   #flags: Flags = { i: false, m: false, s: false, x: false };
 
   constructor(pattern: string) {
-    this.#pattern = pattern;
+    this.#input = new Reader(pattern);
+    this.#size = new CompiledSize(this.#input);
   }
 
   parse(): Parsed {
     const piece = this.#alternatives();
-    if (this.#at < this.#pattern.length) throw this.#fault('unmatched parentheses');
-    if (this.#highestReference > this.#groupCount) throw this.#fault('reference to non-existent subpattern');
+    if (this.#input.at < this.#input.text.length) throw this.#input.fault('unmatched parentheses');
+    if (this.#highestReference > this.#groupCount) throw this.#input.fault('reference to non-existent subpattern');
     const [first, ...others] = this.#beginnings;
     return { piece, start: others.length === 0 ? first?.text : undefined };
   }
 
   /** Parses up to the end or a closing parenthesis. Flags that are set inside end there. */
-  #alternatives(): Piece {
-    if (++this.#depth > 100) throw this.#fault('parentheses are too deeply nested');
+  #alternatives(perBranch = 0): Piece {
+    if (++this.#depth > 100) throw this.#input.fault('parentheses are too deeply nested');
     const flags = this.#flags;
     const branches = [this.#branch()];
-    while (this.#take('|')) branches.push(this.#branch());
+    while (this.#input.take('|')) {
+      this.#size.add(sizeOf.alternative + perBranch);
+      branches.push(this.#branch());
+    }
     this.#flags = flags;
     this.#depth--;
     return anyOf(branches);
@@ -91,7 +82,9 @@ export class Parser {
       run = [];
     };
     for (this.#skip(); !this.#ended(); this.#skip()) {
-      const atom = this.#quantified(this.#atom());
+      const { bytes } = this.#size;
+      const isGroup = !this.#isQuoted && this.#input.next === '(';
+      const atom = this.#quantified(this.#atom(), bytes, isGroup);
       if (atom === undefined) continue;
       beginning.add(atom);
       if ('fits' in atom) {
@@ -107,68 +100,88 @@ export class Parser {
 
   /** Undefined for a part that matches nothing, such as `(?i)`. */
   #atom(): Atom | undefined {
-    const { i, m, s } = this.#flags;
-    if (this.#isQuoted) return one(this.#pattern.charCodeAt(this.#at++), i);
-    if (this.#times() !== undefined) throw this.#fault('nothing to repeat', this.#at - 1);
-    const next = this.#pattern[this.#at++]!;
-    switch (next) {
+    const { m, s } = this.#flags;
+    if (this.#isQuoted) return this.#one(this.#input.takeCode());
+    if (this.#times() !== undefined) throw this.#input.fault('nothing to repeat', this.#input.at - 1);
+    const code = this.#input.takeCode();
+    switch (String.fromCharCode(code)) {
       case '.':
-        return { fits: s ? () => true : not(lineEnd) };
+        return this.#ofType(s ? anything : anythingInLine);
       case '^':
-        return m ? holds((text, at) => at === 0 || text[at - 1] === '\n') : start;
+        return this.#ofType(m ? lineStart : start);
       case '$':
-        return holds(m ? (text, at) => atEnd(text, at) || text[at] === '\n' : atLastLine);
+        return this.#ofType(m ? lineEndHere : lastLineEnd);
       case '[':
-        return { fits: this.#set() };
+        return this.#class();
       case '(':
         return this.#group();
       case '\\':
         return this.#escape();
       default:
-        return one(next.charCodeAt(0), i);
+        return this.#one(code);
     }
   }
 
-  #quantified<Given extends Atom | undefined>(atom: Given): Atom | Given {
+  #one(code: number): Atom {
+    this.#size.addCharacter(code);
+    return one(code, this.#flags.i);
+  }
+
+  #ofType(atom: Atom): Atom {
+    this.#size.add(sizeOf.type);
+    return atom;
+  }
+
+  #class(): Atom {
+    const { fits, isSingle } = readClass(this.#input, this.#flags.i);
+    this.#size.add(isSingle ? sizeOf.byte : sizeOf.class);
+    return { fits };
+  }
+
+  /** @param before the size before the atom */
+  #quantified<Given extends Atom | undefined>(atom: Given, before: number, isGroup: boolean): Atom | Given {
     this.#skip();
     const times = this.#times();
     if (times === undefined) return atom;
     if (atom === undefined || ('piece' in atom && atom.isAssertion))
-      throw this.#fault('nothing to repeat', this.#at - 1);
-    const greedy = !this.#take('?');
-    const possessive = greedy && this.#take('+');
+      throw this.#input.fault('nothing to repeat', this.#input.at - 1);
+    this.#size.addRepetition(before, times, isGroup);
+    const greedy = !this.#input.take('?');
+    const possessive = greedy && this.#input.take('+');
     const all = { ...times, greedy };
     const piece = 'fits' in atom ? repeatCharacter(atom.fits, all) : repeat(atom.piece, all);
     return { piece: possessive ? atomic(piece) : piece };
   }
 
-  #times(): { min: number; max: number } | undefined {
+  #times(): Times | undefined {
     if (this.#isQuoted) return undefined;
-    if (this.#take('*')) return { min: 0, max: Infinity };
-    if (this.#take('+')) return { min: 1, max: Infinity };
-    if (this.#take('?')) return { min: 0, max: 1 };
-    const counted = this.#takeMatch(/\{(\d{1,5})(,?)(\d{0,5})\}/y);
+    if (this.#input.take('*')) return { min: 0, max: Infinity };
+    if (this.#input.take('+')) return { min: 1, max: Infinity };
+    if (this.#input.take('?')) return { min: 0, max: 1 };
+    const counted = this.#input.takeMatch(/\{(\d{1,5})(,?)(\d{0,5})\}/y);
     if (counted === undefined) return undefined;
     const min = Number(counted[1]);
     const max = counted[3] !== '' ? Number(counted[3]) : counted[2] === '' ? min : Infinity;
-    if (max < min) throw this.#fault('numbers out of order in {} quantifier', this.#at - 1);
+    if (max < min) throw this.#input.fault('numbers out of order in {} quantifier', this.#input.at - 1);
     return { min, max };
   }
 
   #group(): Atom | undefined {
-    if (this.#takeMatch(/\*[A-Za-z]\w*/y) !== undefined) throw this.#fault('(*VERB) not recognized or malformed');
-    if (this.#take('?:')) return this.#closed();
-    if (this.#take('?>')) return this.#closed(atomic);
-    if (this.#take('?=')) return this.#closed((piece) => lookAhead(piece, true));
-    if (this.#take('?!')) return this.#closed((piece) => lookAhead(piece, false));
-    if (this.#take('?<=')) return this.#closed((piece) => lookBehind(piece, true));
-    if (this.#take('?<!')) return this.#closed((piece) => lookBehind(piece, false));
-    const flags = this.#takeMatch(/\?([imsx]*)(?:-([imsx]*))?([:)])/y);
+    if (this.#input.takeMatch(/\*[A-Za-z]\w*/y) !== undefined)
+      throw this.#input.fault('(*VERB) not recognized or malformed');
+    if (this.#input.take('?:')) return this.#closed();
+    if (this.#input.take('?>')) return this.#closed(atomic);
+    if (this.#input.take('?=')) return this.#closed((piece) => lookAhead(piece, true));
+    if (this.#input.take('?!')) return this.#closed((piece) => lookAhead(piece, false));
+    if (this.#input.take('?<=')) return this.#closed((piece) => lookBehind(piece, true), sizeOf.lookBehind);
+    if (this.#input.take('?<!')) return this.#closed((piece) => lookBehind(piece, false), sizeOf.lookBehind);
+    const flags = this.#input.takeMatch(/\?([imsx]*)(?:-([imsx]*))?([:)])/y);
     if (flags !== undefined) return this.#withFlags(flags[1] ?? '', flags[2] ?? '', flags[3] === ')');
-    const named = this.#takeMatch(/\?(?:P?<|')([A-Za-z_]\w*)[>']/y);
-    if (named === undefined && this.#pattern[this.#at] === '?') {
-      throw this.#fault('unrecognized character after (? or (?-', this.#at + 1);
+    const named = this.#input.takeMatch(/\?(?:P?<|')([A-Za-z_]\w*)[>']/y);
+    if (named === undefined && this.#input.next === '?') {
+      throw this.#input.fault('unrecognized character after (? or (?-', this.#input.at + 1);
     }
+    this.#size.add(sizeOf.capture);
     const number = ++this.#groupCount;
     if (named !== undefined) this.#groupNames.set(named[1]!, number);
     return this.#closed((piece) => capture(number, piece));
@@ -184,150 +197,74 @@ export class Parser {
     return group;
   }
 
-  #closed(wrap: (piece: Piece) => Piece = (piece) => piece): Atom {
-    const piece = this.#alternatives();
-    if (!this.#take(')')) throw this.#fault('missing )');
+  /** @param perBranch what each alternative needs besides */
+  #closed(wrap: (piece: Piece) => Piece = (piece) => piece, perBranch = 0): Atom {
+    this.#size.add(sizeOf.group + perBranch);
+    const piece = this.#alternatives(perBranch);
+    if (!this.#input.take(')')) throw this.#input.fault('missing )');
     return { piece: wrap(piece) };
   }
 
   #escape(): Atom | undefined {
-    const { i } = this.#flags;
-    const holdsHere = assertions.get(this.#pattern[this.#at] ?? '');
+    const holdsHere = assertions.get(this.#input.next ?? '');
     if (holdsHere !== undefined) {
-      this.#at++;
-      return holds(holdsHere);
+      this.#input.at++;
+      return this.#ofType(holdsHere);
     }
-    if (this.#take('A')) return start;
-    if (this.#take('Q')) return this.#quoted();
+    if (this.#input.take('Q')) return this.#quoted();
     const number = this.#reference();
-    if (number !== undefined) return { piece: backreference(number, i ? foldCase : (text) => text) };
-    const code = this.#escapedCode();
-    return typeof code === 'number' ? one(code, i) : { fits: code };
+    if (number !== undefined) {
+      this.#size.add(sizeOf.reference);
+      return { piece: backreference(number, this.#flags.i ? foldCase : (text) => text) };
+    }
+    const isProperty = /[pP]/.test(this.#input.next ?? '');
+    const code = escapedCode(this.#input);
+    if (typeof code === 'number') return this.#one(code);
+    this.#size.add(isProperty ? sizeOf.property : sizeOf.type);
+    return { fits: code.fits };
   }
 
   /** Begins a quotation: its characters have no meaning but themselves. A quantifier after it is that of its last character. */
   #quoted(): Atom | undefined {
-    const end = this.#pattern.indexOf('\\E', this.#at);
-    this.#quotedUntil = end < 0 ? this.#pattern.length : end;
+    const end = this.#input.text.indexOf('\\E', this.#input.at);
+    this.#quotedUntil = end < 0 ? this.#input.text.length : end;
     return this.#isQuoted ? this.#atom() : undefined;
   }
 
   get #isQuoted(): boolean {
-    return this.#at < this.#quotedUntil;
+    return this.#input.at < this.#quotedUntil;
   }
 
   /** The number of the group to which `\1` or `\k<name>` refers. A number from 8 on without so many groups before it is octal. */
   #reference(): number | undefined {
-    const named = this.#takeMatch(/k(?:\{(\w+)\}|<(\w+)>|'(\w+)')/y);
+    const named = this.#input.takeMatch(/k(?:\{(\w+)\}|<(\w+)>|'(\w+)')/y);
     if (named !== undefined) {
       const number = this.#groupNames.get(named[1] ?? named[2] ?? named[3] ?? '');
-      if (number === undefined) throw this.#fault('reference to non-existent subpattern');
+      if (number === undefined) throw this.#input.fault('reference to non-existent subpattern');
       return number;
     }
-    const before = this.#at;
-    const number = Number(this.#takeMatch(/[1-9]\d*/y)?.[0]);
+    const before = this.#input.at;
+    const number = Number(this.#input.takeMatch(/[1-9]\d*/y)?.[0]);
     if (number < 8 || number <= this.#groupCount) {
       this.#highestReference = Math.max(this.#highestReference, number);
       return number;
     }
-    this.#at = before;
+    this.#input.at = before;
     return undefined;
-  }
-
-  /** After the backslash: one character, or a class of them. */
-  #escapedCode(): number | Fits {
-    const hexadecimal = this.#takeMatch(/x(?:\{([0-9a-fA-F]{1,4})\}|([0-9a-fA-F]{0,2}))/y);
-    if (hexadecimal !== undefined) return Number.parseInt(hexadecimal[1] ?? `0${hexadecimal[2]}`, 16);
-    const octal = this.#takeMatch(/[0-7]{1,3}/y);
-    if (octal !== undefined) return this.#octal(Number.parseInt(octal[0], 8));
-    const property = this.#takeMatch(/([pP])(?:\{(\^?)(\w+)\}|(\w))/y);
-    if (property !== undefined) return this.#property(property);
-    const next = this.#pattern[this.#at++];
-    if (next === undefined) throw this.#fault('\\ at end of pattern', this.#pattern.length);
-    return classes.get(next) ?? controls.get(next) ?? next.charCodeAt(0);
-  }
-
-  #octal(code: number): number {
-    if (code > 0o377) throw this.#fault('octal value is greater than \\377 in 8-bit non-UTF-8 mode', this.#at - 1);
-    return code;
-  }
-
-  #property([, letter, caret, long, short]: readonly (string | undefined)[]): Fits {
-    try {
-      const property = new RegExp(`^\\p{${long ?? short}}`, 'u'); // for one character at a time
-      const wanted = (letter === 'p') === (caret !== '^');
-      return (code) => property.test(String.fromCharCode(code)) === wanted;
-    } catch {
-      throw this.#fault('unknown property name after \\P or \\p');
-    }
-  }
-
-  #set(): Fits {
-    const negated = this.#take('^');
-    const parts: Fits[] = [];
-    for (let first = true; first || this.#pattern[this.#at] !== ']'; first = false) {
-      if (this.#at >= this.#pattern.length) {
-        throw this.#fault('missing terminating ] for character class', this.#pattern.length);
-      }
-      parts.push(this.#setPart());
-    }
-    this.#at++;
-    const fits = some(...parts);
-    return negated ? not(fits) : fits;
-  }
-
-  #setPart(): Fits {
-    const posix = this.#takeMatch(/\[:(\^?)([a-z]+):\]/y);
-    if (posix !== undefined) {
-      const named = posixClasses.get(posix[2]!);
-      if (named === undefined) throw this.#fault('unknown POSIX class name');
-      return posix[1] === '^' ? not(named) : named;
-    }
-    const low = this.#setCode();
-    if (typeof low !== 'number') return low;
-    const isRange = this.#pattern[this.#at] === '-' && (this.#pattern[this.#at + 1] ?? ']') !== ']';
-    if (!isRange) return character(low, this.#flags.i);
-    this.#at++;
-    const high = this.#setCode();
-    if (typeof high !== 'number') return some(character(low, this.#flags.i), among('-'), high);
-    if (high < low) throw this.#fault('range out of order in character class', this.#at - 1);
-    return range(low, high, this.#flags.i);
-  }
-
-  #setCode(): number | Fits {
-    if (!this.#take('\\')) return this.#pattern.charCodeAt(this.#at++);
-    return this.#take('b') ? 8 : this.#escapedCode();
   }
 
   /** Skips what may stand between a character and its quantifier: comments, empty quotations, and white space under `(?x)`. */
   #skip(): void {
     if (this.#isQuoted) return;
-    this.#takeMatch(
+    this.#input.takeMatch(
       this.#flags.x ? /(?:\(\?#[^)]*\)|\\E|\\Q\\E|\s|#[^\n]*(?:\n|$))+/y : /(?:\(\?#[^)]*\)|\\E|\\Q\\E)+/y,
     );
   }
 
   #ended(): boolean {
     if (this.#isQuoted) return false;
-    const next = this.#pattern[this.#at];
+    const next = this.#input.next;
     return next === undefined || next === '|' || next === ')';
-  }
-
-  #take(text: string): boolean {
-    if (!this.#pattern.startsWith(text, this.#at)) return false;
-    this.#at += text.length;
-    return true;
-  }
-
-  #takeMatch(sticky: RegExp): RegExpExecArray | undefined {
-    sticky.lastIndex = this.#at;
-    const found = sticky.exec(this.#pattern) ?? undefined;
-    if (found !== undefined) this.#at += found[0].length;
-    return found;
-  }
-
-  #fault(reason: string, position = this.#at): PatternError {
-    return new PatternError(reason, position);
   }
 }
 
@@ -336,7 +273,27 @@ const holds = (condition: (text: string, at: number) => boolean): Atom => ({
   isAssertion: true,
 });
 const start: Atom = { ...holds(atStart), isStart: true };
-const one = (code: number, ignoresCase: boolean): Atom => ({
+const lineStart = holds((text, at) => at === 0 || text[at - 1] === '\n');
+const lineEndHere = holds((text, at) => atEnd(text, at) || text[at] === '\n');
+const lastLineEnd = holds(atLastLine);
+const anything: Atom = { fits: () => true };
+const anythingInLine: Atom = { fits: lineEnd.inverse.fits };
+
+const assertions: ReadonlyMap<string, Atom> = new Map([
+  ['A', start],
+  ['b', holds(atWordEdge)],
+  ['B', holds((text: string, at: number) => !atWordEdge(text, at))],
+  ['z', holds(atEnd)],
+  ['Z', lastLineEnd],
+]);
+
+const newAtom = (code: number, ignoresCase: boolean): Atom => ({
   fits: character(code, ignoresCase),
   ...(ignoresCase ? {} : { code }),
 });
+
+/** The characters of ASCII, which patterns repeat: each is made once. */
+const known = [false, true].map((ignoresCase) => Array.from({ length: 128 }, (_, code) => newAtom(code, ignoresCase)));
+
+const one = (code: number, ignoresCase: boolean): Atom =>
+  known[ignoresCase ? 1 : 0]![code] ?? newAtom(code, ignoresCase);
