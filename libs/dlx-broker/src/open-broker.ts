@@ -1,7 +1,7 @@
 import { policyPatterns, randomNames, SystemClock, turnPace } from './host/index.js';
 
 import { Broker, type Clock, type ProfileName } from './broker/index.js';
-import { stallLine, stallOverLine } from './storage-faults.js';
+import { refusedLine, stallLine, stallOverLine } from './storage-faults.js';
 import type { Data, DataOptions } from './store/index.js';
 
 /** The global parameter by which tools distinguish brokers. It is made once, and stays as long as the data directory. */
@@ -104,6 +104,7 @@ async function restore(data: Data, broker: Broker, { notice, log }: Reporter): P
   };
   await data.restore(broker);
   notice?.(`data directory ${directory}: ${isNew ? 'new' : `${journal.stats.entries} messages`}`);
+  for (const refused of broker.patterns.refused) notice?.(refusedLine(refused));
   const damage = damageLines(journal.damage);
   if (damage.length > 0) log?.(new StoreError('damaged', damage.join('\n')));
 }

@@ -1,4 +1,4 @@
-import type { Broker, Journal, Stalled } from './broker/index.js';
+import type { Broker, Journal, RefusedPattern, Stalled } from './broker/index.js';
 import type { Fault } from './management/index.js';
 
 /** The present faults of the storage, the worst first. A broker without a journal has none. */
@@ -21,6 +21,10 @@ export function faultsOf(
 export const stallLine = ({ queue, reason }: Stalled): string =>
   `queue '${queue.name}' in vhost '${queue.home.name}' stands still: ${reason}. Its messages stay where they are and are ` +
   'read again every few seconds; other queues go on. Check the disk';
+
+/** The log line for a stored pattern that is refused today. */
+export const refusedLine = ({ of, reason }: RefusedPattern): string =>
+  `${of}: a stored pattern is refused now and matches no name: ${reason}. Set it again with another pattern`;
 
 /** The log line when no queue stands still any more. */
 export const stallOverLine = 'All queues go on: messages can be read from the disk again';

@@ -10,6 +10,7 @@ import { GlobalCounters } from './global-counters.js';
 import { Deque } from './deque.js';
 import { GlobalParameters } from './global-parameters.js';
 import type { Patterns } from './patterns.js';
+import { StoredPatterns } from './stored-patterns.js';
 import { PolicyBook } from './policy/policy-book.js';
 import type { ClientDetails } from './client-details.js';
 import { noMetadata, type VirtualHostMetadata } from './declarations.js';
@@ -57,6 +58,7 @@ export interface ConnectOptions {
  */
 export class Broker {
   readonly access: Access;
+  readonly patterns: StoredPatterns;
   readonly profile: Profile;
   /** How long a delivery may stay unacknowledged where its queue says nothing, in milliseconds; Infinity for ever (rule Q8). */
   readonly consumerTimeout: number;
@@ -79,7 +81,8 @@ export class Broker {
     this.#options = options;
     this.profile = profiles[options.rabbitmq ?? '3.10'];
     this.consumerTimeout = options.consumerTimeout ?? defaultConsumerTimeout;
-    this.access = new Access(options.patterns, (change) => this.#report(change));
+    this.patterns = new StoredPatterns(options.patterns);
+    this.access = new Access(this.patterns, (change) => this.#report(change));
     this.#scheduler = new Scheduler(options.clock, options.pace, options.journal, this.#dead);
     const { journal, packing = usualPacking } = options;
     // A journal without rows knows entries as objects.
@@ -135,7 +138,7 @@ export class Broker {
       names: this.#options.names,
       profile: this.profile,
       consumerTimeout: this.consumerTimeout,
-      policies: new PolicyBook(this.#options.patterns, this.profile),
+      policies: new PolicyBook(this.patterns, this.profile),
       metadata: details,
     });
     this.#vhosts.set(name, vhost);

@@ -72,5 +72,6 @@ export { countedReasons, type DeadLetterStrategy, deadLetterStrategies, GlobalCo
 export { Deque } from './deque.js';
 export { Histogram } from './histogram.js';
 export { type MatchCost, type Matcher, PatternError, type Patterns } from './patterns.js';
+export type { RefusedPattern, StoredPatterns } from './stored-patterns.js';
 export { policyKeyNames } from './policy/policy-keys.js';
 export { PolicyError, type PolicyRequest } from './policy/policy.js';

@@ -55,17 +55,27 @@ function restoreOne(broker: Broker, added: Added): void {
   if (added.kind === 'global-parameter') return void broker.parameters.set(added.name, added.value);
   if (added.kind === 'vhost') return void broker.addVirtualHost(added.vhost, added.details);
   const vhost = broker.addVirtualHost(added.vhost);
+  const where = `in vhost '${added.vhost}'`;
   switch (added.kind) {
     case 'vhost-limit':
       return vhost.limits.set(added.name, added.value);
     case 'topic-permission':
-      return void broker.access.topics.set(added.name, added.vhost, added.details);
+      return broker.patterns.restore(
+        `topic permissions of user '${added.name}' for exchange '${added.details.exchange}' ${where}`,
+        () => broker.access.topics.set(added.name, added.vhost, added.details),
+      );
     case 'permission':
-      return void broker.access.setPermissions(added.name, added.vhost, added.details);
+      return broker.patterns.restore(`permissions of user '${added.name}' ${where}`, () =>
+        broker.access.setPermissions(added.name, added.vhost, added.details),
+      );
     case 'policy':
-      return void vhost.setPolicy(added.name, added.details);
+      return broker.patterns.restore(`policy '${added.name}' ${where}`, () =>
+        vhost.setPolicy(added.name, added.details),
+      );
     case 'operator-policy':
-      return void vhost.setOperatorPolicy(added.name, added.details);
+      return broker.patterns.restore(`operator policy '${added.name}' ${where}`, () =>
+        vhost.setOperatorPolicy(added.name, added.details),
+      );
     case 'exchange':
       return void vhost.addExchange(added.details);
     case 'queue':
