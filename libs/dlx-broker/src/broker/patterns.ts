@@ -23,6 +23,9 @@ export interface Patterns {
   compile(pattern: string): Matcher;
 }
 
+/** The most characters of a pattern in a message. */
+const longestShown = 500;
+
 /** The error of a pattern that is no regular expression: RabbitMQ's reason, and the position. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
@@ -39,6 +42,7 @@ export class PatternError extends Error {
 
   /** The same fault, named as a permission. @param whose user and virtual host: `of user 'a' in vhost '/'` */
   of(right: string, pattern: string, whose: string): PatternError {
-    return new PatternError(this.reason, this.position, `the ${right} permission '${pattern}' ${whose}`);
+    const shown = pattern.length > longestShown ? `${pattern.slice(0, longestShown)}…` : pattern;
+    return new PatternError(this.reason, this.position, `the ${right} permission '${shown}' ${whose}`);
   }
 }

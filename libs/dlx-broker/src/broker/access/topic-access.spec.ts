@@ -128,6 +128,14 @@ describe('a pattern of topic permissions', () => {
     expect(topics.list()).toEqual([{ user: 'U', vhost: 'V', exchange: 't', write: 'a', read: 'b' }]);
     expect(changes).toHaveLength(1);
   });
+
+  it('that is too large with the names in it is refused, too', () => {
+    const { topics } = alone();
+    const write = '{username}'.repeat(1_000);
+    expect(() => topics.set('U', 'V', { exchange: 't', write, read: '' })).not.toThrow();
+    const message = /^the write permission '(\{username\}){50}…' for topics .* regular expression is too large at \d+$/;
+    expect(() => topics.set('u'.repeat(200), 'V', { exchange: 't', write, read: '' })).toThrow(message);
+  });
 });
 
 describe('topic permissions are revoked', () => {

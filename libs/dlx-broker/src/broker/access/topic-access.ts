@@ -33,12 +33,12 @@ export class TopicAccess {
     const permissions = { exchange, write, read };
     const matcher = (right: string, pattern: string): RememberedMatcher => {
       try {
-        this.#patterns.compile(pattern); // compiled without its variables, for the error
+        this.#patterns.compile(pattern); // compiled without its variables, for the position of a fault
+        return new RememberedMatcher(expanded(pattern, user, vhost), this.#patterns);
       } catch (error) {
         if (!(error instanceof PatternError)) throw error;
         throw error.of(right, pattern, `for topics of exchange '${exchange}' of user '${user}' in vhost '${vhost}'`);
       }
-      return new RememberedMatcher(expanded(pattern, user, vhost), this.#patterns);
     };
     const grant = { permissions, write: matcher('write', write), read: matcher('read', read) };
     const grants = this.#of(user, vhost);

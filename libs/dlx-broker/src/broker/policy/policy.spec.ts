@@ -125,6 +125,10 @@ describe('setting a policy', () => {
     [on('', { b: 1, a: 2 }), '[{<<"a">>,2},{<<"b">>,1}] are not recognised policy settings'],
     [on('', { a: 2, 'message-ttl': -1, 'max-length': -1 }), '-1 is not a valid maximum length'],
     [on('(', limit), 'pattern should be regular expression but is invalid: {"missing )",1}'],
+    [
+      on('nothing)', limit),
+      `pattern should be regular expression but is invalid: {"unmatched parentheses",\n${' '.repeat(54)}7}`,
+    ],
     [{ pattern: 5, definition: limit }, 'pattern should be a binary but was 5'],
     [on('', limit, { applyTo: 'nope' }), "apply-to 'nope' unrecognised; should be 'queues', 'exchanges' or 'all'"],
     [on('', limit, { priority: 'x' }), 'priority should be a number, actually was <<"x">>'],

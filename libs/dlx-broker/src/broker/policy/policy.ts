@@ -143,10 +143,16 @@ export class Policies {
       return this.#patterns.compile(pattern);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
-      const fault = `{${erlangString(error.reason)},${error.position}}`;
-      return `pattern should be regular expression but is invalid: ${fault}`;
+      return `pattern should be regular expression but is invalid: ${faultTerm(error)}`;
     }
   }
+}
+
+/** The fault as RabbitMQ writes it: a longer term has the position in a line of its own. */
+function faultTerm({ reason, position }: PatternError): string {
+  const text = erlangString(reason);
+  const isLong = text.length + String(position).length > 22;
+  return `{${text},${isLong ? `\n${' '.repeat(54)}` : ''}${position}}`;
 }
 
 const fitsQueue = ({ policy: { applyTo }, fits }: Ranked, type: QueueType): boolean =>

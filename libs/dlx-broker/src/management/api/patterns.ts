@@ -1,6 +1,9 @@
 import { PatternError, type Patterns } from '../../broker/index.js';
 import { codes, Problem } from '../http/reply.js';
 
+/** The most characters of a pattern in a refusal: a reason is cut, and RabbitMQ's has the fault behind the pattern. */
+const longestShown = 500;
+
 /**
  * Refuses permissions with an invalid pattern. The reason is RabbitMQ's Erlang term. The message of the problem, which the log and
  * the command line show, names the permission.
@@ -20,7 +23,7 @@ export function checkPatterns(
       patterns.compile(pattern);
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
-      const term = ['invalid_regexp', show(pattern), [codes(error.reason), error.position]];
+      const term = ['invalid_regexp', show(pattern.slice(0, longestShown)), [codes(error.reason), error.position]];
       throw new Problem(400, 'bad_request', term, {}, error.of(right, pattern, whose).message);
     }
   }

@@ -199,6 +199,11 @@ describe('definitions are refused with', () => {
       'Validation failed\n\npattern should be regular expression but is invalid: {"missing )",1}\n (//p)',
     ],
     [
+      'a policy with a pattern that is too large',
+      { policies: [{ vhost: '/', name: 'p', pattern: 'a'.repeat(60_000), definition: { 'max-length': 3 } }] },
+      `Validation failed\n\npattern should be regular expression but is invalid: {"regular expression is too large",\n${' '.repeat(54)}60000}\n (//p)`,
+    ],
+    [
       'an unknown component',
       { parameters: [{ vhost: '/', component: 'shovel', name: 's', value: {} }] },
       'Validation failed\n\ncomponent shovel not found\n (//shovel/s)',

@@ -1,4 +1,4 @@
-import { AmqpError, PolicyError } from '../../broker/index.js';
+import { AmqpError, PatternError, PolicyError } from '../../broker/index.js';
 import { cutText } from '../../host/index.js';
 import { FieldJsonError } from '../api/field-json.js';
 
@@ -75,6 +75,7 @@ export const codes = (text: string): readonly number[] => Array.from(text, (char
 export function problemOf(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof PolicyError) return escapedRequest(error.message);
+  if (error instanceof PatternError) return badRequest(error.message);
   if (error instanceof FieldJsonError) return badRequest(error.message);
   if (!(error instanceof AmqpError)) return undefined;
   if (error.reply === 'NOT_FOUND') return new Problem(404, 'not_found', detailOf(error));

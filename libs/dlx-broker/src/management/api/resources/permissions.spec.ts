@@ -49,6 +49,11 @@ describe('permissions', () => {
     ['a part', { configure: '', read: '' }, '[{key_missing,write}]'],
     ['what is no text', { ...rights, write: 5 }, 'write should be a string'],
     ['what is no pattern', { ...rights, write: '(' }, ['invalid_regexp', [40], [codes('missing )'), 1]]],
+    [
+      'a pattern that is too large, of which the beginning is shown',
+      { ...rights, write: 'a'.repeat(60_000) },
+      ['invalid_regexp', codes('a'.repeat(500)), [codes('regular expression is too large'), 60_000]],
+    ],
   ])('are refused with %s', async (_, body, reason) => {
     const { broker, call } = await arrange();
     expect((await call('PUT', '/permissions/v/ada', { body })).body).toEqual({ error: 'bad_request', reason });
@@ -91,6 +96,23 @@ describe('topic permissions', () => {
     const body = { exchange: 'x', write: '[', read: '' };
     expect((await call('PUT', '/topic-permissions/v/ada', { body })).body).toMatchObject({
       reason: ['invalid_regexp', '[', [expect.any(Array), 1]],
+    });
+  });
+
+  it('are refused with a pattern that is too large, alone or with the name of the user in it', async () => {
+    const { call } = await arrange();
+    const name = 'u'.repeat(200);
+    await call('PUT', `/users/${name}`, { body: { password: 'x', tags: '' } });
+    const put = (user: string, write: string) =>
+      call('PUT', `/topic-permissions/v/${user}`, { body: { exchange: 'x', write, read: '' } });
+    expect(await put('ada', 'a'.repeat(60_000))).toMatchObject({
+      status: 400,
+      body: { reason: ['invalid_regexp', 'a'.repeat(500), [codes('regular expression is too large'), 60_000]] },
+    });
+    expect((await put('ada', '{username}'.repeat(1_000))).status).toBe(201);
+    expect(await put(name, '{username}'.repeat(1_000))).toMatchObject({
+      status: 400,
+      body: { reason: expect.stringContaining('regular expression is too large') as unknown },
     });
   });
 });

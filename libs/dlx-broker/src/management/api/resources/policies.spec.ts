@@ -41,6 +41,11 @@ describe.each(kinds)('%s', (kind) => {
       { ...policy, pattern: '(' },
       'Validation failed\n\npattern should be regular expression but is invalid: {"missing )",1}\n',
     ],
+    [
+      'a pattern that is too large',
+      { ...policy, pattern: 'a'.repeat(60_000) },
+      `Validation failed\n\npattern should be regular expression but is invalid: {"regular expression is too large",\n${' '.repeat(54)}60000}\n`,
+    ],
     ['a null pattern', { ...policy, pattern: null }, 'Validation failed\n\npattern should be a binary but was null\n'],
     [
       'a bad apply-to',
