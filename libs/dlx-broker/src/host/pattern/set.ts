@@ -18,7 +18,7 @@ export function readClass(input: Reader, anyCase: boolean): CharacterClass {
     if (input.next === undefined) {
       throw input.fault('missing terminating ] for character class', input.text.length);
     }
-    readPart(input, parts);
+    readPart(input, parts, anyCase);
   }
   input.at++;
   const { fits, isSingle } = parts;
@@ -67,10 +67,12 @@ class Parts {
   }
 }
 
-function readPart(input: Reader, parts: Parts): void {
+function readPart(input: Reader, parts: Parts, anyCase: boolean): void {
   const posix = input.next === '[' ? input.takeMatch(/\[:(\^?)([a-z]+):\]/y) : undefined;
   if (posix !== undefined) {
-    const named = posixClasses.get(posix[2]!);
+    // As in PCRE, `[:lower:]` and `[:upper:]` are all letters with `(?i)`.
+    const isCase = anyCase && (posix[2] === 'lower' || posix[2] === 'upper');
+    const named = posixClasses.get(isCase ? 'alpha' : posix[2]!);
     if (named === undefined) throw input.fault('unknown POSIX class name');
     return parts.add(posix[1] === '^' ? named.inverse : named);
   }
