@@ -158,6 +158,7 @@ export class Parser {
     if (this.#input.take('*')) return { min: 0, max: Infinity };
     if (this.#input.take('+')) return { min: 1, max: Infinity };
     if (this.#input.take('?')) return { min: 0, max: 1 };
+    if (this.#input.next !== '{') return undefined;
     const counted = this.#input.takeMatch(/\{(\d{1,5})(,?)(\d{0,5})\}/y);
     if (counted === undefined) return undefined;
     const min = Number(counted[1]);
@@ -256,6 +257,8 @@ export class Parser {
   /** Skips what may stand between a character and its quantifier: comments, empty quotations, and white space under `(?x)`. */
   #skip(): void {
     if (this.#isQuoted) return;
+    const { next } = this.#input;
+    if (!this.#flags.x && next !== '(' && next !== '\\') return; // the usual case, without a regular expression
     this.#input.takeMatch(
       this.#flags.x ? /(?:\(\?#[^)]*\)|\\E|\\Q\\E|\s|#[^\n]*(?:\n|$))+/y : /(?:\(\?#[^)]*\)|\\E|\\Q\\E)+/y,
     );
