@@ -87,7 +87,7 @@ export class NextSegment {
     const spare = await this.#open(number);
     this.#spare = spare;
     const stretch = Math.max(segmentHead, Math.min(zeros.length, this.length));
-    let chunks = [writeHeader(spare.header), zeros.subarray(segmentHead, stretch)];
+    let chunks = [writeHeader(spare.header, this.length), zeros.subarray(segmentHead, stretch)];
     while (!this.#isStopped && spare.length < this.length) {
       const written = await spare.file.write(chunks, spare.length);
       // The disk is full: its last bytes are for batches.
@@ -111,8 +111,9 @@ export class NextSegment {
 
   async #named(spare: Spare): Promise<Segment | undefined> {
     const { header, file, length } = spare;
-    if (length === 0) {
-      const bytes = writeHeader(header);
+    // Its header says how long it is: recovery notices when it is cut short. It was to become as long as a segment.
+    if (length < this.length) {
+      const bytes = writeHeader(header, length);
       const written = await writeAll(file, [bytes], 0, this.space, this.isOver);
       if (written < bytes.length) {
         await this.#remove(spare);

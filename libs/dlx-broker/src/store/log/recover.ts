@@ -4,8 +4,9 @@ import { Declared } from './declared.js';
 import { DigestReader } from './digest-reader.js';
 import { Digest } from './digest.js';
 import { cannotOpen, foreignFile } from './faults.js';
-import { hintNumber } from './hint-file.js';
+import { hintName, hintNumber } from './hint-file.js';
 import { Inventory } from './inventory.js';
+import { clearEnd, isCutShort, lastNumberOf, type Rest, restOf } from './last-segment.js';
 import type { DamagedPlace } from './options.js';
 import { type FoundHint, headOf, readHint } from './read-hint.js';
 import { readWhole } from './read-whole.js';
@@ -109,6 +110,8 @@ class Recovery implements Recovered {
     const numbers = names.map(segmentNumber).filter((number) => number !== undefined);
     for (const name of names) if (isDraft(name)) this.repairs.push(() => this.disk.unlink(name));
     numbers.sort((one, other) => one - other);
+    const last = numbers.at(-1) ?? 0;
+    const lastOfLog = await lastNumberOf(this.disk, names, last);
     this.#findHints(names, numbers);
     const read = (index: number): Promise<Found> | undefined => {
       const number = numbers[index];
@@ -127,6 +130,11 @@ class Recovery implements Recovered {
       await nextTurnUnless(this.options.signal, this.runtime);
     }
     this.#buffers = [noBytes, noBytes];
+    if (lastOfLog > last) {
+      this.#missing(last === 0 ? lastOfLog : last + 1, lastOfLog + 1);
+      // What names them must not come back: they would be reported again.
+      this.repairs.push(() => this.disk.syncDir());
+    }
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
     const first = numbers[0];
     if (first !== undefined && this.replay.oldest > 0) this.#missing(this.replay.oldest, first);
@@ -202,6 +210,8 @@ class Recovery implements Recovered {
     const header = readHeader(bytes, name);
     if (header === undefined) {
       if (hint !== undefined) this.#dropHint(hint.name);
+      // The segment before it becomes the last one, and grows.
+      if (isLast) this.#dropHint(hintName(number - 1));
       return this.#headless(name, file, bytes);
     }
     if (header.number !== number) throw foreignFile(name);
@@ -215,16 +225,15 @@ class Recovery implements Recovered {
     segment.allocated = bytes.length;
     const gaps: Gap[] = scanned.gaps.filter(({ from }) => from < end);
     const rest = { from: end, to: bytes.length };
-    if (!isBlank(bytes, end)) {
-      if (isLast) this.repairs.push(() => this.#cut(segment));
-      else {
-        gaps.push(rest);
-        this.replay.oldest = 0;
-      }
+    const isDamaged = isLast ? isCutShort(bytes, scanned, end) : !isBlank(bytes, end);
+    if (isDamaged) {
+      gaps.push(rest);
+      this.replay.oldest = 0;
     }
     for (const gap of gaps) this.places.push({ file: name, ...gap });
     for (const { from, to } of scanned.gaps) segment.damaged += Math.max(0, Math.min(to, end) - from);
     if (gaps.length > 0) this.repairs.push(() => this.#keepCopy(name, file));
+    if (isLast) this.#clear(segment, restOf(bytes, end), isBlank(bytes, end));
     if (isLast && gaps.length === 0) segment.digest = digest;
     if (hint === undefined) return;
     this.#checkHint(hint, gaps.length === 0 ? digest : undefined);
@@ -269,10 +278,12 @@ class Recovery implements Recovered {
     });
   }
 
-  async #cut({ file, end }: Segment): Promise<void> {
-    await file.truncate(end);
-    await file.sync();
-    for (const segment of this.segments) if (segment.file === file) segment.allocated = end;
+  /** Removes what is behind the last batch, and makes the file as long as it has to be. */
+  #clear(segment: Segment, rest: Rest, isBlankBehind: boolean): void {
+    if (isBlankBehind && rest.size >= rest.prepared) return;
+    this.repairs.push(async () => {
+      segment.allocated = await clearEnd(segment.file, rest);
+    });
   }
 
   /** Keeps a copy of the damaged file. Later the segment is deleted like any other. */

@@ -85,7 +85,7 @@ export function isBlank(bytes: Buffer, from: number): boolean {
 }
 
 /** From there on there are only zeros outside of records. The last record may itself end with zeros. */
-function endOfWritten(bytes: Buffer): number {
+export function endOfWritten(bytes: Buffer): number {
   let end = bytes.length;
   while (end >= blank.length && isBlank(bytes.subarray(0, end), end - blank.length)) end -= blank.length;
   return Math.min(bytes.length, end + recordHead + 16);

@@ -11,6 +11,9 @@ export const formatVersion = 4;
 const headerLength = 28;
 /** The header is there twice, far enough apart that small damage leaves one: without its salt a segment cannot be read. */
 const secondHeader = 256;
+/** Behind the header: bytes of the file when it got its name (u64), and the CRC-32 of the header and of this (u32). Earlier programs pass over both. */
+const preparedAt = headerLength;
+const preparedEnd = preparedAt + 12;
 
 /** Where the records of a segment begin. */
 export const segmentHead = 512;
@@ -35,15 +38,30 @@ export function segmentNumber(name: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-export function writeHeader({ number, salt, version }: SegmentHeader): Buffer {
+/** @param prepared the least bytes of the file from the moment on in which it gets its name; 0 for one that grows with its batches */
+export function writeHeader({ number, salt, version }: SegmentHeader, prepared = 0): Buffer {
   const bytes = Buffer.alloc(segmentHead);
   magic.copy(bytes);
   bytes.writeUInt16BE(version, 8);
   bytes.writeUInt32BE(salt, 12);
   bytes.writeBigUInt64BE(BigInt(number), 16);
   bytes.writeUInt32BE(crc32(bytes, 0, 24, 0), 24);
-  bytes.copy(bytes, secondHeader, 0, headerLength);
+  if (prepared > 0) {
+    bytes.writeBigUInt64BE(BigInt(prepared), preparedAt);
+    bytes.writeUInt32BE(crc32(bytes, 0, preparedAt + 8, 0), preparedAt + 8);
+  }
+  bytes.copy(bytes, secondHeader, 0, preparedEnd);
   return bytes;
+}
+
+/** @returns the bytes that the file of a segment had when it got its name; 0 when that is unknown */
+export function preparedBytes(bytes: Buffer): number {
+  for (const at of [0, secondHeader]) {
+    if (bytes.length < at + preparedEnd || !hasMagic(bytes, at)) continue;
+    const crc = bytes.readUInt32BE(at + preparedAt + 8);
+    if (crc === crc32(bytes, at, at + preparedAt + 8, 0)) return Number(bytes.readBigUInt64BE(at + preparedAt));
+  }
+  return 0;
 }
 
 /**
