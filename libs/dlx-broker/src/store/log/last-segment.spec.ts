@@ -7,6 +7,7 @@ import { listen } from '../../../../../test/harnesses/listener.js';
 import { Broker } from '../../broker/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
 import { ManualClock } from '../../testing/manual-clock.js';
+import { damageLines } from '../damage-lines.js';
 import { DiskJournal } from './disk-journal.js';
 import { hintName } from './hint-file.js';
 import type { DiskJournalOptions } from './options.js';
@@ -181,6 +182,36 @@ describe('a last segment that is missing', () => {
     disk.put(`${segmentName(9)}.new`, Buffer.alloc(0));
     disk.put(`${segmentName(12)}.new`, Buffer.from('a note of somebody else'));
     expect(await damageOf(disk)).toEqual(undamaged);
+  });
+});
+
+describe('an empty file with the number of a segment far beyond the last one', () => {
+  it('is named itself: no segment is missing', async () => {
+    const disk = await killed(3);
+    const before = await open(disk.copy());
+    for (const number of [9, 12]) disk.put(segmentName(number), Buffer.alloc(0));
+    const scene = await open(disk);
+    expect(scene.journal.damage).toMatchObject({
+      places: [
+        { file: segmentName(12), isEmpty: true },
+        { file: segmentName(9), isEmpty: true },
+      ],
+      queues: [],
+    });
+    expect(damageLines(scene.journal.damage)).toEqual([
+      expect.stringMatching(/^0000000012\.log has the name of a segment and is empty/),
+      expect.stringMatching(/^0000000009\.log has the name of a segment and is empty/),
+    ]);
+    expect(scene.length()).toBe(before.length());
+    expect(numbersOn(disk)).toEqual(numbersOn(before.disk));
+    await scene.journal.close();
+    expect(await damageOf(disk)).toEqual(undamaged);
+  });
+
+  it('is a segment without its content when it follows the last one', async () => {
+    const disk = await killed(3);
+    disk.put(segmentName(4), Buffer.alloc(0));
+    expect((await damageOf(disk)).places).toMatchObject([{ file: segmentName(4), from: 0, to: 0 }]);
   });
 });
 

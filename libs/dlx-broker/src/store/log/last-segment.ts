@@ -12,6 +12,26 @@ import { draft, preparedBytes, readHeader, segmentHead, segmentName, segmentNumb
  */
 
 /**
+ * Takes empty files off the end of a list of segments whose numbers do not follow: a segment has a header before it has its name, and the
+ * segments in between would be missing.
+ * @param numbers in ascending order
+ * @returns the numbers that were taken
+ */
+export async function takeStrayFiles(disk: Disk, numbers: number[]): Promise<readonly number[]> {
+  const taken: number[] = [];
+  while (numbers.length > 1) {
+    const [before, last] = numbers.slice(-2) as [number, number];
+    if (last === before + 1) break;
+    const file = await disk.open(segmentName(last), 'read');
+    const size = await file.size().finally(() => file.close());
+    if (size > 0) break;
+    taken.push(last);
+    numbers.pop();
+  }
+  return taken;
+}
+
+/**
  * The number of the last segment that the log had. After a power cut, too, these are there only together with the segment behind or before them:
  * - a hint, which is written when the next segment has its name and the directory is synced;
  * - a draft, which is made when the segment before it has its name and the directory is synced.

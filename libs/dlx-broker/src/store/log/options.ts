@@ -100,4 +100,6 @@ export interface DamagedPlace {
   readonly copy?: string | undefined;
   /** There is no such file, and the log needs it. */
   readonly isMissing?: boolean;
+  /** The file has the name of a segment, and no bytes. */
+  readonly isEmpty?: boolean;
 }

@@ -6,7 +6,7 @@ import { Digest } from './digest.js';
 import { cannotOpen, foreignFile } from './faults.js';
 import { hintName, hintNumber } from './hint-file.js';
 import { Inventory } from './inventory.js';
-import { clearEnd, isCutShort, lastNumberOf, type Rest, restOf } from './last-segment.js';
+import { clearEnd, isCutShort, lastNumberOf, type Rest, restOf, takeStrayFiles } from './last-segment.js';
 import type { DamagedPlace } from './options.js';
 import { type FoundHint, headOf, readHint } from './read-hint.js';
 import { readWhole } from './read-whole.js';
@@ -110,6 +110,7 @@ class Recovery implements Recovered {
     const numbers = names.map(segmentNumber).filter((number) => number !== undefined);
     for (const name of names) if (isDraft(name)) this.repairs.push(() => this.disk.unlink(name));
     numbers.sort((one, other) => one - other);
+    const stray = await takeStrayFiles(this.disk, numbers);
     const last = numbers.at(-1) ?? 0;
     const lastOfLog = await lastNumberOf(this.disk, names, last);
     this.#findHints(names, numbers);
@@ -130,6 +131,7 @@ class Recovery implements Recovered {
       await nextTurnUnless(this.options.signal, this.runtime);
     }
     this.#buffers = [noBytes, noBytes];
+    for (const number of stray) await this.#stray(segmentName(number));
     if (lastOfLog > last) {
       this.#missing(last === 0 ? lastOfLog : last + 1, lastOfLog + 1);
       // What names them must not come back: they would be reported again.
@@ -150,6 +152,13 @@ class Recovery implements Recovered {
       this.places.push({ file: segmentName(number), from: 0, to: 0, isMissing: true });
       this.replay.oldest = 0; // a missing batch may have named another one
     }
+  }
+
+  /** An empty file with the name of a segment that the log never had. */
+  async #stray(name: string): Promise<void> {
+    const opening = this.disk.open(name, 'write');
+    this.#files.push(opening);
+    this.#headless(name, await opening, noBytes);
   }
 
   async closeFiles(): Promise<void> {
@@ -268,7 +277,8 @@ class Recovery implements Recovered {
 
   /** Without the salt in its header no record of a segment can be recognised. */
   #headless(name: string, file: DiskFile, bytes: Buffer): void {
-    this.places.push({ file: name, from: 0, to: bytes.length });
+    const isEmpty = bytes.length === 0;
+    this.places.push({ file: name, from: 0, to: bytes.length, ...(isEmpty && { isEmpty }) });
     this.replay.oldest = 0;
     this.repairs.push(() => this.#keepCopy(name, file));
     this.repairs.push(async () => {
