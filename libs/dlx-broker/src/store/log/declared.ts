@@ -24,8 +24,11 @@ export interface QueuePlace {
  */
 export class Declared {
   readonly #topology = new DurableTopology();
-  readonly #numbers = new Map<string, number>();
-  readonly #places = new Map<number, QueuePlace>();
+  /** Of the queues of each virtual host, by name. */
+  readonly #numbers = new Map<string, Map<string, number>>();
+  readonly #allPlaces = new Map<number, QueuePlace>();
+  /** Queues of deleted virtual hosts whose places are in memory. */
+  readonly #gone: number[][] = [];
   /** Of a queue that had messages at the start after a crash: the position from which on its messages came later. */
   #suspects = new Map<number, number>();
   #next = 1;
@@ -36,7 +39,13 @@ export class Declared {
 
   /** The number of a queue; undefined for a queue that is not durable (rule L1). */
   numberOf(vhost: string, name: string): number | undefined {
-    return this.#numbers.get(DurableTopology.placeOf(vhost, name));
+    return this.#numbers.get(vhost)?.get(name);
+  }
+
+  /** The places of queues that are declared. */
+  get #places(): Map<number, QueuePlace> {
+    this.#forgetPlaces(Infinity);
+    return this.#allPlaces;
   }
 
   placeOf(number: number): QueuePlace | undefined {
@@ -80,9 +89,9 @@ export class Declared {
     const owner = ownerOf(change);
     if (owner !== undefined) {
       if (change.change === 'added') this.#assign(owner, number);
-      else return this.#release([owner]);
+      else return this.#release(owner);
     } else if (change.kind === 'vhost' && change.change === 'removed') {
-      return this.#release([...this.#places.values()].filter(({ vhost }) => vhost === change.vhost));
+      return this.#releaseAll(change.vhost);
     }
     return [];
   }
@@ -118,7 +127,8 @@ export class Declared {
     this.#suspects = new Map();
     this.#topology.clear();
     this.#numbers.clear();
-    this.#places.clear();
+    this.#allPlaces.clear();
+    this.#gone.length = 0;
   }
 
   /**
@@ -168,16 +178,30 @@ export class Declared {
 
   /**
    * Frees the memory of declarations that were deleted with others.
-   * @param limit the most declarations to free
+   * @param limit the most declarations to free, and the most places of queues
    * @returns whether there are more
    */
   forgetSome(limit: number): boolean {
-    return this.#topology.forgetSome(limit);
+    return this.#topology.forgetSome(this.#forgetPlaces(limit));
+  }
+
+  /** @returns how many more may be forgotten */
+  #forgetPlaces(limit: number): number {
+    let left = limit;
+    for (let numbers = this.#gone.at(-1); numbers !== undefined && left > 0; numbers = this.#gone.at(-1)) {
+      for (; numbers.length > 0 && left > 0; left--) {
+        const number = numbers.pop() as number;
+        this.#allPlaces.delete(number);
+        this.#suspects.delete(number);
+      }
+      if (numbers.length === 0) this.#gone.pop();
+    }
+    return left;
   }
 
   /** Declares everything in a broker that is fresh: some of it in each step. */
   *restoring(broker: Broker): Generator<void, undefined> {
-    this.#topology.forgetSome(Infinity);
+    this.forgetSome(Infinity);
     yield* restoringTopology(broker, this.#topology.all());
     if (this.#lostRoot) broker.removeVirtualHost(root);
     else this.#nameRoot(broker.virtualHost(root).metadata);
@@ -202,32 +226,42 @@ export class Declared {
     if (!this.#topology.has(added)) this.#topology.changed(added);
   }
 
-  #assign({ vhost, name }: QueuePlace, number = this.#next): void {
-    this.#next = Math.max(this.#next, number + 1);
-    const place = DurableTopology.placeOf(vhost, name);
-    // A damaged log may have both names of a renamed queue: the last one counts.
-    const other = this.#places.get(number);
-    if (other !== undefined && (other.vhost !== vhost || other.name !== name)) {
-      this.#numbers.delete(DurableTopology.placeOf(other.vhost, other.name));
-      this.#topology.changed({ kind: 'queue', change: 'removed', ...other });
-    }
-    const before = this.#numbers.get(place);
-    if (before !== undefined) this.#places.delete(before);
-    this.#numbers.set(place, number);
-    this.#places.set(number, { vhost, name });
+  #assign({ vhost, name }: QueuePlace, number?: number): void {
+    if (number !== undefined) this.#renumber({ vhost, name }, number);
+    const own = number ?? this.#next;
+    this.#next = Math.max(this.#next, own + 1);
+    const names = this.#numbers.get(vhost) ?? new Map<string, number>();
+    const before = names.get(name);
+    if (before !== undefined) this.#allPlaces.delete(before);
+    this.#numbers.set(vhost, names.set(name, own));
+    this.#allPlaces.set(own, { vhost, name });
   }
 
-  #release(queues: readonly QueuePlace[]): readonly number[] {
-    const numbers: number[] = [];
-    for (const { vhost, name } of queues) {
-      const place = DurableTopology.placeOf(vhost, name);
-      const number = this.#numbers.get(place);
-      if (number === undefined) continue;
-      this.#numbers.delete(place);
-      this.#places.delete(number);
-      this.#suspects.delete(number);
-      numbers.push(number);
-    }
+  /** A damaged log may have both names of a renamed queue: the last one counts. */
+  #renumber({ vhost, name }: QueuePlace, number: number): void {
+    const other = this.#places.get(number);
+    if (other === undefined || (other.vhost === vhost && other.name === name)) return;
+    this.#numbers.get(other.vhost)?.delete(other.name);
+    this.#topology.changed({ kind: 'queue', change: 'removed', ...other });
+  }
+
+  /** @returns the number of the queue, if it has one */
+  #release({ vhost, name }: QueuePlace): readonly number[] {
+    const number = this.numberOf(vhost, name);
+    if (number === undefined) return [];
+    this.#numbers.get(vhost)?.delete(name);
+    this.#allPlaces.delete(number);
+    this.#suspects.delete(number);
+    return [number];
+  }
+
+  /** Their places go in turns, see {@link forgetSome}. @returns the numbers of all queues of a virtual host */
+  #releaseAll(vhost: string): readonly number[] {
+    const names = this.#numbers.get(vhost);
+    if (names === undefined) return [];
+    this.#numbers.delete(vhost);
+    const numbers = [...names.values()];
+    this.#gone.push(numbers.slice());
     return numbers;
   }
 
