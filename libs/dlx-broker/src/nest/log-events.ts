@@ -1,4 +1,5 @@
 import { connectionLogEvents } from './log-events-of-connections.js';
+import { startLogEvents } from './log-events-of-starts.js';
 import { line, type LineLevel } from './log-line-kind.js';
 
 export type { LineLevel };
@@ -180,49 +181,7 @@ export const logEvents = {
     fields: ['handler'],
     says: 'a method overrides a handler without its decorators',
   }),
-  handlersUnseen: line({
-    level: 'warn',
-    fields: ['handlers'],
-    says: 'methods whose names are symbols get no messages',
-  }),
-  handlersMisplaced: line({
-    level: 'warn',
-    fields: ['handlers'],
-    says: 'methods of providers have decorators for controllers',
-  }),
-  handlersUnserved: line({
-    level: 'warn',
-    fields: ['handlers'],
-    says: 'handlers get no messages, because no `DlxServer` is connected',
-  }),
-  serverNotStarted: line({ level: 'warn', fields: ['patterns'], says: 'the `DlxServer` is connected and not started' }),
-  signalUnhandled: line({ level: 'warn', fields: [], says: 'SIGTERM ends the process without waiting for handlers' }),
-  retryUnused: line({ level: 'warn', fields: [], says: '`queueRetry` names a queue that no handler consumes' }),
-  deathHookUnused: line({
-    level: 'warn',
-    fields: ['handler'],
-    says: '`@OnDeadLetter` names a parking lot, or a queue that the application neither consumes nor declares',
-  }),
-  healthQueueUnknown: line({
-    level: 'warn',
-    fields: ['queue'],
-    says: '`health.deadLetters.queues` names such a queue',
-  }),
-  watchQueueUnknown: line({
-    level: 'warn',
-    fields: ['queue'],
-    says: '`watch()` names such a queue, which is not on the broker either',
-  }),
-  statusEventMissing: line({
-    level: 'warn',
-    fields: ['listener'],
-    says: '`DlxServer.on` was called with an event; there are none',
-  }),
-  metricsOpened: line({ level: 'log', fields: ['url'], says: 'where the metrics are' }),
-  amqpOpened: line({ level: 'log', fields: ['host', 'port'], says: 'where AMQP clients may connect' }),
-  apiOpened: line({ level: 'log', fields: ['url'], says: 'where the management API is' }),
-  consoleOpened: line({ level: 'log', fields: ['url'], says: 'where the console is' }),
-  consoleNotReady: line({ level: 'warn', fields: ['reason'], says: 'the console cannot show the server yet' }),
+  ...startLogEvents,
   consumerEnded: line({
     level: 'warn',
     fields: ['queue', 'pause', ...failure],
