@@ -1,3 +1,4 @@
+import { createAnew } from './create-anew.js';
 import type { Disk } from './disk.js';
 import { hintName, lastRecord, sealIn, writeHintHeader } from './hint-file.js';
 import { readWhole } from './read-whole.js';
@@ -82,11 +83,7 @@ export class Hints {
 
   /** @returns false when the disk has no room */
   async #writeDraft(name: string, chunks: readonly [Buffer, Buffer]): Promise<boolean> {
-    const file = await this.disk.open(name, 'create').catch(async (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      await this.disk.unlink(name); // left from a failed unlink
-      return this.disk.open(name, 'create');
-    });
+    const file = await createAnew(this.disk, name);
     let isWhole = false;
     try {
       isWhole = (await file.write(chunks, 0)) === chunks[0].length + chunks[1].length;

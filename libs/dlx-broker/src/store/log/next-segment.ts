@@ -1,3 +1,4 @@
+import { createAnew } from './create-anew.js';
 import type { Disk, DiskFile } from './disk.js';
 import { draft, formatVersion, segmentHead, segmentName, type SegmentHeader, writeHeader } from './segment-header.js';
 import { Segment } from './segment.js';
@@ -101,11 +102,7 @@ export class NextSegment {
   async #open(number: number): Promise<Spare> {
     const name = segmentName(number) + draft;
     const header = { number, salt: this.runtime.salt(), version: formatVersion };
-    const file = await this.disk.open(name, 'create').catch(async (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      await this.disk.unlink(name); // left from a failed unlink
-      return this.disk.open(name, 'create');
-    });
+    const file = await createAnew(this.disk, name);
     return { header, file, length: 0 };
   }
 
