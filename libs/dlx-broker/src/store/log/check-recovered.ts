@@ -23,7 +23,7 @@ export function* checkingRecovered(recovered: Recovered): Generator<void, Pick<D
       continue;
     }
     entries.flags.set(number, 0);
-    if (!replay.removed.has(queue)) lost.set(queue, (lost.get(queue) ?? 0) + 1);
+    if (!replay.isDeleted(queue)) lost.set(queue, (lost.get(queue) ?? 0) + 1);
   }
   yield* sharingBodies(recovered);
   yield* messages.rebuildingFreeList();
@@ -84,7 +84,7 @@ function damageOf(
   for (const [number, count] of lost) {
     const place = declared.placeOf(number);
     if (place !== undefined) queues.push({ vhost: place.vhost, queue: place.name, lost: count });
-    else if (!replay.removed.has(number)) misplaced += count;
+    else if (!replay.isDeleted(number)) misplaced += count;
   }
   return { queues, misplaced };
 }

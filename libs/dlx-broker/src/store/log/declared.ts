@@ -119,6 +119,16 @@ export class Declared {
     return true;
   }
 
+  /** Numbers up to this one are used by entries in the log, perhaps of deleted queues: no other queue gets them. */
+  skip(number: number): void {
+    this.#next = Math.max(this.#next, number + 1);
+  }
+
+  /** A checkpoint has begun in the log, and its batch is not complete. */
+  get isBegun(): boolean {
+    return this.#before !== undefined;
+  }
+
   /** A checkpoint begins in the log. It ends with {@link complete}. */
   begin(): void {
     this.#before ??= new Map(this.#places);
@@ -229,7 +239,7 @@ export class Declared {
   #assign({ vhost, name }: QueuePlace, number?: number): void {
     if (number !== undefined) this.#renumber({ vhost, name }, number);
     const own = number ?? this.#next;
-    this.#next = Math.max(this.#next, own + 1);
+    this.skip(own);
     const names = this.#numbers.get(vhost) ?? new Map<string, number>();
     const before = names.get(name);
     if (before !== undefined) this.#allPlaces.delete(before);

@@ -107,6 +107,7 @@ export class DiskJournal implements Journal {
         maxDigestBytes: maxDigestBytes(options),
         slack: options.slack ?? 64 * megabyte,
         factor: options.factor ?? 3,
+        shortCheckpoint: options.shortCheckpoint ?? 65_536,
         recordsInTurn: options.recordsInTurn ?? 2_048,
         now: options.now ?? Date.now,
         failed: options.failed ?? (() => undefined),

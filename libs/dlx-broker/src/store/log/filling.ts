@@ -12,12 +12,12 @@ import { nextTurn, type Runtime } from './runtime.js';
 
 /** A declaration is as much work as this many records of messages or entries. */
 const recordsInChange = 4;
-/** A checkpoint of up to this many bytes is repeated in every segment. */
-const shortCheckpoint = 65_536;
 
 export interface FillingParts {
   readonly inventory: Inventory;
   readonly declared: Declared;
+  /** A checkpoint of up to this many bytes is repeated in every segment. */
+  readonly shortCheckpoint: number;
   /** Records that are encoded in one turn of the event loop. */
   readonly recordsInTurn: number;
   readonly damaged: (error: StoreError) => void;
@@ -61,7 +61,7 @@ export class Filling {
 
   /** A new segment begins. */
   segmentBegun(): void {
-    if (this.#checkpointLength <= shortCheckpoint) this.#checkpointDue = true;
+    if (this.#checkpointLength <= this.parts.shortCheckpoint) this.#checkpointDue = true;
   }
 
   /** Whether the segment has the last checkpoint. If so, the next batch writes a new one. */
@@ -149,6 +149,6 @@ export class Filling {
     this.#checkpoint = segment.number;
     this.#checkpointLength = length;
     this.compaction.declaredBytes = length;
-    this.compaction.isDeclaredInEach = length <= shortCheckpoint;
+    this.compaction.isDeclaredInEach = length <= this.parts.shortCheckpoint;
   }
 }

@@ -38,6 +38,8 @@ export interface DiskJournalOptions {
   readonly hints?: 'use' | 'check';
   /** A longer hint, as a part of its segment, saves too little and is not written. Default 0.5. */
   readonly longestHint?: number;
+  /** A checkpoint of up to this many bytes is repeated in every segment. Default 64 KB. */
+  readonly shortCheckpoint?: number;
   /**
    * False makes each waiting message an object, also in the middle of a long line (decision 236). Default true. Tests compare both.
    */

@@ -138,6 +138,7 @@ class Recovery implements Recovered {
       this.repairs.push(() => this.disk.syncDir());
     }
     for (const gone of this.declared.complete(true)) this.replay.removed.add(gone);
+    this.declared.skip(this.replay.highestQueue);
     const first = numbers[0];
     if (first !== undefined && this.replay.oldest > 0) this.#missing(this.replay.oldest, first);
     // Every log begins with a checkpoint.

@@ -66,6 +66,10 @@ export class Replay {
   readonly due = new Map<number, number>();
   /** Numbers of deleted queues. */
   readonly removed = new Set<number>();
+  /** The highest number of a queue with an entry in the log. */
+  highestQueue = 0;
+  /** The highest number of a queue with an entry before the last whole checkpoint: those without a declaration are deleted. */
+  #checked = 0;
   /** The queue of each lost message. */
   readonly losses: number[] = [];
   /** A part of the batch being replayed is damaged. */
@@ -110,6 +114,14 @@ export class Replay {
       default:
         return this.rest(bytes[at + typeAt] as number, source, end);
     }
+  }
+
+  /**
+   * Whether a queue is deleted, and not one whose declaration is lost. A long checkpoint is not repeated in every segment: the segments with
+   * the declaration and the deletion of a queue may be gone before the ones with its entries.
+   */
+  isDeleted(queue: number): boolean {
+    return this.removed.has(queue) || (queue <= this.#checked && this.declared.placeOf(queue) === undefined);
   }
 
   /** Records are missing or damaged before the next one. */
@@ -190,6 +202,7 @@ export class Replay {
     entries.message.set(number, message);
     this.serials.set(number, serial);
     this.#placed.push(number);
+    if (queue > this.highestQueue) this.highestQueue = queue;
     entries.queue.set(number, queue);
     entries.segment.set(number, segment);
     this.positions.set(number, position);
@@ -245,6 +258,7 @@ export class Replay {
       this.remaining.set(number, Math.max(0, this.deadlines.get(number) - time));
     }
     this.#limited = [];
+    if (this.declared.isBegun && !this.isDamaged) this.#checked = this.highestQueue;
     for (const gone of this.declared.complete(this.isDamaged)) this.removed.add(gone);
     if (this.isDamaged) this.#countLosses();
     this.#fresh.clear();
