@@ -18,6 +18,8 @@ import type { Entry } from './stored-state.js';
 export const mutants: Readonly<Record<string, Mutant>> = {
   'no fsync': { disk: (disk) => new ForgetfulDisk(disk, { sync: false, syncDir: true }) },
   'no fsync of the directory': { disk: (disk) => new ForgetfulDisk(disk, { sync: true, syncDir: false }) },
+  'no fsync of the directory at the start': { disk: (disk) => new ForgetfulStart(disk) },
+  'no fsync of earlier segments': { disk: (disk) => new ForgetfulStart(disk, true) },
   'no CRC': { found: withoutCrc },
   'hints that lack their last records': {
     found: (disk) => withHints(disk, (digest) => digest.subarray(0, digest.length / 2)),
@@ -73,6 +75,40 @@ class ForgetfulDisk implements Disk {
 
   free(): Promise<number | undefined> {
     return this.disk.free();
+  }
+}
+
+/** Does not sync what an earlier process left: the directory, or its files. */
+class ForgetfulStart extends ForgetfulDisk {
+  #forgets = false;
+
+  constructor(
+    disk: FakeDisk,
+    readonly files = false,
+  ) {
+    super(disk, { sync: true, syncDir: true });
+  }
+
+  override async list(): Promise<readonly string[]> {
+    const names = await super.list();
+    this.#forgets = !this.files && names.length > 0;
+    return names;
+  }
+
+  override async open(name: string, how: 'create' | 'write' | 'read'): Promise<DiskFile> {
+    const file = await super.open(name, how);
+    if (!this.files || how !== 'write') return file;
+    const sync = file.sync.bind(file);
+    file.sync = async () => {
+      file.sync = sync;
+    };
+    return file;
+  }
+
+  override syncDir(): Promise<void> {
+    if (!this.#forgets) return super.syncDir();
+    this.#forgets = false;
+    return this.disk.begin();
   }
 }
 

@@ -19,7 +19,7 @@ import { type Damage, defaultDiskFree, type DiskJournalOptions, type DiskJournal
 import { recover, type Recovered } from './recover.js';
 import { MessageRestorer } from './restore-messages.js';
 import { Rows } from './rows.js';
-import type { Segment } from './segment.js';
+import type { Segments } from './segment.js';
 import { numberIn, slotOf } from './slot.js';
 import { inOneTurn, inTurns } from './in-turns.js';
 import { Space } from './space.js';
@@ -36,9 +36,12 @@ const droppedInTurn = 4_096;
 /**
  * Makes what earlier processes wrote safe from a power cut: they may have run with another durability, or have ended before their
  * last sync, and no batch is durable before the batches in front of it are. A segment with a hint is safe, because its hint was written later.
+ * Segments that they deleted must not reappear either. Only a directory without segments has nothing of theirs.
  */
-async function syncEarlier(segments: Iterable<Pick<Segment, 'file' | 'hasHint'>>): Promise<void> {
+async function syncEarlier(disk: Disk, segments: Segments): Promise<void> {
+  if (segments.count === 0) return;
   for (const { file, hasHint } of segments) if (!hasHint) await file.sync();
+  await disk.syncDir();
 }
 
 /** The number of a queue that is not kept. */
@@ -137,7 +140,7 @@ export class DiskJournal implements Journal {
     try {
       const losses = await inTurns(checkingRecovered(recovered), runtime, signal);
       for (const repair of recovered.repairs) await repair();
-      if ((options.durability ?? 'fsync') === 'fsync') await syncEarlier(recovered.segments);
+      if ((options.durability ?? 'fsync') === 'fsync') await syncEarlier(disk, recovered.segments);
       const journal = new DiskJournal(disk, options, recovered, losses, runtime);
       await journal.#space.check();
       return journal;

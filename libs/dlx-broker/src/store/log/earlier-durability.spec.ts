@@ -44,3 +44,27 @@ it('a dead letter is durable although an earlier process, which did not sync, wr
     expect(broker.virtualHost('/').queues.get('dead')?.length, `seed ${seed}`).toBe(1);
   }
 });
+
+it('segments that an earlier process deleted without a sync do not reappear', async () => {
+  const disk = new FakeDisk();
+  const first = await open(disk, { durability: 'os' });
+  first.channel.declareQueue('q', { durable: true });
+  for (let number = 0; number < 48; number++) {
+    first.channel.publish('', 'q', { deliveryMode: 2 }, Buffer.alloc(1_000, number));
+    await first.journal.flush();
+  }
+  for (let number = 0; number < 48; number++) first.channel.get('q');
+  first.channel.ack(48, true);
+  await first.journal.close();
+  expect(disk.counts.unlink).toBeGreaterThan(2);
+
+  const second = await open(disk, { durability: 'fsync' });
+  second.channel.publish('', 'q', { deliveryMode: 2 }, Buffer.from('stays'));
+  await new Promise<void>((resolve) => second.journal.commit(() => resolve()));
+  for (let seed = 1; seed <= 20; seed++) {
+    const cut = disk.afterPowerCut(new Random(seed));
+    const { broker, journal } = await open(cut, { durability: 'fsync' });
+    expect(journal.damage, `seed ${seed}`).toEqual({ places: [], queues: [], misplaced: 0 });
+    expect(broker.virtualHost('/').queues.get('q')?.length, `seed ${seed}`).toBe(1);
+  }
+});
