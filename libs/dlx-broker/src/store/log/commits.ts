@@ -327,15 +327,12 @@ export class Commits {
 
   /** The segment for the next batch; undefined when the disk has no room for one and the log is closed. */
   async #segment(): Promise<Segment | undefined> {
-    const { segments, durability } = this.#parts;
+    const { segments } = this.#parts;
     const { active } = segments;
     // A segment of an older format gets no records of this one: an older program could not read them.
     if (active !== undefined && active.end < this.#compaction.fullAt && active.version === formatVersion) return active;
-    if (active !== undefined) {
-      if (active.allocated > active.end) await active.file.truncate(active.end);
-      // The segment may have batches of an earlier process: no batch is durable before the batches in front of it are.
-      if (durability === 'fsync') await active.file.sync();
-    }
+    // All its batches are durable. The zeros behind them may come back with a power cut: they do no harm.
+    if (active !== undefined && active.allocated > active.end) await active.file.truncate(active.end);
     const segment = await this.#next.take(segments.nextNumber);
     if (segment === undefined) return undefined;
     if (active !== undefined) this.#hints.sealed(active);

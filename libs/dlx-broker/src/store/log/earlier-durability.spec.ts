@@ -7,6 +7,7 @@ import { longstr } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
+import { hintNumber } from './hint-file.js';
 import type { DiskJournalOptions } from './options.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
@@ -17,33 +18,40 @@ const toDead = new Map([
 
 async function open(disk: FakeDisk, options: DiskJournalOptions) {
   disk.isManual = false;
-  // No segment gets a hint, which would be written after a sync of its segment.
-  const usual = { segment: 10_000, longestHint: 0, memory: 0, diskFree: 0 };
+  const usual = { segment: 10_000, memory: 0, diskFree: 0 };
   const journal = await DiskJournal.open(disk, { ...usual, ...options });
   const broker = new Broker({ clock: new ManualClock(), journal, names: new CountedNames(), patterns });
   journal.restore(broker);
   return { ...listen(broker), broker, journal };
 }
 
-it('a dead letter is durable although an earlier process, which did not sync, wrote its body', async () => {
-  const disk = new FakeDisk();
-  const first = await open(disk, { durability: 'os' });
-  first.channel.declareQueue('dead', { durable: true });
-  first.channel.declareQueue('q', { durable: true, arguments: toDead });
-  for (let number = 0; number < 12; number++) {
-    first.channel.publish('', 'q', { deliveryMode: 2 }, Buffer.alloc(1_000, number));
-    await first.journal.flush();
-  }
-  await first.journal.close();
+// A segment with a hint was synced before its hint was written.
+it.each([
+  ['without a hint', 0],
+  ['with a hint', 0.5],
+])(
+  'a dead letter is durable although an earlier process wrote its body without a sync, %s',
+  async (_how, longestHint) => {
+    const disk = new FakeDisk();
+    const first = await open(disk, { durability: 'os', longestHint });
+    first.channel.declareQueue('dead', { durable: true });
+    first.channel.declareQueue('q', { durable: true, arguments: toDead });
+    for (let number = 0; number < 12; number++) {
+      first.channel.publish('', 'q', { deliveryMode: 2 }, Buffer.alloc(1_000, number));
+      await first.journal.flush();
+    }
+    await first.journal.close();
+    expect([...disk.files().keys()].some((name) => hintNumber(name) !== undefined)).toBe(longestHint > 0);
 
-  const second = await open(disk, { durability: 'fsync' });
-  second.channel.reject(second.channel.get('q')!.deliveryTag, false);
-  await new Promise<void>((resolve) => second.journal.commit(() => resolve()));
-  for (let seed = 1; seed <= 20; seed++) {
-    const { broker } = await open(disk.afterPowerCut(new Random(seed)), { durability: 'fsync' });
-    expect(broker.virtualHost('/').queues.get('dead')?.length, `seed ${seed}`).toBe(1);
-  }
-});
+    const second = await open(disk, { durability: 'fsync' });
+    second.channel.reject(second.channel.get('q')!.deliveryTag, false);
+    await new Promise<void>((resolve) => second.journal.commit(() => resolve()));
+    for (let seed = 1; seed <= 20; seed++) {
+      const { broker } = await open(disk.afterPowerCut(new Random(seed)), { durability: 'fsync' });
+      expect(broker.virtualHost('/').queues.get('dead')?.length, `seed ${seed}`).toBe(1);
+    }
+  },
+);
 
 it('segments that an earlier process deleted without a sync do not reappear', async () => {
   const disk = new FakeDisk();

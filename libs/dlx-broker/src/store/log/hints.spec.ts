@@ -291,6 +291,37 @@ describe('the hint of a segment', () => {
     await journal.close();
   });
 
+  it('is not written while eight others wait', async () => {
+    const harness = await open(new FakeDisk(), { slack: Infinity });
+    const { disk, journal } = harness;
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const openFile = disk.open.bind(disk);
+    disk.open = async (name, how) => {
+      if (name.includes('.hint') && how === 'create') await released;
+      return openFile(name, how);
+    };
+    await fill(harness, 200);
+    expect(journal.stats.segments).toBeGreaterThan(12);
+    release();
+    await journal.close();
+    // The first one was being written.
+    expect(hintsOn(disk)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('is deleted with the segment, also if the segment was read itself at the start', async () => {
+    const disk = await filled({ slack: Infinity });
+    // As after a power cut that undid the end of the file.
+    change(disk, segmentName(1), (bytes) => Buffer.concat([bytes, Buffer.alloc(4_096)]));
+    const hinted = hintsOn(disk).length;
+    const harness = await open(disk, { slack: Infinity });
+    expect([harness.journal.stats.hinted, hintsOn(disk).length]).toEqual([hinted - 1, hinted]);
+    for (const name of harness.broker.virtualHost('/').queues.keys()) harness.channel.purgeQueue(name);
+    await harness.journal.close();
+    expect(disk.files().has(segmentName(1))).toBe(false);
+    expect(hintsOn(disk)).not.toContain(1);
+  });
+
   it('is deleted with the segment, and a compaction writes those of its new segments', async () => {
     const harness = await open(new FakeDisk(), { slack: 0, factor: 1.2 });
     await fill(harness, 200);
