@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type Field, type FieldTable, longstr, type Properties } from '../../message/index.js';
+import {
+  type Field,
+  type FieldTable,
+  int32,
+  longstr,
+  Notes,
+  NotedMessage,
+  type Properties,
+} from '../../message/index.js';
 import { harness } from '../../testing/harness.js';
+import { atLeastOnceTo } from '../../../../../test/durability/at-least-once.js';
 import { listen } from '../../../../../test/harnesses/listener.js';
+import { PendingLetter } from './dead-lettering.js';
+import { Entry } from './entry.js';
 
 /** A queue whose messages die when they are rejected, and what its dead letters say. */
 function mortuary(args: readonly (readonly [string, Field])[] = []) {
@@ -91,4 +102,33 @@ describe('messages that die alike within a second', () => {
     const keys = world.dead().map((properties) => death(properties).get('routing-keys')?.value);
     expect(keys.map((value) => (value as readonly Field[]).length)).toEqual([1, 2, 1]);
   });
+
+  it('keep their delay, but for one that is rejected with a delay of its own: messages read from a store share their notes', () => {
+    const { broker } = harness();
+    listen(broker).channel.declareQueue('work');
+    const queue = broker.virtualHost('/').queues.get('work')!;
+    const delayed = Notes.of(undefined, undefined, undefined, 5_000);
+    const delayAfter = (headers?: FieldTable): number => {
+      const entry = new Entry(new NotedMessage('', 'work', {}, new Uint8Array(), delayed), 1, 0);
+      return queue.deadLettering.readdress(new PendingLetter(queue, entry, 'rejected', 0, '', 'dead', headers, false))
+        .notes.delay;
+    };
+    const again = new Map([['x-delay', int32(100)]]);
+    expect([delayAfter(), delayAfter(again), delayAfter()]).toEqual([5_000, 0, 5_000]);
+  });
+});
+
+it('an at-least-once dead letter of a deleted queue is not routed again (rule A8)', () => {
+  const { broker, clock } = harness();
+  const { channel } = listen(broker);
+  channel.declareExchange('fan', { type: 'fanout', durable: true });
+  channel.declareQueue('work', { durable: true, arguments: atLeastOnceTo('fan') });
+  channel.publish('', 'work', {}, Buffer.from('dead'));
+  channel.reject(channel.get('work')!.deliveryTag, false);
+  clock.advance(1_000);
+  channel.deleteQueue('work');
+  channel.declareQueue('late', { durable: true });
+  channel.bindQueue('late', 'fan', '');
+  clock.advance(600_000);
+  expect(broker.virtualHost('/').queues.get('late')?.length).toBe(0);
 });

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { atLeastOnceTo } from '../../../../../test/durability/at-least-once.js';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
-import { Broker, type Channel, type Queue } from '../../broker/index.js';
+import { Broker, type Channel, type Pace, type Queue } from '../../broker/index.js';
 import { int32, longstr, type Properties } from '../../message/index.js';
 import { CountedNames } from '../../testing/counted-names.js';
 import { listen } from '../../../../../test/harnesses/listener.js';
@@ -18,10 +18,10 @@ const toDead = new Map([
 ]);
 const patterns = { compile: () => ({ matches: () => true }) };
 
-async function open(on = new FakeDisk(), options: DiskJournalOptions = {}, clock = new ManualClock()) {
+async function open(on = new FakeDisk(), options: DiskJournalOptions = {}, clock = new ManualClock(), pace?: Pace) {
   on.isManual = false;
   const journal = await DiskJournal.open(on, { now: () => clock.now(), diskFree: 0, ...options });
-  const broker = new Broker({ clock, journal, names: new CountedNames(), patterns });
+  const broker = new Broker({ clock, journal, names: new CountedNames(), patterns, ...(pace && { pace }) });
   journal.restore(broker);
   const client = listen(broker);
   const declare = (name: string, args = new Map()): void =>
@@ -105,6 +105,31 @@ describe('bodies', () => {
     expect(journal.stats.bytes - before).toBeLessThan(11_000);
     const { broker } = await again();
     for (const name of ['dead', 'b', 'c']) expect(numbersIn(broker, name)).toEqual([1]);
+  });
+
+  it('of a message that a full queue refuses and dead-letters reach the next queue, also in a later turn', async () => {
+    const pace: Pace = { budget: 1, later: (resume) => void setImmediate().then(resume) };
+    const options = { memory: 0, segment: 10_000 };
+    const { channel, declare, journal, broker, again } = await open(new FakeDisk(), options, undefined, pace);
+    const full = { 'x-dead-letter-exchange': longstr(''), 'x-dead-letter-routing-key': longstr('last') };
+    declare('last');
+    declare('other');
+    const limits = { 'x-max-length': int32(1), 'x-overflow': longstr('reject-publish-dlx') };
+    declare('full', new Map(Object.entries({ ...full, ...limits })));
+    const toFull = { ...full, 'x-dead-letter-routing-key': longstr('full'), 'x-max-length': int32(1) };
+    declare('q', new Map(Object.entries(toFull)));
+    put(channel, 'full', 0);
+    put(channel, 'q', 1);
+    await journal.flush();
+    // The body of the first message leaves the memory.
+    put(channel, 'other', 2);
+    await journal.flush();
+    put(channel, 'q', 3);
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
+    await journal.flush();
+    expect(journal.hasFailed).toBe(false);
+    for (const harness of [{ broker }, await again()])
+      expect(['full', 'q', 'last'].map((name) => numbersIn(harness.broker, name))).toEqual([[0], [3], [1]]);
   });
 
   it('that went bad on the disk are not delivered; the rest is', async () => {
