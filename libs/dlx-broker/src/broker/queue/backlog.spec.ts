@@ -172,6 +172,16 @@ describe('a long line', () => {
     for (const own of published) expect(list.shift()?.message.own).toEqual(own);
   });
 
+  it('keeps how often each message was returned, also more than 255 times', () => {
+    const list = new ReadyList(new Packer(undefined, packing));
+    const returns = (at: number): number => (at % 4 === 0 ? 0 : 70_000 - at);
+    for (let at = 1; at <= 40; at++)
+      list.push(Object.assign(new Entry(new Message('', 'q', {}, noBody), at, 0), { returns: returns(at) }));
+    // Only an entry of a row is another object at each call.
+    expect(list.find(15)).not.toBe(list.find(15));
+    for (let at = 1; at <= 40; at++) expect(list.shift()?.returns).toBe(returns(at));
+  });
+
   it('keeps no room for rows that have left, and goes on with the others', () => {
     const list = new ReadyList(new Packer(undefined, { from: 8, rows: 100 }));
     for (let at = 1; at <= 400; at++)

@@ -22,9 +22,6 @@ interface Exemptions {
 /** The default: a few thousand messages of a queue stay objects. The exempt lines have 65,536 at most, some 20 MB. */
 export const usualPacking: Packing = { from: 4_096, rows: 1_024, exemptions: { lines: 4, upTo: 16_384 } };
 
-/** The most returns that a row can have. */
-const maxReturns = 255;
-
 /** Says which messages can become rows. All queues of a broker share it. */
 export class Packer implements Packing {
   readonly from: number;
@@ -67,7 +64,7 @@ export class Packer implements Packing {
    * body belongs to another message.
    */
   fits(entry: Entry): boolean {
-    if (entry.returns > 0 && (entry.returns > maxReturns || entry instanceof CountedEntry)) return false;
+    if (entry.returns > 0 && entry instanceof CountedEntry) return false;
     const { message } = entry;
     // A message with its body in memory stays an object: a row would have to read the body from disk again.
     if (entry.slot !== undefined) return !message.isLoaded && this.store !== undefined && this.store.hasAll(entry);
