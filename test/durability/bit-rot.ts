@@ -51,6 +51,8 @@ async function live({ disk, ledger, seed, segment, now, number }: Life) {
     segment,
     memory: 0,
     longestHint: 10,
+    // As of very many queues: the checkpoint stands in one segment only.
+    ...(seed % 3 === 0 && { shortCheckpoint: 0 }),
     now: () => clock.now(),
     afterCrash: number > 1,
   });
