@@ -155,12 +155,6 @@ describe('embedded() refuses', () => {
       /'audit' is about the port of option 'listen\.http'/,
     ],
     [
-      'listen without a port',
-      own({ listen: {} }),
-      /^option 'listen' of embedded\(\) opens no port; write \{ amqp: \{\} \} or \{ http: \{\} \}/,
-    ],
-    ['listen.users without a port', own({ listen: { users: [] } }), /^option 'listen' of embedded\(\) opens no port/],
-    [
       'consumerTimeout without a unit',
       own({ consumerTimeout: '30' }),
       /option 'consumerTimeout' of embedded\(\): '30' has no unit/,

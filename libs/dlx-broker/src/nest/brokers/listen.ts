@@ -166,14 +166,8 @@ export const isListen: Check = (value, origin) => {
   const remedy = `write { amqp: { port: ${typeof value === 'number' ? value : 5672} } }`;
   const listen = optionsOf(value, origin, remedy);
   checkAll(listen, listenChecks, origin);
-  if (listen['audit'] !== undefined && listen['http'] === undefined) {
-    throw new DlxConfigurationError(
-      `${origin}: 'audit' is about the port of option 'listen.http'; write { http: {}, audit }`,
-    );
-  }
-  // `{ http: undefined }` says that there is no port: a condition may have decided so.
-  if (['amqp', 'http', 'metrics'].some((name) => name in listen)) return;
+  if (listen['audit'] === undefined || listen['http'] !== undefined) return;
   throw new DlxConfigurationError(
-    `${origin} opens no port; write { amqp: {} } or { http: {} } for the usual port, or leave the option out`,
+    `${origin}: 'audit' is about the port of option 'listen.http'; write { http: {}, audit }`,
   );
 };
