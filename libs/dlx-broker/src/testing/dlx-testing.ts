@@ -207,9 +207,11 @@ export class DlxTesting {
    * @param data as `emit` takes it: bytes travel as they are, anything else as JSON
    * @throws UnroutableError when no queue gets the message; RefusedError when the broker refuses it; an error after {@link close}
    */
-  async publish(to: string | Address, data: unknown, properties: Properties = {}): Promise<void> {
+  publish(to: string | Address, data: unknown, properties: Properties = {}): Promise<void> {
     if (this.#isClosed)
-      throw new Error('DlxTesting.publish: the application was closed by close(); publish before that');
+      return Promise.reject(
+        new Error('DlxTesting.publish: the application was closed by close(); publish before that'),
+      );
     const address = typeof to === 'string' ? { exchange: '', routingKey: to } : to;
     const { contentType, body } = encodePayload(data);
     const all = { deliveryMode: 2, contentType, ...properties };
