@@ -199,9 +199,9 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   #method(bytes: Buffer, start: number, end: number, from: MethodReader): boolean {
     const id = bytes.readInt32BE(start);
     from.reset(bytes, start + 4, end);
+    if (id === methodIds.basicPublish && !this.#isAnswering) return this.#publish(bytes, start + 4, end, from);
     const command = commands.get(id);
     if (this.#isAnswering && (command?.answers !== false || this.engine.transaction !== undefined)) return this.#wait();
-    if (id === methodIds.basicPublish) return this.#publish(bytes, start + 4, end, from);
     if (command === undefined) return this.#other(id, from);
     if (command.answers && this.connection.waits()) return later;
     command.run(this, from);
