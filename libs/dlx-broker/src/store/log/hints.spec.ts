@@ -85,6 +85,18 @@ function change(disk: FakeDisk, name: string, by: (bytes: Buffer) => Buffer | vo
   disk.put(name, by(bytes) ?? bytes);
 }
 
+/** Lets no hint be made until the returned function is called. */
+function holdHints(disk: FakeDisk): () => void {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const openFile = disk.open.bind(disk);
+  disk.open = async (name, how) => {
+    if (name.includes('.hint') && how === 'create') await released;
+    return openFile(name, how);
+  };
+  return release;
+}
+
 describe('hints', () => {
   it('open a log without its full segments, with the same result', async () => {
     const disk = await filled();
@@ -272,13 +284,7 @@ describe('the hint of a segment', () => {
     const harness = await open(new FakeDisk(), { slack: 0, factor: 1.2 });
     const { disk, channel, journal } = harness;
     channel.declareQueue('q', { durable: true });
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const openFile = disk.open.bind(disk);
-    disk.open = async (name, how) => {
-      if (name.includes('.hint') && how === 'create') await released;
-      return openFile(name, how);
-    };
+    const release = holdHints(disk);
     let durable = 0;
     for (let number = 0; number < 80; number++) {
       channel.publish('', 'q', { deliveryMode: 2 }, Buffer.from(bodyOf(number)));
@@ -294,13 +300,7 @@ describe('the hint of a segment', () => {
   it('is not written while eight others wait', async () => {
     const harness = await open(new FakeDisk(), { slack: Infinity });
     const { disk, journal } = harness;
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const openFile = disk.open.bind(disk);
-    disk.open = async (name, how) => {
-      if (name.includes('.hint') && how === 'create') await released;
-      return openFile(name, how);
-    };
+    const release = holdHints(disk);
     await fill(harness, 200);
     expect(journal.stats.segments).toBeGreaterThan(12);
     release();
