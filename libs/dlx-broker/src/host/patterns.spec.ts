@@ -156,6 +156,12 @@ describe('a pattern that would take for ever', () => {
     expect(matches(`^${'a?'.repeat(5_000)}$`, 'a')).toBe(false);
   });
 
+  it('has a limit of length, before it is read', () => {
+    expect(() => policyPatterns.compile('a'.repeat(32_764))).not.toThrow();
+    const pattern = '('.repeat(32_765);
+    expect(() => policyPatterns.compile(pattern)).toThrow(new PatternError('regular expression is too large', 32_765));
+  });
+
   it('may have a long list of alternatives', () => {
     const names = Array.from({ length: 2_000 }, (_, n) => `queue${n}`);
     expect(matches(`^(${names.join('|')})$`, 'queue1999')).toBe(true);

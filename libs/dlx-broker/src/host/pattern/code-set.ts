@@ -7,7 +7,7 @@ const latin = 256;
 /** The codes from `first` to `last` as one number. Numbers of ranges are in the order of their first codes. */
 export const codeRange = (first: number, last: number): number => first * units + last;
 
-export const firstOf = (range: number): number => Math.floor(range / units);
+const firstOf = (range: number): number => Math.floor(range / units);
 
 /**
  * A set of UTF-16 units. Whether a unit belongs to it costs the same for every set: one bit is read for Latin-1, and a binary search

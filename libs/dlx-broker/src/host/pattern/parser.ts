@@ -1,12 +1,14 @@
 import { character, foldCase, lineEnd, word } from './characters.js';
 import { anyOf, assertion, atomic, backreference, capture, characters, lookAhead, lookBehind } from './matching.js';
 import { repeat, repeatCharacter, sequence } from './matching.js';
-import type { Fits, Piece } from './matching.js';
+import type { Fits, Piece, Times } from './matching.js';
 import { type Atom, Beginning } from './beginning.js';
 import { escapedCode } from './escapes.js';
 import { Reader } from './reader.js';
 import { readClass } from './set.js';
-import { CompiledSize, sizeOf, type Times } from './size.js';
+
+/** The most characters of a pattern: RabbitMQ takes no more plain characters in a row. */
+export const longestPattern = 32_764;
 
 /** A pattern that was parsed. */
 export interface Parsed {
@@ -33,7 +35,6 @@ const atLastLine = (text: string, at: number): boolean =>
 /** Parses regular expressions of PCRE, as far as patterns of names need them. */
 export class Parser {
   readonly #input: Reader;
-  readonly #size: CompiledSize;
   #depth = 0;
   #groupCount = 0;
   readonly #groupNames = new Map<string, number>();
@@ -47,7 +48,7 @@ export class Parser {
 
   constructor(pattern: string) {
     this.#input = new Reader(pattern);
-    this.#size = new CompiledSize(this.#input);
+    if (pattern.length > longestPattern) throw this.#input.fault('regular expression is too large', pattern.length);
   }
 
   parse(): Parsed {
@@ -59,14 +60,11 @@ export class Parser {
   }
 
   /** Parses up to the end or a closing parenthesis. Flags that are set inside end there. */
-  #alternatives(perBranch = 0): Piece {
+  #alternatives(): Piece {
     if (++this.#depth > 100) throw this.#input.fault('parentheses are too deeply nested');
     const flags = this.#flags;
     const branches = [this.#branch()];
-    while (this.#input.take('|')) {
-      this.#size.add(sizeOf.alternative + perBranch);
-      branches.push(this.#branch());
-    }
+    while (this.#input.take('|')) branches.push(this.#branch());
     this.#flags = flags;
     this.#depth--;
     return anyOf(branches);
@@ -82,9 +80,7 @@ export class Parser {
       run = [];
     };
     for (this.#skip(); !this.#ended(); this.#skip()) {
-      const { bytes } = this.#size;
-      const isGroup = !this.#isQuoted && this.#input.next === '(';
-      const atom = this.#quantified(this.#atom(), bytes, isGroup);
+      const atom = this.#quantified(this.#atom());
       if (atom === undefined) continue;
       beginning.add(atom);
       if ('fits' in atom) {
@@ -101,51 +97,33 @@ export class Parser {
   /** Undefined for a part that matches nothing, such as `(?i)`. */
   #atom(): Atom | undefined {
     const { m, s } = this.#flags;
-    if (this.#isQuoted) return this.#one(this.#input.takeCode());
+    if (this.#isQuoted) return one(this.#input.takeCode(), this.#flags.i);
     if (this.#times() !== undefined) throw this.#input.fault('nothing to repeat', this.#input.at - 1);
     const code = this.#input.takeCode();
     switch (String.fromCharCode(code)) {
       case '.':
-        return this.#ofType(s ? anything : anythingInLine);
+        return s ? anything : anythingInLine;
       case '^':
-        return this.#ofType(m ? lineStart : start);
+        return m ? lineStart : start;
       case '$':
-        return this.#ofType(m ? lineEndHere : lastLineEnd);
+        return m ? lineEndHere : lastLineEnd;
       case '[':
-        return this.#class();
+        return { fits: readClass(this.#input, this.#flags.i) };
       case '(':
         return this.#group();
       case '\\':
         return this.#escape();
       default:
-        return this.#one(code);
+        return one(code, this.#flags.i);
     }
   }
 
-  #one(code: number): Atom {
-    this.#size.addCharacter(code);
-    return one(code, this.#flags.i);
-  }
-
-  #ofType(atom: Atom): Atom {
-    this.#size.add(sizeOf.type);
-    return atom;
-  }
-
-  #class(): Atom {
-    const { fits, isSingle } = readClass(this.#input, this.#flags.i);
-    this.#size.add(isSingle ? sizeOf.byte : sizeOf.class);
-    return { fits };
-  }
-
-  /** @param before the size before the atom */
-  #quantified<Given extends Atom | undefined>(atom: Given, before: number, isGroup: boolean): Atom | Given {
+  #quantified<Given extends Atom | undefined>(atom: Given): Atom | Given {
     this.#skip();
     const times = this.#times();
     if (times === undefined) return atom;
     if (atom === undefined || ('piece' in atom && atom.isAssertion))
       throw this.#input.fault('nothing to repeat', this.#input.at - 1);
-    this.#size.addRepetition(before, times, isGroup);
     const greedy = !this.#input.take('?');
     const possessive = greedy && this.#input.take('+');
     const all = { ...times, greedy };
@@ -153,7 +131,7 @@ export class Parser {
     return { piece: possessive ? atomic(piece) : piece };
   }
 
-  #times(): Times | undefined {
+  #times(): Pick<Times, 'min' | 'max'> | undefined {
     if (this.#isQuoted) return undefined;
     if (this.#input.take('*')) return { min: 0, max: Infinity };
     if (this.#input.take('+')) return { min: 1, max: Infinity };
@@ -174,15 +152,14 @@ export class Parser {
     if (this.#input.take('?>')) return this.#closed(atomic);
     if (this.#input.take('?=')) return this.#closed((piece) => lookAhead(piece, true));
     if (this.#input.take('?!')) return this.#closed((piece) => lookAhead(piece, false));
-    if (this.#input.take('?<=')) return this.#closed((piece) => lookBehind(piece, true), sizeOf.lookBehind);
-    if (this.#input.take('?<!')) return this.#closed((piece) => lookBehind(piece, false), sizeOf.lookBehind);
+    if (this.#input.take('?<=')) return this.#closed((piece) => lookBehind(piece, true));
+    if (this.#input.take('?<!')) return this.#closed((piece) => lookBehind(piece, false));
     const flags = this.#input.takeMatch(/\?([imsx]*)(?:-([imsx]*))?([:)])/y);
     if (flags !== undefined) return this.#withFlags(flags[1] ?? '', flags[2] ?? '', flags[3] === ')');
     const named = this.#input.takeMatch(/\?(?:P?<|')([A-Za-z_]\w*)[>']/y);
     if (named === undefined && this.#input.next === '?') {
       throw this.#input.fault('unrecognized character after (? or (?-', this.#input.at + 1);
     }
-    this.#size.add(sizeOf.capture);
     const number = ++this.#groupCount;
     if (named !== undefined) this.#groupNames.set(named[1]!, number);
     return this.#closed((piece) => capture(number, piece));
@@ -198,10 +175,8 @@ export class Parser {
     return group;
   }
 
-  /** @param perBranch what each alternative needs besides */
-  #closed(wrap: (piece: Piece) => Piece = (piece) => piece, perBranch = 0): Atom {
-    this.#size.add(sizeOf.group + perBranch);
-    const piece = this.#alternatives(perBranch);
+  #closed(wrap: (piece: Piece) => Piece = (piece) => piece): Atom {
+    const piece = this.#alternatives();
     if (!this.#input.take(')')) throw this.#input.fault('missing )');
     return { piece: wrap(piece) };
   }
@@ -210,19 +185,13 @@ export class Parser {
     const holdsHere = assertions.get(this.#input.next ?? '');
     if (holdsHere !== undefined) {
       this.#input.at++;
-      return this.#ofType(holdsHere);
+      return holdsHere;
     }
     if (this.#input.take('Q')) return this.#quoted();
     const number = this.#reference();
-    if (number !== undefined) {
-      this.#size.add(sizeOf.reference);
-      return { piece: backreference(number, this.#flags.i ? foldCase : (text) => text) };
-    }
-    const isProperty = /[pP]/.test(this.#input.next ?? '');
+    if (number !== undefined) return { piece: backreference(number, this.#flags.i ? foldCase : (text) => text) };
     const code = escapedCode(this.#input);
-    if (typeof code === 'number') return this.#one(code);
-    this.#size.add(isProperty ? sizeOf.property : sizeOf.type);
-    return { fits: code.fits };
+    return typeof code === 'number' ? one(code, this.#flags.i) : { fits: code.fits };
   }
 
   /** Begins a quotation: its characters have no meaning but themselves. A quantifier after it is that of its last character. */

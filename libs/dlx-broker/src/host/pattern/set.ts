@@ -1,17 +1,11 @@
 import { folded, not, posixClasses, raised } from './characters.js';
-import { codeRange, CodeSet, firstOf } from './code-set.js';
+import { codeRange, CodeSet } from './code-set.js';
 import { escapedCode } from './escapes.js';
 import type { Fits } from './matching.js';
 import type { Reader } from './reader.js';
 
-/** What `[...]` stands for, and whether it names one character only. */
-export interface CharacterClass {
-  readonly fits: Fits;
-  readonly isSingle: boolean;
-}
-
 /** Reads a character class after its opening bracket. It takes memory for different characters only, however long it is. */
-export function readClass(input: Reader, anyCase: boolean): CharacterClass {
+export function readClass(input: Reader, anyCase: boolean): Fits {
   const isNegated = input.take('^');
   const parts = new Parts(anyCase);
   for (let first = true; first || input.next !== ']'; first = false) {
@@ -21,8 +15,7 @@ export function readClass(input: Reader, anyCase: boolean): CharacterClass {
     readPart(input, parts, anyCase);
   }
   input.at++;
-  const { fits, isSingle } = parts;
-  return { fits: isNegated ? not(fits) : fits, isSingle };
+  return isNegated ? not(parts.fits) : parts.fits;
 }
 
 /** The parts of a class. */
@@ -46,11 +39,6 @@ class Parts {
 
   addRange(low: number, high: number): void {
     this.#ranges.add(codeRange(low, high));
-  }
-
-  get isSingle(): boolean {
-    if (this.#named.size > 0 || this.#ranges.size + this.#folded.size !== 1) return false;
-    return [...this.#ranges].every((range) => range === codeRange(firstOf(range), firstOf(range)));
   }
 
   get fits(): Fits {
