@@ -128,6 +128,26 @@ describe('dead letters', () => {
     expect(app.get(Morgue).bodies[0]!.headers['dlx-error-class']).toBe(told);
     expect(await backend.status('work')).toMatchObject(idle);
   });
+
+  it('that are undecodable and were parked reach the handler of the parking lot as bytes', async () => {
+    @Injectable()
+    class Work {
+      readonly looked: unknown[] = [];
+      @Consume('work')
+      @Retry({ attempts: 2 })
+      work(): void {}
+      @Consume('work.parked')
+      look(@Payload() data: unknown, @Ctx() { headers }: DlxContext): void {
+        this.looked.push([data, headers['dlx-error-class']]);
+      }
+    }
+    const app = await contextApp({ providers: [Work] });
+    const { backend } = app.get(DlxBroker);
+    const properties = { contentType: 'application/json' };
+    backend.publish({ exchange: '', routingKey: 'work', properties, body: Buffer.from('{"id":') });
+    await until(() => expect(app.get(Work).looked).toEqual([[Buffer.from('{"id":'), 'UndecodablePayloadError']]));
+    expect(app.get(DlxBroker).counts).toMatchObject({ undecodable: 1, parked: 1, rejected: 0 });
+  });
 });
 
 describe('handlers that share a queue', () => {
