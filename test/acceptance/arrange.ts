@@ -4,7 +4,7 @@ import { Consume, DlxClient, DlxContext, DlxRecordBuilder, type Topology } from 
 import type { DlxRecordOptions } from '../../libs/dlx-broker/src/nest/record-builder.js';
 import type { BindingDeclaration, ExchangeType } from '../../libs/dlx-broker/src/topology/index.js';
 import { toFieldTable } from 'dlx-broker/engine';
-import { DlxTesting, type TransportOptions } from 'dlx-broker/testing';
+import { DlxTesting, type DlxTestingOptions, type TransportOptions } from 'dlx-broker/testing';
 import { lastValueFrom } from 'rxjs';
 import { afterEach } from 'vitest';
 
@@ -90,8 +90,8 @@ afterEach(async () => {
 });
 
 /** A broker that stands still, not yet with an application: for policies and users to be there before it. */
-export function standing(): DlxTesting {
-  const dlx = new DlxTesting({ logger: false, start: noon });
+export function standing(options: DlxTestingOptions = {}): DlxTesting {
+  const dlx = new DlxTesting({ logger: false, start: noon, ...options });
   running.push(dlx);
   return dlx;
 }

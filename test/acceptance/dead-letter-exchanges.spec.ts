@@ -70,18 +70,21 @@ describe('a message is republished to the dead-letter exchange of its queue when
     expect(reasonsOf(bodies())).toEqual(['maxlen']);
   });
 
-  it('it came back to a quorum queue more often than the delivery limit (rule D1)', async () => {
-    const attempts: boolean[] = [];
-    const puts = (_: unknown, context: DlxContext): void => {
-      attempts.push(context.redelivered);
-      context.requeue();
-    };
-    const above = [DeadLetter('dlx'), Quorum({ deliveryLimit: 2 })];
-    const { emit, bodies } = await shop({ providers: [worker(puts, ...above), Morgue] });
-    await emit('work', 'again');
-    expect(attempts).toEqual([false, true, true]);
-    expect(reasonsOf(bodies())).toEqual(['delivery_limit']);
-  });
+  it.each(['3.10', '4'] as const)(
+    'it came back to a quorum queue more often than the delivery limit (rules D1, W6), profile %s',
+    async (rabbitmq) => {
+      const attempts: boolean[] = [];
+      const puts = (_: unknown, context: DlxContext): void => {
+        attempts.push(context.redelivered);
+        context.requeue();
+      };
+      const above = [DeadLetter('dlx'), Quorum({ deliveryLimit: 2 })];
+      const { emit, bodies } = await shop({ providers: [worker(puts, ...above), Morgue] }, standing({ rabbitmq }));
+      await emit('work', 'again');
+      expect(attempts).toEqual([false, true, true]);
+      expect(reasonsOf(bodies())).toEqual(['delivery_limit']);
+    },
+  );
 });
 
 it('the delivery limit of a quorum queue may also come from a policy', async () => {

@@ -74,6 +74,22 @@ for (const kind of serverKinds) {
       expect(await backend.status('nowhere')).toBeUndefined();
     });
 
+    it('a return by a handler counts for the delivery limit (rules D1, W6)', async () => {
+      const backend = await open();
+      const limited = { 'x-queue-type': longstr('quorum'), 'x-delivery-limit': int32(2) };
+      await backend.declare(topologyOf(queueNamed('q', new Map<string, Field>(Object.entries(limited)))));
+      await published(backend, to('q', 'again'));
+      let deliveries = 0;
+      const returned = (delivery: BackendDelivery): void => {
+        deliveries++;
+        delivery.requeue();
+      };
+      await backend.consume('q', { prefetch: 1 }, returned).started;
+      await expect.poll(() => deliveries).toBe(3);
+      await published(backend, to('q', 'another'));
+      await expect.poll(() => deliveries).toBe(6); // and not a further one of the first message
+    });
+
     it('a successor that is refused leaves its delivery as it was', async () => {
       const backend = await open();
       await backend.declare(topologyOf(queueNamed('q'), queueNamed('next')));

@@ -215,6 +215,10 @@ class WireDelivery implements BackendDelivery {
   }
 
   requeue(): void {
+    this.#settle('basic.reject', { requeue: true });
+  }
+
+  giveBack(): void {
     this.#settle('basic.nack', { requeue: true });
   }
 

@@ -45,8 +45,16 @@ export interface BackendDelivery {
    * @param headers added to the dead letter, atomically, where the backend's `rejectsWithHeaders` says so
    */
   reject(headers?: FieldTable): void;
-  /** Returns the message to its original position in the queue. */
+  /**
+   * Returns the message to its original position in the queue, after a handler had it: basic.reject with requeue, which every server
+   * counts for the delivery limit (rule W6). Otherwise a message that its handler returns would come again without an end.
+   */
   requeue(): void;
+  /**
+   * The same for a message that no handler had, and for a dead letter that a stream returns: basic.nack, which RabbitMQ does not count
+   * since 4.3. The delivery limit must not delete a message because a queue was paused, or because a letter was looked at.
+   */
+  giveBack(): void;
   /**
    * Publishes messages, and acks this delivery once the broker confirmed all of them. If one of them is refused or returned, this
    * delivery stays unsettled, and `done` gets the failure. On the embedded backend everything is one atomic step: all of it or

@@ -151,7 +151,7 @@ export class QueueConsumer {
   #isAdmitted(delivery: BackendDelivery, own: AsyncResource): boolean {
     const { pause, circuit } = this.gate;
     if (pause !== undefined || circuit === undefined) {
-      delivery.requeue();
+      delivery.giveBack();
       return false;
     }
     const hold = (): void => this.settlement.wait(delivery, this.#plan.handlers[0]!);

@@ -62,6 +62,10 @@ export class InHandDelivery implements BackendDelivery {
     if (this.#end()) this.home.held(0, this.message);
   }
 
+  giveBack(): void {
+    if (this.#end()) this.#settle(() => this.delivery.giveBack());
+  }
+
   replaceBy(publication: Publication, done?: Done): void {
     if (this.#isOver) return done?.(new Error('this delivery is settled already'));
     this.delivery.replaceBy(publication, this.#ended(done));

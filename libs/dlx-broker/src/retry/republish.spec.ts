@@ -36,6 +36,7 @@ const deliver = (message: Message, queue = 'orders', refusal?: Error) => {
     ack: unexpected,
     reject: unexpected,
     requeue: unexpected,
+    giveBack: unexpected,
     replaceBy(publication: Publication, done?: Done) {
       this.commit([publication], done);
     },

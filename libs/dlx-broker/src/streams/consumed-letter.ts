@@ -99,17 +99,20 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
 
   /** Acknowledges it: it leaves the queue for good. */
   ack(): void {
-    this.#settle('ack');
+    this.#settle('ack', () => this.#delivery.ack());
   }
 
   /** Dead-letters it again if its queue has a dead-letter exchange; otherwise it is deleted. */
   reject(): void {
-    this.#settle('reject');
+    this.#settle('reject', () => this.#delivery.reject());
   }
 
-  /** Returns it to its place in the queue. The broker delivers it again at once, often to the same stream. */
+  /**
+   * Returns it to its place in the queue. The broker delivers it again at once, often to the same stream. RabbitMQ does not count this
+   * for the delivery limit since 4.3.
+   */
   requeue(): void {
-    this.#settle('requeue');
+    this.#settle('requeue', () => this.#delivery.giveBack());
   }
 
   /**
@@ -185,10 +188,10 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
     return headers === undefined ? {} : { headers };
   }
 
-  #settle(how: 'ack' | 'reject' | 'requeue'): void {
+  #settle(how: 'ack' | 'reject' | 'requeue', settle: () => void): void {
     this.#claim(how);
     this.#finish();
-    this.#delivery[how]();
+    settle();
     if (how !== 'requeue') this.#host.settled(this, { kind: how === 'ack' ? 'acked' : 'rejected' });
   }
 

@@ -56,7 +56,13 @@ export class EmbeddedDelivery implements BackendDelivery {
 
   requeue(): void {
     if (!this.#settle()) return;
-    this.channel.nack(this.delivery.deliveryTag, false, true); // no failure (rule W6)
+    this.channel.reject(this.delivery.deliveryTag, true);
+    if (this.consumer.isCancelled) this.consumer.closeIfIdle();
+  }
+
+  giveBack(): void {
+    if (!this.#settle()) return;
+    this.channel.nack(this.delivery.deliveryTag, false, true);
     if (this.consumer.isCancelled) this.consumer.closeIfIdle();
   }
 

@@ -127,7 +127,7 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
     for (const lane of this.#lanes.lanes) {
       const working = lane.state === 'at work' ? lane.items.first() : undefined;
       lane.items.each((message) => {
-        if (message !== working) message.job.delivery.requeue();
+        if (message !== working) message.job.delivery.giveBack();
       });
     }
     this.#sweep();

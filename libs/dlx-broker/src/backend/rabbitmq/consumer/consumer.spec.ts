@@ -33,6 +33,9 @@ class FakeChannel {
   ack(tag: number, multiple = false): void {
     this.calls.push(`ack ${multiple ? 'all to ' : ''}${tag}`);
   }
+  reject(tag: number, requeue: boolean): void {
+    this.calls.push(`reject ${tag}${requeue ? ', requeue' : ''}`);
+  }
   nack(tag: number): void {
     this.calls.push(`nack ${tag}`);
   }
@@ -204,13 +207,15 @@ describe('a consumer', () => {
     session().begin();
     session().deliver();
     session().deliver();
+    session().deliver();
     await settle();
     session().events.cancelled();
     expect(happened).toEqual(['started', 'left', 'deleted']);
     taken[0]!.ack();
     expect(session().isOpen).toBe(true);
     taken[1]!.requeue();
-    expect(session().calls.slice(2)).toEqual(['ack 1', 'nack 2', 'close']);
+    taken[2]!.giveBack();
+    expect(session().calls.slice(2)).toEqual(['ack 1', 'reject 2, requeue', 'nack 3', 'close']);
   });
 
   it('that was cancelled gives back what comes after it, finishes what is in hand, and is not revived', () => {

@@ -76,7 +76,11 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
   }
 
   requeue(): void {
-    if (this.#begin()) this.session.requeue(this);
+    if (this.#begin()) this.session.reject(this, true);
+  }
+
+  giveBack(): void {
+    if (this.#begin()) this.session.giveBack(this);
   }
 
   replaceBy(publication: Publication, done?: Done): void {

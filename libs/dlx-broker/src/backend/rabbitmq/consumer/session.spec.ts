@@ -81,7 +81,7 @@ describe('the acks of a turn', () => {
     ack(1, 2);
     model.session.reject(taken[2]!);
     ack(4);
-    model.session.requeue(taken[4]!);
+    model.session.giveBack(taken[4]!);
     ack(6);
     model.session.cancel('tag');
     ack(7, 8);
@@ -92,7 +92,7 @@ describe('the acks of a turn', () => {
   });
 
   it('leave the server with the same unsettled deliveries as the session, whatever is settled how and when', () => {
-    const step = fc.constantFrom('deliver', 'ack', 'reject', 'requeue', 'replace', 'end of turn');
+    const step = fc.constantFrom('deliver', 'ack', 'reject', 'giveBack', 'replace', 'end of turn');
     fc.assert(
       fc.property(fc.array(fc.tuple(step, fc.nat()), { maxLength: 120 }), (steps) => {
         const model = new Model();

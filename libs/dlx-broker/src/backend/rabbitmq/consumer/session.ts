@@ -50,19 +50,19 @@ export class ConsumerSession {
     this.settled(delivery);
   }
 
-  reject(delivery: Unsettled): void {
+  reject(delivery: Unsettled, requeue = false): void {
     this.sendAcks();
-    this.channel.reject(delivery.deliveryTag, false);
+    this.channel.reject(delivery.deliveryTag, requeue);
     this.settled(delivery);
   }
 
-  /** Uses basic.nack: since RabbitMQ 4.3 a nack with requeue does not count as a failed delivery. */
-  requeue(delivery: Unsettled): void {
+  /** Returns a delivery that no handler had. */
+  giveBack(delivery: Unsettled): void {
     this.refuse(delivery.deliveryTag);
     this.settled(delivery);
   }
 
-  /** Requeues a delivery that was not added. */
+  /** Gives back a delivery that was not added. */
   refuse(deliveryTag: number): void {
     this.sendAcks();
     this.channel.nack(deliveryTag, { requeue: true });
