@@ -190,10 +190,14 @@ describe.skipIf(missing !== undefined)('an event by its contract', () => {
 });
 
 describe.skipIf(missing !== undefined)('a request by its contract', () => {
+  async function* generated(): AsyncGenerator<number> {
+    yield* [5, 6];
+  }
   const answers = new Map<string, () => unknown>([
     ['one', () => 3],
     ['later', async () => 4],
     ['stream', () => from([5, 6])],
+    ['generator', () => generated()],
     ['bad', () => -1],
     ['bad stream', () => from([7, -1])],
   ]);
@@ -201,7 +205,7 @@ describe.skipIf(missing !== undefined)('a request by its contract', () => {
   @Injectable()
   class Prices {
     @Answer(orderPrice)
-    price({ id, at }: Order): number | Observable<number> {
+    price({ id, at }: Order): number | Observable<number> | AsyncGenerator<number> {
       seen.push(at.getFullYear());
       return answers.get(id)!() as number;
     }
@@ -213,6 +217,7 @@ describe.skipIf(missing !== undefined)('a request by its contract', () => {
     ['one', [3]],
     ['later', [4]],
     ['stream', [5, 6]],
+    ['generator', [5, 6]],
   ])('is answered by @Answer in a provider: %s', async (id, expected) => {
     const { client } = await start([Prices]);
     expect(await all(client.send(orderPrice, { ...order, id }))).toEqual(expected);

@@ -1,4 +1,5 @@
 import {
+  type CallHandler,
   type CanActivate,
   Catch,
   Controller,
@@ -6,9 +7,11 @@ import {
   type ExceptionFilter,
   Inject,
   Injectable,
+  type NestInterceptor,
   Scope,
   UseFilters,
   UseGuards,
+  UseInterceptors,
 } from '@nestjs/common';
 import {
   ContextIdFactory,
@@ -17,10 +20,10 @@ import {
   type ContextIdStrategy,
   type HostComponentInfo,
 } from '@nestjs/core';
-import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { Consume, DeadLetter, DlxContext, Retry, Queue } from 'dlx-broker';
+import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
+import { Consume, DeadLetter, DlxClient, DlxContext, Retry, Queue } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
-import { Observable, throwError } from 'rxjs';
+import { lastValueFrom, map, Observable, throwError, toArray } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makesInstancesInOrder } from './nest.js';
 
@@ -415,5 +418,107 @@ describe('a method is called in the same way with a guard and without', () => {
       'subscribed thenable',
       ...['thrown', 'rejected', 'streamed'].flatMap((reason) => [`filter ${reason}`, `dead ${reason}`]),
     ]);
+  });
+});
+
+class Refused extends Error {}
+@Catch(Refused)
+class NotingFilter implements ExceptionFilter {
+  catch(error: Refused): Observable<never> {
+    seen.push(`filter ${error.message}`);
+    return throwError(() => error);
+  }
+}
+class Doubling implements NestInterceptor {
+  intercept(_: unknown, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(map((value) => (value as number) * 2));
+  }
+}
+
+describe('a generator is iterated as an observable is', () => {
+  async function* counting(to: number): AsyncGenerator<number> {
+    for (let count = 1; count <= to; count++) {
+      await Promise.resolve();
+      seen.push(`value ${count}`);
+      yield count;
+    }
+    if (to === 2) throw new Refused('2');
+  }
+
+  @Injectable()
+  @UseFilters(new NotingFilter())
+  class Consuming {
+    @Consume('jobs')
+    @Retry({ attempts: 1 })
+    async *jobs(to: number): AsyncGenerator<number> {
+      yield* counting(to);
+    }
+
+    @Consume('intercepted')
+    @Retry({ attempts: 1 })
+    @UseInterceptors(new Doubling())
+    intercepted(to: number): AsyncGenerator<number> {
+      return counting(to);
+    }
+
+    @Consume('sync')
+    @Retry({ attempts: 1 })
+    *sync(to: number): Generator<Promise<number>> {
+      for (let count = 1; count <= to; count++) {
+        seen.push(`value ${count}`);
+        yield count === 2 ? Promise.reject(new Refused('2')) : Promise.resolve(count);
+      }
+    }
+  }
+
+  @Controller()
+  @UseFilters(new NotingFilter())
+  class Controlling {
+    @EventPattern<string>('controlled')
+    @Queue('controlled')
+    @Retry({ attempts: 1 })
+    async *controlled(to: number): AsyncGenerator<number> {
+      yield* counting(to);
+    }
+
+    @EventPattern<string>('controlled.intercepted')
+    @Queue('controlled.intercepted')
+    @Retry({ attempts: 1 })
+    @UseInterceptors(new Doubling())
+    async *intercepted(to: number): AsyncGenerator<number> {
+      yield* counting(to);
+    }
+
+    @MessagePattern('count')
+    async *count(to: number): AsyncGenerator<number> {
+      yield* counting(to);
+    }
+
+    @MessagePattern('double')
+    @UseInterceptors(new Doubling())
+    async *double(to: number): AsyncGenerator<number> {
+      yield* counting(to);
+    }
+  }
+
+  it.each(['jobs', 'intercepted', 'sync', 'controlled', 'controlled.intercepted'])(
+    '%s: to its end, and an error fails the attempt',
+    async (queue) => {
+      const dlx = await start({ providers: [Consuming], controllers: [Controlling] });
+      for (const to of [1, 2]) await dlx.publish(queue, to);
+      await dlx.settled();
+      expect(seen.splice(0).toSorted()).toEqual(['filter 2', 'value 1', 'value 1', 'value 2']);
+      dlx.expectQueue(`${queue}.parked`).toHold([2]);
+      dlx.expectQueue(queue).toHold([]);
+    },
+  );
+
+  it.each([
+    ['count', [1, 2, 3]],
+    ['double', [2, 4, 6]],
+  ] as const)('its values answer the request %s', async (pattern, answers) => {
+    const dlx = await start({ controllers: [Controlling] });
+    const client = dlx.app.get(DlxClient);
+    expect(await lastValueFrom(client.send(pattern, 3).pipe(toArray()))).toEqual(answers);
   });
 });

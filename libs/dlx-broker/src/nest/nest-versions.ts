@@ -110,6 +110,27 @@ export function handleErrorsBefore(handle: ErrorHandler): void {
 /** True after {@link handleErrorsBefore}. */
 export const areErrorsHandledBefore = (): boolean => handledBefore in RpcProxy.prototype.handleError;
 
+const readBefore = Symbol('dlx-broker: read before');
+
+/**
+ * Passes what handlers return through `read`, before interceptors get it, in all applications of this process. Later calls have no effect.
+ * @param isOurs true for the arguments of the handlers whose results are read
+ */
+export function readResultsBefore(
+  isOurs: (args: readonly unknown[]) => boolean,
+  read: (result: unknown) => unknown,
+): void {
+  const prototype = InterceptorsConsumer.prototype as { intercept: InterceptorsConsumer['intercept'] };
+  const original = prototype.intercept;
+  if (readBefore in original) return;
+  const intercept = function (this: InterceptorsConsumer, ...call: Parameters<typeof original>) {
+    const [interceptors, args, instance, callback, next, type] = call;
+    const results = isOurs(args) ? () => next().then(read) : next;
+    return original.call(this, interceptors, args, instance, callback, results, type);
+  };
+  prototype.intercept = Object.assign(intercept as typeof original, { [readBefore]: true });
+}
+
 /** A packet on its way out, with the metadata of Nest 12. */
 export type OutgoingPacket = ReadPacket & { metadata?: Record<string, string> };
 

@@ -2,6 +2,7 @@ import { catchError, isObservable } from 'rxjs';
 import { isThenable } from '../host/index.js';
 import { refusedOr } from './capture.js';
 import type { DlxContext } from './context.js';
+import { iterated } from './generated.js';
 import type { Handler } from './handler.js';
 import type { FoundEnhancers, RpcExceptionsHandler, RpcProxy } from './nest-versions.js';
 
@@ -35,10 +36,12 @@ export function plainInvoke(
   const failed = (error: unknown, data: unknown, context: DlxContext): unknown =>
     refusedOr(filters, data, context, error);
   /** Nest filters the errors of a stream, too. */
-  const filtered = (result: unknown, data: unknown, context: DlxContext): unknown =>
-    isObservable(result)
+  const filtered = (returned: unknown, data: unknown, context: DlxContext): unknown => {
+    const result = iterated(returned);
+    return isObservable(result)
       ? result.pipe(catchError((error) => proxy.handleError(filters, [data, context], error)))
       : result;
+  };
   return (data, context) =>
     // The broker is done with its command before a method runs.
     begun.then(() => {

@@ -3,6 +3,7 @@ import type { BrokerParts } from './broker-parts.js';
 import { captureErrors } from './capture.js';
 import type { DeathHook } from './death-hooks/death.js';
 import { hookDeaths } from './death-hooks/hook-deaths.js';
+import { iterateResults } from './generated.js';
 import { HandlerSource } from './handler-source.js';
 import type { Connected, DlxBrokerOptions, ResolvedOptions } from './options.js';
 import { RunningBroker } from './running-broker.js';
@@ -26,6 +27,7 @@ export function runBroker(
 ): RunningBroker {
   const { name } = options;
   captureErrors(config);
+  iterateResults();
   const register = (request: unknown, contextId: ContextId): void =>
     moduleRef.registerRequestByContextId(request, contextId);
   const hook = (): readonly DeathHook[] => hookDeaths(modules, name, connected.backend, parts.events, logging);

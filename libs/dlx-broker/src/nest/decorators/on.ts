@@ -10,7 +10,7 @@ export type ContractDecorator<T, R> = <M extends (payload: T, ...rest: never[]) 
 ) => void;
 
 /** What a handler of requests may return. */
-export type AnswerOf<T> = T | Observable<T> | Promise<T | Observable<T>>;
+export type AnswerOf<T> = T | Observable<T> | AsyncGenerator<T> | Promise<T | Observable<T>>;
 
 /**
  * Makes any method of a controller or provider a handler of the events of a contract; it needs no transport strategy. Its first
