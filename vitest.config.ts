@@ -59,7 +59,6 @@ const onAllBrokers = [
   'test/e2e/settlement.spec.ts',
   'test/e2e/tracing.spec.ts',
   'test/e2e/transport.spec.ts',
-  'test/e2e/watch-on-servers.spec.ts',
 ];
 
 /** Vitest leaves one processor free, which is half of a small machine. */

@@ -177,8 +177,7 @@ const checks: Readonly<Record<DifferenceName, Check>> = {
     backend.publish({ ...direct, routingKey: 'q' });
     await new Promise((resolve) => backend.consume('q', { prefetch: 1 }, resolve));
     const known = isEmbedded ? 1 : undefined;
-    const status = { messages: 0, consumers: 1, unacknowledged: known, arrivals: known };
-    expect(await backend.status('q')).toEqual(status);
+    expect(await backend.status('q')).toEqual({ messages: 0, consumers: 1, unacknowledged: known });
     return undefined;
   },
   async givenUp({ broker = freshBroker() }) {

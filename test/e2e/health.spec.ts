@@ -21,7 +21,6 @@ import {
 import { EmbeddedBackend } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 
 const ends = endsAfterEach();
@@ -215,22 +214,6 @@ describe('dead letters', () => {
     const health = await broker.health();
     expect(health).toMatchObject({ isReady: true, oldestDeadLetter: { queue: 'orders.parked', age: 90 } });
     expect(JSON.stringify(health)).not.toContain('4111-2222-3333');
-  });
-
-  it('have the age of the oldest, which need not be the next', async () => {
-    const { dlx, broker } = await started([Orders], { health: { deadLetters: {} } });
-    await dlx.publish('orders', {});
-    await dlx.settled();
-    const { backend } = broker;
-    const since = backend.clock.now() - 90_000;
-    backend.publish({
-      exchange: '',
-      routingKey: 'orders.parked',
-      properties: { headers: toFieldTable({ 'dlx-failing-since': since }) },
-      body: Buffer.from('{}'),
-    });
-    await dlx.settled();
-    expect(await broker.health()).toMatchObject({ oldestDeadLetter: { queue: 'orders.parked', age: 90 } });
   });
 
   it('of any queue that gets them make it not ready above the limit', async () => {

@@ -438,25 +438,6 @@ describe('a second after the start the log warns of', () => {
     expect(usual.about('health')).toEqual([]);
   });
 
-  it('a queue of watch() that neither the application nor the broker knows', async () => {
-    const { app, broker, about, settle } = await start({ providers: [Orders] });
-    listen(broker).channel.declareQueue('of-another');
-    const watch = (...queues: (string | RegExp)[]) => app.get(DlxBroker).watch({ queues, atLeast: 5 }).subscribe();
-    watch('parcels.prked', 'parcels.parked', 'of-another', /^none/);
-    await settle();
-    expect(about('watch()')).toEqual([]);
-    passServerTimeout();
-    await settle();
-    const text =
-      "names queue 'parcels.prked', which is not on the broker, and which this application neither consumes nor declares: no alert of " +
-      "it comes; did you mean 'parcels.parked'?";
-    expect(about('watch()')).toEqual([`warn queues of watch() ${text}`]);
-    watch('parcels.prked');
-    watch('elsewhere');
-    await settle();
-    expect(about('watch()')).toEqual([expect.anything(), expect.stringContaining("names queue 'elsewhere'")]);
-  });
-
   it("a circuit of 'circuits' that no handler uses", async () => {
     const { about } = await start({ providers: [Orders], options: { circuits: { bank: {} } } });
     passServerTimeout();

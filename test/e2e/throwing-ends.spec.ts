@@ -19,7 +19,6 @@ interface Parts {
 const rows: readonly (readonly [string, (parts: Parts) => Observable<unknown>, string | undefined])[] = [
   ['a request', ({ client }) => client.to({ queue: 'never', envelope: 'nest' }).send('x', {}), 'a request'],
   ['the events', ({ broker }) => broker.events, 'the events'],
-  ['a watch', ({ broker }) => broker.watch({ atLeast: 1_000 }), 'a watch'],
   ['letters', ({ letters }) => letters.from('dead'), undefined], // RxJS's own takeUntil catches it
   [
     'a redrive',

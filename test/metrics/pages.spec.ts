@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { longstr, toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
+import { longstr } from '../../libs/dlx-broker/src/message/index.js';
 import { listen, publishText } from '../harnesses/listener.js';
 import { valueOf } from './exposition.js';
 import { metered, scraped, traffic } from './harness.js';
@@ -75,9 +74,6 @@ describe('/metrics', () => {
     const dead = { vhost: '/', queue: 'dead' };
     expect(valueOf(page, 'dlx_dead_letter_messages', dead)).toBe(2);
     expect(valueOf(page, 'dlx_dead_letter_oldest_age_seconds', dead)).toBe(90);
-    const since = toFieldTable({ 'dlx-failing-since': clock.now() - 150_000 });
-    broker.connect().openChannel(silentOutbox).publish('', 'dead', { headers: since }, Buffer.from('behind'));
-    expect(valueOf(await scraped(meter), 'dlx_dead_letter_oldest_age_seconds', dead)).toBe(150);
     expect(valueOf(page, 'dlx_dead_letters_total', { vhost: '/', queue: 'full', reason: 'maxlen' })).toBe(2);
     expect(valueOf(page, 'dlx_dead_letters_total', { vhost: '/', queue: 'work', reason: 'expired' })).toBe(0);
     expect(page.samples.some(({ labels }) => labels.get('queue') === 'empty')).toBe(false);

@@ -120,7 +120,6 @@ export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from '.
 
 // What the classes above give, by name
 export type {
-  DlxAlert,
   DlxStatus,
   EmitOptions,
   HealthProblem,
@@ -128,7 +127,6 @@ export type {
   OldestDeadLetter,
   SendOptions,
   SocketAddress,
-  WatchOptions,
 } from './nest/index.js';
 export type { ErrorEntry, NotedError } from './history/index.js';
 export type { QueuePause, TopologyDifference } from './backend/index.js';

@@ -131,8 +131,6 @@ export interface QueueStatus {
   /** Undefined when the backend does not know it: a passive declare does not return it. */
   readonly unacknowledged: number | undefined;
   readonly consumers: number;
-  /** Messages routed to it since it was declared or the broker started. Absent where the backend does not know it. */
-  readonly arrivals?: number;
 }
 
 /** Looks at waiting messages. */
@@ -147,21 +145,12 @@ export interface Browsing {
    */
   browse(queue: string, limit: number, after?: BrowseCursor): Promise<BrowsePage>;
   /**
-   * Finds the oldest dead letter among the messages that wait in a queue. The broker remembers what it has looked at.
-   * @param since the time in milliseconds since 1970 at which a message died; undefined if it is no dead letter. The same function in
-   *   every call. A server has a rule of its own
-   * @param most messages to look at in this call; the next call goes on. A server has a limit of its own
+   * When the next message of a queue died, in milliseconds since 1970; undefined without a dead letter. It is the oldest: dead letters
+   * come in order.
+   * @param since the time at which a message died. A server has a rule of its own
    * @throws TopologyError when there is no such queue
    */
-  oldest(queue: string, since: (message: Message) => number | undefined, most: number): Promise<OldestLetter>;
-}
-
-/** The oldest dead letter of a queue. */
-export interface OldestLetter {
-  /** When it died, in milliseconds since 1970; undefined if no message is a dead letter. */
-  readonly time: number | undefined;
-  /** True if not all messages were looked at yet, so that an older one may be there. */
-  readonly isPart: boolean;
+  oldest(queue: string, since: (message: Message) => number | undefined): Promise<number | undefined>;
 }
 
 /** Lists the queues of the broker. */

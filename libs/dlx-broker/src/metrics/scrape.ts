@@ -1,5 +1,5 @@
 import type { Channel, Connection, GlobalCounters, Queue, TotalCounters, VirtualHost } from '../broker/index.js';
-import { type DeadLetterGraph, deadLetterSign, OldestLetters } from '../management/index.js';
+import { type DeadLetterGraph, deadLetterSign } from '../management/index.js';
 import { channelKind, connectionKind, type Kind, queueKind } from './rabbitmq/objects.js';
 import type { LoopDelay, MeteredBroker } from './source.js';
 
@@ -34,7 +34,6 @@ export class Scrape {
   readonly connections: readonly Connection[];
   readonly channels: readonly Channel[];
   readonly now: number;
-  readonly oldest = new OldestLetters();
   totals: Totals = nothing;
   /** Queues that hold dead letters, by name. */
   deadLetterQueues: ShownQueues = none;
@@ -75,7 +74,6 @@ export class Scrape {
       ofConnections,
     };
     yield* this.#select();
-    yield* this.oldest.look(this.deadLetterQueues.shown);
   }
 
   /** The graphs have the queues sorted by name, so every page leaves out the same queues. */

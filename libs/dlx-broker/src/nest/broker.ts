@@ -11,7 +11,6 @@ import type { OrderedQueue } from './ordered/ordered-queue.js';
 import type { OutcomeEvent } from './outcome-events.js';
 import { QueueControl } from './queue-control.js';
 import type { RunningBroker } from './running-broker.js';
-import type { DlxAlert, WatchOptions } from './watch/index.js';
 
 /**
  * One broker of an application: collects what handlers need, declares it, consumes when the application is up, and
@@ -59,15 +58,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** Events of all messages. Hot: later subscribers get no earlier events. It completes with the application. */
   get events(): Observable<OutcomeEvent> {
     return this.#running.events;
-  }
-
-  /**
-   * Watches queues of dead letters: emits when one reaches the limit of a rule, and when it is well below it again. Each subscriber has
-   * a watch of its own, and without a subscriber nothing runs. It completes with the application.
-   * @throws DlxConfigurationError for wrong options, and without a rule
-   */
-  watch(options: WatchOptions): Observable<DlxAlert> {
-    return this.#running.watch(options);
   }
 
   /**

@@ -47,4 +47,3 @@ export { DlxServer, getDlxTransportId } from './server.js';
 export type { HandlerCounts } from './handler-counts.js';
 export type { DlxStatus } from './status.js';
 export * from './tokens.js';
-export type { DlxAlert, WatchOptions, WatchRule } from './watch/index.js';

@@ -30,11 +30,6 @@ export const startLogEvents = {
     fields: ['queue'],
     says: '`health.deadLetters.queues` names such a queue',
   }),
-  watchQueueUnknown: line({
-    level: 'warn',
-    fields: ['queue'],
-    says: '`watch()` names such a queue, which is not on the broker either',
-  }),
   statusEventMissing: line({
     level: 'warn',
     fields: ['listener'],

@@ -75,7 +75,6 @@ export const logEvents = {
     fields: ['handler'],
     says: 'a method with `@OnDeadLetter` does not end, or has too many calls under way',
   }),
-  watchLimited: line({ level: 'warn', fields: ['queue', ...failure], says: '`watch()` cannot judge a rule; once' }),
   unsettled: line({
     level: 'warn',
     fields: ['handler', 'queue', 'attempts', ...failure],

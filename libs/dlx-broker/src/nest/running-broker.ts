@@ -25,10 +25,8 @@ import { type Measured, measured } from './measured.js';
 import type { DlxServer } from './server.js';
 import { StartReport } from './start-report.js';
 import { Settlement } from './settlement.js';
-import { type DlxAlert, Watches, type WatchOptions } from './watch/index.js';
 import { tellPorts } from './open-ports.js';
 import { takeSteps, tellReturned, tellUnclosed } from './shutdown-steps.js';
-import { unknownWatchQueues } from './unknown-queues.js';
 import { within } from './within.js';
 
 /**
@@ -42,7 +40,6 @@ export class RunningBroker {
   readonly #report: StartReport;
   readonly #health: Health;
   readonly #gates: HandlerGates;
-  readonly #watches: Watches;
   /** Waits for the backend, each with the function that ends it. */
   readonly #waits = new Set<(reason: Error) => void>();
   #booted = false;
@@ -98,9 +95,6 @@ export class RunningBroker {
       parked: () => this.counts.parked,
       deadLetterQueues: () => deadLetterQueues(this.#plan()),
     });
-    const queues = (): ReadonlySet<string> => deadLetterQueues(this.#plan());
-    const unknown = (names: readonly string[]) => unknownWatchQueues(names, this.#plan());
-    this.#watches = new Watches({ backend, events: parts.events.stream, log, queues, unknown });
     this.#log = log;
     this.#settlement = settlement;
     if (options.metrics || connected.metrics?.isWanted === true) this.measure();
@@ -145,10 +139,6 @@ export class RunningBroker {
 
   get events(): Observable<OutcomeEvent> {
     return this.parts.events.stream;
-  }
-
-  watch(options: WatchOptions): Observable<DlxAlert> {
-    return this.#watches.watch(options);
   }
 
   health(): Promise<DlxHealth> {
@@ -210,10 +200,7 @@ export class RunningBroker {
     this.#report.unservedSoon(
       () => this.#listening,
       () => this.#consumers.queues,
-      () => {
-        this.#gates.unused();
-        this.#watches.started();
-      },
+      () => this.#gates.unused(),
     );
     tellPorts(this, this.connected.urls(), this.#log);
   }
@@ -233,7 +220,6 @@ export class RunningBroker {
   async onApplicationShutdown(): Promise<void> {
     await takeSteps(this.#log, [
       () => this.drain(),
-      () => this.#watches.end(),
       () => this.#unlisten?.(),
       () => this.parts.client.end(),
       () => this.parts.waitQueues.close(),

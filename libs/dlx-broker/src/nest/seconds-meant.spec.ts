@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DlxConfigurationError } from '../options/index.js';
 import type { CircuitOptions } from './circuit/index.js';
-import { checkedWatch } from './watch/options.js';
 import { Circuit, Consume, DlxBrokerModule, Outbox, QueueArguments, Ordered, Retry } from './index.js';
 
 /** The warnings of an application with this handler. */
@@ -65,20 +63,6 @@ describe('texts', () => {
     expect(log.filter((line) => line.startsWith('Orders.work consumes'))).toEqual([
       "Orders.work consumes 'work'; 1 attempt, then 'work.parked'",
     ]);
-  });
-
-  it.each<[object, string]>([
-    [
-      { queues: 5, atLeast: 1 },
-      "queues of watch(): 5 is no name of a queue and no regular expression; write 'orders.dead', /^orders/ or a list of them",
-    ],
-    [
-      { olderThan: 60 },
-      "olderThan of watch(): 60 is less than 1000 ms; a number is milliseconds, write '60s' for seconds",
-    ],
-    [{ olderThan: '60ms' }, "olderThan of watch(): '60ms' is less than 1000 ms"],
-  ])('watch(%j)', (options, text) => {
-    expect(() => checkedWatch(options)).toThrow(new DlxConfigurationError(text));
   });
 
   it.each<[readonly MethodDecorator[], string]>([

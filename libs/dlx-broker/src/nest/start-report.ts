@@ -98,7 +98,7 @@ export class StartReport {
    * after the application.
    * @param isListening true if the server is started
    * @param consumed the queues with a consumer
-   * @param unused warns of circuits that no handler uses, and of queues of watches
+   * @param unused warns of circuits that no handler uses
    */
   unservedSoon(isListening: () => boolean, consumed: () => readonly string[], unused: () => void): void {
     const warn = (): void => this.#unserved(isListening(), consumed(), unused);

@@ -72,36 +72,14 @@ export function unknownHealthQueues(
   names: readonly string[],
   plan: Pick<Plan, 'topology' | 'consumers'>,
 ): UnknownQueue[] {
-  return unknownQueues(
-    names,
-    plan,
-    (queue) =>
-      `option 'health.deadLetters.queues' names queue '${queue}', which this application neither consumes nor declares: health ` +
-      'looks at no dead letter of it unless the queue is on the broker',
-  );
-}
-
-/** The warnings of names in the option `queues` of `watch()` that the application does not know, for those that the broker has not either. */
-export const unknownWatchQueues = (
-  names: readonly string[],
-  plan: Pick<Plan, 'topology' | 'consumers'>,
-): UnknownQueue[] =>
-  unknownQueues(
-    names,
-    plan,
-    (queue) =>
-      `queues of watch() names queue '${queue}', which is not on the broker, and which this application neither consumes nor ` +
-      'declares: no alert of it comes',
-  );
-
-function unknownQueues(
-  names: readonly string[],
-  plan: Pick<Plan, 'topology' | 'consumers'>,
-  textOf: (queue: string) => string,
-): UnknownQueue[] {
   if (names.length === 0) return [];
   const known = queuesOf(plan);
   return [...new Set(names)]
     .filter((queue) => !known.includes(queue))
-    .map((queue) => ({ queue, text: `${textOf(queue)}${meantOf(queue, known)}` }));
+    .map((queue) => ({
+      queue,
+      text:
+        `option 'health.deadLetters.queues' names queue '${queue}', which this application neither consumes nor declares: health ` +
+        `looks at no dead letter of it unless the queue is on the broker${meantOf(queue, known)}`,
+    }));
 }

@@ -233,9 +233,8 @@ export class EmbeddedBackend implements Backend {
   async status(queue: string): Promise<QueueStatus | undefined> {
     const found = this.#connected().vhost.queues.get(queue);
     if (found === undefined) return undefined;
-    const { length: messages, unacked: unacknowledged, consumers, counters } = found;
-    const arrivals = counters.publish + counters.deadLettersIn;
-    return { messages, unacknowledged, consumers: consumers.count, arrivals };
+    const { length: messages, unacked: unacknowledged, consumers } = found;
+    return { messages, unacknowledged, consumers: consumers.count };
   }
 
   deadLetterExchange(queue: string): string | undefined {

@@ -1,10 +1,6 @@
 import type { Connection, Cursor, DeathListener, Queue } from '../../broker/index.js';
-import { turnPace } from '../../host/index.js';
 import type { Browsing, Deaths, Listing } from '../backend.js';
 import { missingQueue } from './missing-queue.js';
-
-/** The steps of a look between two pauses, of some tens of messages each. */
-const stepsInTurn = 16;
 
 /** Shows the messages of a queue. It rejects with an AmqpError for a user without the right to read the queue. */
 export const browsingOn = (connected: () => Connection): Browsing => ({
@@ -13,14 +9,9 @@ export const browsingOn = (connected: () => Connection): Browsing => ({
     const { entries, next } = readable(connected(), name).browse({ limit, after: after as Cursor | undefined });
     return { messages: entries.map(({ message }) => message), next };
   },
-  async oldest(name, since, most) {
-    const connection = connected();
-    const work = connection.vhost.oldest.find(readable(connection, name), since, { left: most });
-    for (let steps = 1; ; steps++) {
-      const { done, value } = work.next();
-      if (done === true) return value;
-      if (steps % stepsInTurn === 0) await new Promise<void>((resolve) => turnPace.later(resolve));
-    }
+  async oldest(name, since) {
+    const { head } = readable(connected(), name);
+    return head && since(head);
   },
 });
 

@@ -6,7 +6,7 @@ import {
   type Properties,
   propertiesFromPlain,
 } from '../../message/index.js';
-import type { BrowseCursor, BrowsePage, Browsing, Listing, OldestLetter } from '../backend.js';
+import type { BrowseCursor, BrowsePage, Browsing, Listing } from '../backend.js';
 import { ServerError, TopologyError } from '../errors.js';
 import type { HttpApi } from '../../host/index.js';
 import { callManagement, readAnswer, textIn } from './call-management.js';
@@ -48,13 +48,13 @@ export const browsingOver = (api: HttpApi, virtualHost: string): Browsing => ({
     }
     return { messages, next: next satisfies Cursor | undefined as BrowseCursor | undefined };
   },
-  async oldest(queue): Promise<OldestLetter> {
+  async oldest(queue): Promise<number | undefined> {
     const found = await callManagement(api, 'GET', ['dlx', 'queues', virtualHost, queue]);
     if (found === undefined) throw noQueue(queue, virtualHost);
     return readAnswer(api, `a look into queue '${queue}'`, () => {
       const { oldest } = found as { readonly oldest: unknown };
       if (oldest !== null && typeof oldest !== 'number') throw new TypeError('no time');
-      return { time: oldest ?? undefined, isPart: false };
+      return oldest ?? undefined;
     });
   },
 });

@@ -15,7 +15,6 @@ import { exchangeOfDelayed, DelayedMessages } from '../exchange/delayed-messages
 import { predeclaredExchanges } from '../exchange/predeclared.js';
 import type { Router } from '../exchange/router.js';
 import { kindOf } from '../exchange/types.js';
-import { OldestMessages } from '../oldest/oldest-messages.js';
 import type { MessageOwner, Journal, Names } from '../ports.js';
 import type { Profile } from '../profile.js';
 import type { PendingLetter, DeathListener } from '../queue/dead-lettering.js';
@@ -50,8 +49,6 @@ export class VirtualHostCore implements QueueHome {
   readonly deathListeners = new Set<DeathListener>();
   /** Called for every message of a delayed exchange that no queue got when its delay was over. */
   readonly unroutedListeners = new Set<(exchange: string, message: Message) => void>();
-  /** Finds the oldest dead letters of its queues. */
-  readonly oldest = new OldestMessages();
   readonly scheduler: Scheduler;
   readonly names: Names;
   readonly profile: Profile;

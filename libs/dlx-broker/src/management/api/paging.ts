@@ -74,7 +74,7 @@ export function nameFilter(
 }
 
 /** The items of a page; none after the last page. */
-export const onPage = <T>(items: readonly T[], { number, size }: Page): readonly T[] =>
+const onPage = <T>(items: readonly T[], { number, size }: Page): readonly T[] =>
   items.slice((number - 1) * size, number * size);
 
 /** @param found the number of items after the filter @throws Problem 400 for a page after the last one */

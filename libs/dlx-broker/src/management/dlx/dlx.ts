@@ -53,7 +53,7 @@ export class Dlx {
       edited: (task, rows) => this.#edited(task, rows),
       log,
     });
-    this.streams = new EventStreams(broker, this.redrives, turns, this.graphs);
+    this.streams = new EventStreams(broker, this.redrives, turns);
   }
 
   /** Stops redrives, ends streams, and waits until the audit log is written. */

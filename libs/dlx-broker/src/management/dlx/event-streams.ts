@@ -4,7 +4,6 @@ import type { QueueRedrives } from './redrives/redrives.js';
 import { Problem } from '../http/reply.js';
 import type { Turns } from '../http/turns.js';
 import { EventStream } from './event-stream.js';
-import type { DeadLetterGraphs } from './graph/dead-letter-graphs.js';
 import { LiveChanges, type LiveFilter } from './live-changes.js';
 
 /** The most streams: in all, and of one user. */
@@ -18,7 +17,6 @@ export class EventStreams {
     readonly broker: Broker,
     readonly redrives: QueueRedrives,
     readonly turns: Turns,
-    readonly graphs: DeadLetterGraphs,
   ) {}
 
   get count(): number {
@@ -34,8 +32,8 @@ export class EventStreams {
     if (this.count >= most.all || ofUser >= most.ofUser) {
       throw new Problem(429, 'too_many_requests', `${ofUser} streams of this user and ${this.count} in all are open`);
     }
-    const { broker, redrives, turns, graphs } = this;
-    const changes = new LiveChanges(filter, (vhost) => graphs.latest(vhost));
+    const { broker, redrives, turns } = this;
+    const changes = new LiveChanges(filter);
     const vhosts = (): readonly VirtualHost[] => this.#vhostsOf(user);
     let name = 'state';
     const stream = new EventStream({

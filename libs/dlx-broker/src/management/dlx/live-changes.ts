@@ -1,8 +1,6 @@
 import type { Queue, VirtualHost } from '../../broker/index.js';
 import { Rows } from '../http/json.js';
-import type { DeadLetterGraph } from './graph/dead-letter-graph.js';
-import { OldestLetters } from './queues/oldest-letters.js';
-import { deadLetterSign } from './queues/queue-row.js';
+import { oldestIn } from './queues/queue-row.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { liveCounters, liveRow } from './counters-json.js';
 import { redriveToJson } from './redrive-json.js';
@@ -40,11 +38,7 @@ export class LiveChanges {
   readonly #redrives = new Map<string, string>();
   #round = 0;
 
-  /** @param graphOf says which queues of a virtual host hold dead letters */
-  constructor(
-    readonly filter: LiveFilter,
-    readonly graphOf: (vhost: VirtualHost) => DeadLetterGraph | undefined,
-  ) {}
+  constructor(readonly filter: LiveFilter) {}
 
   /**
    * Finds the changes; undefined if nothing has changed. Rows are made when they are written: a queue that changes in
@@ -56,14 +50,11 @@ export class LiveChanges {
   ): Generator<void, LiveChange | undefined, void> {
     this.#round++;
     const queues: { readonly vhost: string; readonly queue: Queue }[] = [];
-    const oldest = new OldestLetters();
     let looked = 0;
     for (const vhost of vhosts) {
       if (this.filter.vhost !== undefined && this.filter.vhost !== vhost.name) continue;
-      const graph = this.graphOf(vhost);
       for (const queue of this.#wanted(vhost)) {
-        if (graph !== undefined && deadLetterSign(queue, graph) !== undefined) yield* oldest.look([queue]);
-        if (this.#changed(vhost.name, queue, oldest.of(queue))) queues.push({ vhost: vhost.name, queue });
+        if (this.#changed(vhost.name, queue, oldestIn(queue))) queues.push({ vhost: vhost.name, queue });
         if (++looked % inOneGo === 0) yield;
       }
     }
@@ -71,7 +62,7 @@ export class LiveChanges {
     const moved = this.#moved(redrives, vhosts);
     if (queues.length + gone.length + moved.length === 0) return undefined;
     return {
-      queues: new Rows(queues, ({ vhost, queue }) => liveRow(vhost, queue, oldest.of(queue))),
+      queues: new Rows(queues, ({ vhost, queue }) => liveRow(vhost, queue, oldestIn(queue))),
       gone,
       redrives: moved,
     };

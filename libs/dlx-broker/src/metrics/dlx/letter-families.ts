@@ -1,4 +1,5 @@
 import { type Queue, type QueueCounters } from '../../broker/index.js';
+import { oldestIn } from '../../management/index.js';
 import { labelled, type Metric, type Series } from '../family.js';
 import type { Scrape } from '../scrape.js';
 
@@ -21,7 +22,7 @@ const ofLetters = (name: string, type: 'counter' | 'gauge', help: string, read: 
   });
 
 /** Seconds for which the oldest dead letter of a queue is dead; 0 without one, and for a death that is dated in the future. */
-const ageOf: Read = (queue, { now, oldest }) => Math.max(0, now - (oldest.of(queue) ?? now)) / 1000;
+const ageOf: Read = (queue, { now }) => Math.max(0, now - (oldestIn(queue) ?? now)) / 1000;
 
 const byVhost = (name: string, help: string, read: (of: { readonly lost: number }) => number): Metric<Scrape> =>
   labelled(name, 'counter', ['vhost'], help, ({ graphs }) =>

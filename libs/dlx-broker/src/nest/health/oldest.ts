@@ -13,9 +13,6 @@ const patience = 5;
 /** The milliseconds for which the result of the last look is given when no newer one is there. */
 const validity = 60_000;
 
-/** The most messages that one answer looks at in one queue. The next answer goes on. */
-const mostInQueue = 10_000;
-
 interface Found {
   readonly at: number;
   readonly queue: string | undefined;
@@ -73,7 +70,7 @@ export class OldestLetter {
 /** Since when the oldest dead letter of a queue is dead. A queue that does not exist has none. */
 async function timeIn(browsing: Browsing, queue: string): Promise<number | undefined> {
   try {
-    return (await browsing.oldest(queue, deadSince, mostInQueue)).time;
+    return await browsing.oldest(queue, deadSince);
   } catch (error) {
     if ((error as Error).name === 'TopologyError') return undefined;
     throw error;

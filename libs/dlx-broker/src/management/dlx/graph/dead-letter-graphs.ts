@@ -28,14 +28,6 @@ export class DeadLetterGraphs {
     }
   }
 
-  /** The last graph that was made, which a change of the topology may have outdated; then the making of another one begins. */
-  latest(vhost: VirtualHost): DeadLetterGraph | undefined {
-    const known = this.#known.get(vhost);
-    if (known?.version !== vhost.topologyVersion && !this.#making.has(vhost))
-      void this.#make(vhost).catch(() => undefined);
-    return known?.value;
-  }
-
   #make(vhost: VirtualHost): Promise<void> {
     const { topologyVersion: version } = vhost;
     const made = inTurns(deadLetterGraphOf(vhost), this.turns)

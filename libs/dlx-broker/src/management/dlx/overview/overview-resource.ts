@@ -23,7 +23,6 @@ const show: Handler = async (request, management) => {
   for (const vhost of vhosts) graphs.push(await dlx.graphs.of(vhost));
   const totals = new Totals(management, management.now(), reasonsFor(management.broker, request.user));
   for (const graph of graphs) await inTurns(totals.add(graph), dlx.turns, request.signal);
-  await inTurns(totals.lookIntoTop(), dlx.turns, request.signal);
   const loops = await inTurns(alarmsOfLoops(graphs, measures), dlx.turns, request.signal);
   const series = await inTurns(ratesSeries(vhosts, statistics), dlx.turns, request.signal);
   const { shown, leftOut } = alarmsOf(request, management, vhosts, totals, loops);

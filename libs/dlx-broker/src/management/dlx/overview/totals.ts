@@ -4,8 +4,7 @@ import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import type { SeesReason } from '../pause/pause-json.js';
-import { OldestLetters } from '../queues/oldest-letters.js';
-import { deadLetterSign } from '../queues/queue-row.js';
+import { deadLetterSign, oldestIn } from '../queues/queue-row.js';
 import { type Alarm, growthAlarm, type Growth, growthOf, mostOfKind, pauseAlarm, stuckAlarm } from './alarms.js';
 
 /** The number of queues that are named. */
@@ -22,7 +21,6 @@ export class Totals {
   deadLetters = 0;
   /** The dead-letter queues with the most messages, most first. */
   readonly #top: Queue[] = [];
-  readonly #oldest = new OldestLetters();
   readonly #growing: Growth[] = [];
   readonly #stuck: Alarm[] = [];
   readonly #paused: Alarm[] = [];
@@ -70,17 +68,12 @@ export class Totals {
     return { shown: [...this.#stuck, ...this.#paused, ...this.#growing.map(growthAlarm)], leftOut: this.#leftOut };
   }
 
-  /** Looks for the oldest dead letters of the queues with the most. Yields wherever it may pause. */
-  lookIntoTop(): Generator<undefined, void, void> {
-    return this.#oldest.look(this.#top);
-  }
-
   topToJson(measures: Measures): readonly object[] {
     return this.#top.map((queue) => ({
       vhost: queue.home.name,
       name: queue.name,
       messages_ready: queue.length,
-      oldest: this.#oldest.of(queue) ?? null,
+      oldest: oldestIn(queue) ?? null,
       dead_in_rate: measures.rate(queue, queueSeries, 'dead_letters_in'),
     }));
   }

@@ -1,5 +1,5 @@
 import type { Patterns, Queue } from '../../../broker/index.js';
-import { cut, nameFilter, onPage, type Page, pageIn } from '../../api/paging.js';
+import { cut, nameFilter, type Page, pageIn } from '../../api/paging.js';
 import { sorted } from '../../api/sorting.js';
 import { inTurns } from '../../http/turns.js';
 import { badRequest, ok } from '../../http/reply.js';
@@ -10,7 +10,6 @@ import { onlyKnown, wordIn } from '../input.js';
 import { reasonsFor } from '../pause/pause-json.js';
 import { seenVhosts } from '../seen-vhosts.js';
 import { lengthsOf } from './lengths.js';
-import { OldestLetters } from './oldest-letters.js';
 import { type DeadLetterSign, deadLetterSign, queueRowColumns } from './queue-row.js';
 
 const parameters = ['vhost', 'name', 'dead', 'sort', 'sort_reverse', 'page', 'page_size', 'lengths'];
@@ -37,12 +36,10 @@ export const listQueues: Handler = async (request, management) => {
     const graph = graphs.get(queue.home);
     return graph && deadLetterSign(queue, graph);
   };
-  const oldest = new OldestLetters();
   const columns = queueRowColumns(
     management.nodeName,
     management.measures(request),
     signOf,
-    oldest,
     reasonsFor(management.broker, request.user),
   );
   const list = queueListIn(query, columns);
@@ -57,7 +54,6 @@ export const listQueues: Handler = async (request, management) => {
     nameOf: ({ name }: Queue) => name,
     isDead,
     isGone: ({ deleted }: Queue) => deleted,
-    prepare: (queues: readonly Queue[]) => oldest.look(queues.filter(isDead)),
   };
   return ok(await inTurns(pageOfQueues(list, shown, host.patterns), dlx.turns, request.signal));
 };
@@ -97,8 +93,6 @@ export interface ShownQueues<T> {
   isDead(item: T): boolean;
   /** True for a queue that was deleted meanwhile. */
   isGone?(item: T): boolean;
-  /** Called before the rows are made, and before a list is sorted by age. Yields wherever it may pause. */
-  prepare?(items: readonly T[]): Generator<void, void, void>;
   /** Further columns of the rows, by which no list is sorted. */
   more?(item: T): object;
 }
@@ -106,7 +100,7 @@ export interface ShownQueues<T> {
 /** The wanted page, in the wanted order. Yields wherever it may pause. @throws Problem 400 for a page after the last one */
 export function* pageOfQueues<T>(
   { page, onlyDead, order }: QueueList,
-  { all, columns, nameOf, isDead, isGone, prepare, more }: ShownQueues<T>,
+  { all, columns, nameOf, isDead, isGone, more }: ShownQueues<T>,
   patterns: Patterns,
 ): Generator<void, object, void> {
   const fits = page.name === undefined ? undefined : nameFilter(page, patterns, all.length);
@@ -118,9 +112,7 @@ export function* pageOfQueues<T>(
     if ((!onlyDead || isDead(queue)) && (fits?.(nameOf(queue)) ?? true)) found.push(queue);
     if (total % inOneGo === 0) yield;
   }
-  if (prepare !== undefined && order.column === 'oldest') yield* prepare(found);
   const arranged = yield* arrange(found, columns, order);
-  if (prepare !== undefined && order.column !== 'oldest') yield* prepare(onPage(arranged, page));
   return cut(arranged, page, total, (queue) => ({ ...rowOf(queue, columns), ...more?.(queue) }));
 }
 

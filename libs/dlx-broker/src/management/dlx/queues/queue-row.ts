@@ -4,11 +4,11 @@ import type { Columns } from '../../api/columns.js';
 import { declaredQueueColumns } from '../../api/views/queue-columns.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
+import { deadSince } from '../../../history/index.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { isParked } from '../letter-facts.js';
 import { pauseToJson, type SeesReason } from '../pause/pause-json.js';
 import { featuresOf } from './features.js';
-import type { OldestLetters } from './oldest-letters.js';
 
 /** The columns by which a list of queues can be sorted: every one but the letters. */
 export type QueueColumns = Columns<Queue>;
@@ -40,16 +40,17 @@ export function deadLetterSign(
   return head.origin?.queue === undefined ? 'claimed' : 'proven';
 }
 
+/** Since when the next message of a queue is dead, in milliseconds since 1970. Dead letters come in order, so it is the oldest. */
+export const oldestIn = ({ head }: Queue): number | undefined => head && deadSince(head);
+
 /**
  * The columns of a queue in the lists of the console. Rates are per second.
  * @param signOf see {@link deadLetterSign}
- * @param oldest has looked into the queues that are shown
  */
 export function queueRowColumns(
   nodeName: string,
   measures: Measures,
   signOf: (queue: Queue) => DeadLetterSign | undefined,
-  oldest: OldestLetters,
   seesReason: SeesReason,
 ): QueueColumns {
   const { vhost, name, type, durable, exclusive, auto_delete } = declaredQueueColumns(nodeName);
@@ -70,7 +71,7 @@ export function queueRowColumns(
     dead_in_rate: rate('dead_letters_in'),
     dead_out_rate: rate('dead_letters_out'),
     dead_letters_in: ({ counters }) => counters.deadLettersIn,
-    oldest: (queue) => oldest.of(queue) ?? null,
+    oldest: (queue) => oldestIn(queue) ?? null,
     dead_letter_queue: (queue) => signOf(queue) !== undefined,
     dead_letter_proven: (queue) => {
       const sign = signOf(queue);

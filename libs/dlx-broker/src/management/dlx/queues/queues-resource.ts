@@ -14,7 +14,6 @@ import type { Handler, Resource } from '../../http/resource.js';
 import { onlyKnown } from '../input.js';
 import { reasonsFor } from '../pause/pause-json.js';
 import { deadLettersTo, edgesInto, sourceToJson } from './neighbours.js';
-import { OldestLetters } from './oldest-letters.js';
 import { listQueues } from './queue-list.js';
 import { deadLetterSign, queueRowColumns } from './queue-row.js';
 import { settingsToJson } from './settings-json.js';
@@ -27,13 +26,10 @@ const showQueue: Handler = async (request, management) => {
   const vhost = management.vhost(queue.home.name);
   const graph = await dlx.graphs.of(vhost);
   const signOf = (each: Queue) => deadLetterSign(each, graph);
-  const oldest = new OldestLetters();
-  if (signOf(queue) !== undefined) await inTurns(oldest.look([queue]), dlx.turns, request.signal);
   const columns = queueRowColumns(
     management.nodeName,
     management.measures(request),
     signOf,
-    oldest,
     reasonsFor(management.broker, request.user),
   );
   const sources = await inTurns(edgesInto(queue, graph), dlx.turns, request.signal);

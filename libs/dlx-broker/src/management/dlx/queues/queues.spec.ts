@@ -236,36 +236,6 @@ describe('GET /api/dlx/queues', () => {
     expect(await names('?dead=true&sort=name&sort_reverse=true&page=2&page_size=2')).toEqual(['a']);
   });
 
-  it('has the time of the oldest dead letter, which need not be the next', async () => {
-    const { clock, channel, declare, publish, reject, list, names, one } = arrange();
-    for (const [index, name] of ['a', 'b'].entries()) {
-      declare(name);
-      declare(`${name}.work`, { 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': name });
-      clock.advance(10_000 * (1 - index));
-    }
-    const died = Math.floor(clock.now() / 1_000) * 1_000;
-    publish('b.work');
-    reject('b.work');
-    clock.advance(5_000);
-    publish('a.work');
-    reject('a.work');
-    // An operator published a message that died before to the end of the queue, and a younger one stands before it.
-    const since = died - 60_000;
-    channel.publish('', 'a', { headers: toFieldTable({ 'dlx-failing-since': since }) }, Buffer.from('x'));
-    expect((await list('?name=a&dead=true')).items).toMatchObject([{ name: 'a', oldest: since }]);
-    expect(await one('a')).toMatchObject({ oldest: since });
-    expect(await names('?dead=true&sort=oldest')).toEqual(['a', 'b']);
-    const taken = [channel.get('a')!, channel.get('a')!];
-    expect(await one('a')).toMatchObject({ oldest: null });
-    channel.nack(taken[1]!.deliveryTag, false, true);
-    expect(await one('a')).toMatchObject({ oldest: since });
-    channel.nack(taken[0]!.deliveryTag, false, true);
-    channel.ack(channel.get('a')!.deliveryTag);
-    expect(await one('a')).toMatchObject({ oldest: since });
-    // A work queue is not searched: a wait queue returns dead letters to it.
-    expect((await list('?name=b.work')).items).toMatchObject([{ oldest: null }]);
-  });
-
   it('follows changes of policies, bindings and exchanges', async () => {
     const { channel, vhost, declare, names } = arrange();
     declare('source');
