@@ -2,13 +2,33 @@ import { describe, expect, it } from 'vitest';
 import { bool, type FieldTable, int64, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
 import { Writer } from '../contract/wire/bytes.js';
 import { writeTable } from '../contract/wire/field-table.js';
-import type { Arguments } from '../contract/wire/methods.js';
+import { type Arguments, writeMethod } from '../contract/wire/methods.js';
+import type { WireOptions } from '../contract/wire/connection.js';
 import { product } from '../../libs/dlx-broker/src/broker/index.js';
 import { Brokers } from './brokers.js';
-import { until } from './harness.js';
+import { turnPace } from '../../libs/dlx-broker/src/host/index.js';
+import { amqpHouse, until } from './harness.js';
 import { Talk } from './talk.js';
 
 const brokers = new Brokers();
+/** Logs in with a start-ok of that many bytes. @returns the answer, or `nothing` if the socket ends */
+async function answerTo(wire: WireOptions, bytes: number): Promise<string> {
+  const talk = await Talk.begin(wire);
+  const padded = (length: number): Arguments => ({
+    mechanism: 'PLAIN',
+    response: `\0${wire.user}\0${wire.password}`,
+    locale: 'en_US',
+    properties: new Map([['padding', longstr('x'.repeat(length))]]),
+  });
+  const empty = writeMethod('connection.start-ok', padded(0)).length;
+  await talk.method();
+  talk.say(0, 'connection.start-ok', padded(bytes - empty));
+  const answer = talk.method().then(({ name }) => name);
+  const said = await Promise.race([answer, talk.peer.ended.then(() => 'nothing')]);
+  talk.drop();
+  return said;
+}
+
 const wellTuned = { channelMax: 2047, frameMax: 131_072, heartbeat: 0 };
 
 describe('in the handshake', () => {
@@ -144,6 +164,22 @@ describe('in the handshake', () => {
       expect(bytes).toBe(0);
       expect(lasted).toBeGreaterThan(2_900);
     }
+  });
+
+  it.concurrent('before tune a payload may have 4096 bytes', async () => {
+    const said = await Promise.all(
+      brokers.all.map(async (wire) => [await answerTo(wire, 4_096), await answerTo(wire, 4_097)]),
+    );
+    expect(said).toEqual(brokers.same(['connection.tune', 'nothing']));
+  });
+
+  it.concurrent('before tune a payload may have 8192 bytes in profile 4 (rule W10)', async () => {
+    const house = await amqpHouse({ limits: { silence: 10 } }, turnPace, { rabbitmq: '4' });
+    expect([await answerTo(house.wire, 8_192), await answerTo(house.wire, 8_193)]).toEqual([
+      'connection.tune',
+      'nothing',
+    ]);
+    await house.close();
   });
 
   it('a heartbeat above the offer is accepted', async () => {

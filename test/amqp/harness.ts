@@ -2,7 +2,7 @@ import { listen, type Listener, type ListenOptions } from '../../libs/dlx-broker
 import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
 import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
-import { Broker, type Pace } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type BrokerOptions, type Pace } from '../../libs/dlx-broker/src/broker/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';
 
 /** A broker in real time with the user guest, and a listener on a free port. */
@@ -15,18 +15,18 @@ export interface AmqpHouse {
   close(): Promise<void>;
 }
 
-/** @param pace how long the broker works in one turn; default: as long as in production @param consumerTimeout milliseconds */
+/** @param pace how long the broker works in one turn; default: as long as in production */
 export async function amqpHouse(
   options: ListenOptions = {},
   pace: Pace = turnPace,
-  consumerTimeout?: number,
+  more: Pick<BrokerOptions, 'consumerTimeout' | 'rabbitmq'> = {},
 ): Promise<AmqpHouse> {
   const broker = new Broker({
     clock: new SystemClock(),
     names: randomNames,
     pace,
     patterns: policyPatterns,
-    ...(consumerTimeout !== undefined && { consumerTimeout }),
+    ...more,
   });
   broker.access.setUser('guest', { passwordHash: hashPassword('guest'), tags: ['administrator'] });
   broker.access.setPermissions('guest', '/', { configure: '.*', write: '.*', read: '.*' });

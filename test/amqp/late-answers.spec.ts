@@ -33,7 +33,7 @@ interface Turns {
 async function each(run: (wire: WireOptions, turns: Turns) => Promise<void>, consumerTimeout?: number): Promise<void> {
   const resumes: (() => void)[] = [];
   const pace = { budget: 50, later: (resume: () => void) => void resumes.push(resume) };
-  const house = await amqpHouse({}, pace, consumerTimeout);
+  const house = await amqpHouse({}, pace, consumerTimeout === undefined ? {} : { consumerTimeout });
   const timer = setInterval(() => !ours.isHeld && resumes.splice(0).forEach((resume) => resume()), 1);
   const ours: Turns = { isHeld: false, house, talks: [] };
   const theirs: Turns = { isHeld: false, house: undefined, talks: [] };

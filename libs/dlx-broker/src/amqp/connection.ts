@@ -55,6 +55,7 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
     readonly arrival: Arrival,
   ) {
     this.#reader = new FrameReader(this, context.frames);
+    this.#reader.maxPayload = context.broker.profile.firstFrameSize - frameOverhead;
     this.unfinished = new UnfinishedMessages(context.limits.unfinished);
     this.flow = new SocketFlow(socket, context, this);
     this.to = this.flow.to;

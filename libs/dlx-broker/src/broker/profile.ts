@@ -19,6 +19,8 @@ export interface Profile extends Dialect {
   readonly quorumPriorities: boolean;
   /** Bytes of a body at most (rules K7, W10). */
   readonly maxMessageSize: number;
+  /** Bytes of a frame at most, before frame-max is negotiated (rule W10). */
+  readonly firstFrameSize: number;
   /** A 406 that closes the channel instead of a 503 that closes the connection (rule W11). */
   readonly unknownExchangeTypeIsSoft: boolean;
   /** Queues that are neither durable nor exclusive are refused (rule W12). */
@@ -42,6 +44,7 @@ export const profiles = {
     queueConsumerTimeouts: false,
     quorumPriorities: false,
     maxMessageSize: 134_217_728,
+    firstFrameSize: 4_096,
     unknownExchangeTypeIsSoft: false,
     deniesTransientQueues: false,
     deniesGlobalQos: false,
@@ -58,6 +61,7 @@ export const profiles = {
     queueConsumerTimeouts: true,
     quorumPriorities: true,
     maxMessageSize: 16_777_216,
+    firstFrameSize: 8_192,
     unknownExchangeTypeIsSoft: true,
     deniesTransientQueues: true,
     deniesGlobalQos: true,

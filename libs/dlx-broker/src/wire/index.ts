@@ -1,7 +1,7 @@
 export { BufferPool } from './frame/buffer-pool.js';
 export { checkFrame } from './frame/check.js';
 export { erlangBinary, frameError, unexpectedFrame } from './frame/errors.js';
-export { firstFrameSize, frameOverhead, frameTypes, minFrameSize } from './frame/format.js';
+export { frameOverhead, frameTypes, minFrameSize } from './frame/format.js';
 export { isCommonRead, readBuffer } from './frame/read-buffer.js';
 export { type FrameHolder, FrameReader, type FrameSink, type HeldFrames } from './frame/reader.js';
 export { type FrameOutput, FrameWriter } from './frame/writer.js';

@@ -2,7 +2,7 @@ import { noBytes } from '../../message/index.js';
 import type { WireError } from '../wire-error.js';
 import { frameError } from './errors.js';
 import { isCommonRead } from './read-buffer.js';
-import { firstFrameSize, frameEnd, frameOverhead, frameTypes } from './format.js';
+import { frameEnd, frameOverhead, frameTypes, minFrameSize } from './format.js';
 
 /** Type, channel and size in front of a payload. */
 const prefix = 7;
@@ -43,7 +43,7 @@ export interface HeldFrames {
  */
 export class FrameReader implements FrameHolder {
   /** The largest payload. A frame that announces a larger one is refused before any of it is kept. */
-  maxPayload = firstFrameSize - frameOverhead;
+  maxPayload = minFrameSize - frameOverhead;
   /** The largest payload of a content header, if it is above `maxPayload`: RabbitMQ does not split headers for frame-max. */
   maxHeader = 0;
   /** True after bytes that are no frame: the start of the next frame is unknown. */
