@@ -65,6 +65,16 @@ export class Talk {
     return { lasted: performance.now() - begun, said: all.length - before };
   }
 
+  /** How the other side ends the socket: `ECONNRESET`, or `end` for a FIN. */
+  end(): Promise<string> {
+    const { socket } = this.peer;
+    return new Promise((resolve) =>
+      socket
+        .once('error', ({ code }: NodeJS.ErrnoException) => resolve(String(code)))
+        .once('end', () => resolve('end')),
+    );
+  }
+
   drop(): void {
     this.peer.socket.destroy();
   }

@@ -73,6 +73,17 @@ describe('TLS', () => {
   });
 });
 
+it('a client that is dropped gets a reset with TLS too (rule T10)', async () => {
+  const harness = await open({ limits: { handshake: 300 } });
+  const socket = connectTls({ port: harness.port, host: 'localhost', ca });
+  socket.resume();
+  const end = new Promise((resolve) => {
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code)).once('end', () => resolve('end'));
+  });
+  expect(await end).toBe('ECONNRESET');
+  await until(() => harness.listener.connections.size === 0);
+});
+
 describe('with an authority for clients', () => {
   it('a client with one of its certificates is let in', async () => {
     const harness = await open({ tls: { ...server, ca } });

@@ -65,8 +65,9 @@ export class LinkedServer {
   link(): Link {
     const link = new Link();
     const pendingLogin = { speaks: () => undefined, rests: () => undefined, leave: () => undefined };
-    const arrival: Arrival = { at: this.clock.now(), pendingLogin: pendingLogin as unknown as PendingLogin };
-    new ClientConnection(link.server as unknown as Socket, this.#context, arrival);
+    const tcp = link.server as unknown as Socket;
+    const arrival: Arrival = { tcp, at: this.clock.now(), pendingLogin: pendingLogin as unknown as PendingLogin };
+    new ClientConnection(tcp, this.#context, arrival);
     return link;
   }
 
@@ -167,6 +168,10 @@ class ServerEnd extends Duplex {
   constructor(readonly link: Link) {
     super();
     this.on('close', () => link.cut());
+  }
+
+  resetAndDestroy(): this {
+    return this.destroy();
   }
 
   override _read(): void {}

@@ -33,6 +33,10 @@ export class ServerSocket extends Duplex {
     return passRead(bytes, (read) => super.emit(event, read));
   }
 
+  resetAndDestroy(): this {
+    return this.destroy();
+  }
+
   override _read(): void {
     this.wire.up.resume();
   }

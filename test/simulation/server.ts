@@ -131,7 +131,7 @@ export class SimulatedServer {
     this.life.later(() => {
       const login = connections.arrive(socket as never);
       if (login === undefined) socket.destroy();
-      else connections.enter(socket as never, this.life.now(), login);
+      else connections.enter(socket as never, { tcp: socket as never, at: this.life.now(), pendingLogin: login });
     });
   }
 

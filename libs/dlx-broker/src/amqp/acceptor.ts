@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { endsOf, type PendingLogin } from '../logins/index.js';
 import { withCommonReads } from './common-reads.js';
+import type { Arrival } from './listener-context.js';
 
 /** Certificates in PEM. TLS 1.2 at least. */
 export interface TlsOptions {
@@ -17,21 +18,15 @@ export interface AcceptorHost {
   now(): number;
   /** A socket was accepted. Undefined when there is no room for it. */
   arrive(socket: Socket): PendingLogin | undefined;
-  /** A socket is ready for AMQP. @param since when the system accepted it: with TLS, before the TLS handshake */
-  enter(socket: Socket, since: number, pendingLogin: PendingLogin): void;
-}
-
-interface PendingSocket {
-  readonly socket: Socket;
-  readonly since: number;
-  readonly pendingLogin: PendingLogin;
+  /** A socket is ready for AMQP. */
+  enter(socket: Socket, arrival: Arrival): void;
 }
 
 /** Accepts sockets. Those in their TLS handshake count as connections, and have a time limit. */
 export class Acceptor {
   readonly server: Server;
   /** Sockets in their TLS handshake, by {@link endsOf}. */
-  readonly #pending = new Map<string, PendingSocket>();
+  readonly #pending = new Map<string, Arrival>();
 
   constructor(
     tls: TlsOptions | undefined,
@@ -57,26 +52,26 @@ export class Acceptor {
   /** Ends connections whose TLS handshake takes longer than this, in milliseconds. */
   endOverdue(limit: number): void {
     const latest = this.host.now() - limit;
-    for (const { socket, since } of this.#pending.values()) if (since <= latest) socket.destroy();
+    for (const { tcp, at } of this.#pending.values()) if (at <= latest) tcp.destroy();
   }
 
   /** Accepts no connection any more, and ends those in their TLS handshake. */
   close(): void {
     this.server.close();
-    for (const { socket } of this.#pending.values()) socket.destroy();
+    for (const { tcp } of this.#pending.values()) tcp.destroy();
   }
 
   #plain(socket: Socket): void {
     const pendingLogin = this.host.arrive(socket);
     if (pendingLogin === undefined) socket.destroy();
-    else this.host.enter(socket, this.host.now(), pendingLogin);
+    else this.host.enter(socket, { tcp: socket, at: this.host.now(), pendingLogin });
   }
 
   #handshaking(socket: Socket): void {
     const pendingLogin = this.host.arrive(socket);
     if (pendingLogin === undefined) return void socket.destroy();
     const ends = endsOf(socket);
-    const pending = { socket, since: this.host.now(), pendingLogin };
+    const pending = { tcp: socket, at: this.host.now(), pendingLogin };
     this.#pending.set(ends, pending);
     socket.once('close', () => {
       if (this.#pending.get(ends) !== pending) return;
@@ -90,7 +85,7 @@ export class Acceptor {
     const pending = this.#pending.get(ends);
     if (pending === undefined) return void socket.destroy(); // it was closed to make room for another socket
     this.#pending.delete(ends);
-    this.host.enter(socket, pending.since, pending.pendingLogin);
+    this.host.enter(socket, pending);
   }
 }
 

@@ -8,7 +8,7 @@ import { Flusher } from './flusher.js';
 import { serverProperties } from './server-properties.js';
 import { defaultLimits } from './limits.js';
 import type { ListenOptions } from './listen-options.js';
-import type { ListenerContext } from './listener-context.js';
+import type { Arrival, ListenerContext } from './listener-context.js';
 import { MemoryRelief } from './memory-relief.js';
 import type { Runtime } from './runtime.js';
 import { UnfinishedFrames } from './unfinished-frames.js';
@@ -85,9 +85,9 @@ export class ClientConnections {
     return this.#pendingLogins.add(socket.remoteAddress ?? '', () => socket.destroy());
   }
 
-  /** A socket is ready for AMQP. @param since when the system accepted it */
-  enter(socket: Socket, since: number, pendingLogin: PendingLogin): void {
-    this.all.add(new ClientConnection(socket, this.context, { at: since, pendingLogin }));
+  /** A socket is ready for AMQP. */
+  enter(socket: Socket, arrival: Arrival): void {
+    this.all.add(new ClientConnection(socket, this.context, arrival));
   }
 
   /** Closes all connections (320). @returns a promise that resolves when they are closed, or after a timeout */
@@ -104,7 +104,7 @@ export class ClientConnections {
       });
     }
     this.#cancelTick();
-    for (const { socket } of this.all) socket.destroy();
+    for (const { flow } of this.all) flow.drop();
   }
 
   #entered(connection: ClientConnection): void {
@@ -129,7 +129,7 @@ export class ClientConnections {
     this.#memoryRelief.check(time, this.#loggedIn);
     for (const connection of this.all) {
       if (!connection.isShakingHands) connection.flow.tick(time, connection.tuning.heartbeat);
-      else if (time - connection.arrival.at >= limits.handshake) connection.socket.destroy();
+      else if (time - connection.arrival.at >= limits.handshake) connection.flow.drop();
     }
   };
 }

@@ -57,7 +57,7 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
     this.#reader = new FrameReader(this, context.frames);
     this.#reader.maxPayload = context.broker.profile.firstFrameSize - frameOverhead;
     this.unfinished = new UnfinishedMessages(context.limits.unfinished);
-    this.flow = new SocketFlow(socket, context, this);
+    this.flow = new SocketFlow(socket, arrival.tcp, context, this);
     this.to = this.flow.to;
     socket.on('data', (chunk) => this.#received(chunk as Buffer));
     socket.on('error', () => socket.destroy());
@@ -362,7 +362,7 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
     // A failed login ends in silence, and so does a stream of bytes that are no frames.
     if ((shaking && known.code === 403) || this.#reader.isBroken) return this.end(this.limits.silence);
     this.#state = 'closing';
-    this.flow.destroyAfter(this.limits.closing);
+    this.flow.dropAfter(this.limits.closing);
     if (this.#isBlocked) this.unblock();
   }
 

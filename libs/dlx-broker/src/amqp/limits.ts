@@ -58,7 +58,7 @@ export const defaultLimits: Limits = {
   heartbeat: 60,
   handshake: 10_000,
   silence: 3_000,
-  closing: 10_000,
+  closing: 30_000,
   unread: 1_048_576,
   unfinished: 536_870_912,
   unfinishedFrames: 134_217_728,

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Alarms } from '../alarms/index.js';
 import type { Broker } from '../broker/index.js';
 import type { FieldTable } from '../message/index.js';
@@ -8,9 +9,11 @@ import type { Limits } from './limits.js';
 import type { Runtime } from './runtime.js';
 import type { BufferPool } from '../wire/index.js';
 
-/** When a connection arrived, and its place among the pending logins. */
+/** How a connection arrived. */
 export interface Arrival {
-  /** When the system accepted the socket, by the clock of the context. */
+  /** The socket that the system accepted; with TLS, the one below the secured socket. */
+  readonly tcp: Socket;
+  /** When the system accepted it, by the clock of the context: with TLS, before the TLS handshake. */
   readonly at: number;
   /** Its entry among the connections without a login. */
   readonly pendingLogin: PendingLogin;

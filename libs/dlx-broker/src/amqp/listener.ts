@@ -26,7 +26,7 @@ export class Listener {
     const acceptor = new Acceptor(options.tls, {
       now: processRuntime.now,
       arrive: (socket) => this.#connections.arrive(socket),
-      enter: (socket, since, pendingLogin) => this.#connections.enter(socket, since, pendingLogin),
+      enter: (socket, arrival) => this.#connections.enter(socket, arrival),
     });
     this.#acceptor = acceptor;
     this.#connections = new ClientConnections(broker, options, processRuntime, () => acceptor.endOverdue(handshake));

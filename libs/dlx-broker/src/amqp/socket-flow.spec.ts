@@ -14,9 +14,10 @@ it('deliveries that stop for reserved bytes go on after the turn, although nothi
     limits: { unread: 1_000 },
     now: () => 0,
   } as unknown as ListenerContext;
-  const socket = Object.assign(new EventEmitter(), { writableLength: 0, writableNeedDrain: false });
+  const emitter = Object.assign(new EventEmitter(), { writableLength: 0, writableNeedDrain: false });
+  const socket = emitter as unknown as Socket;
   const calls: string[] = [];
-  const flow = new SocketFlow(socket as unknown as Socket, context, {
+  const flow = new SocketFlow(socket, socket, context, {
     overfull: () => calls.push('overfull'),
     flooded: () => calls.push('flooded'),
     relieved: () => calls.push('relieved'),

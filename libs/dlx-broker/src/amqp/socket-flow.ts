@@ -57,6 +57,7 @@ export class SocketFlow implements FrameOutput {
 
   constructor(
     readonly socket: Socket,
+    readonly tcp: Socket,
     readonly context: ListenerContext,
     readonly pressure: Backpressure,
   ) {
@@ -162,23 +163,33 @@ export class SocketFlow implements FrameOutput {
       if (now - this.#sentAt >= this.context.limits.signOfLife) return this.to.heartbeat();
     }
     if (heartbeat === 0) return;
-    if (now - this.#heardAt >= timeoutsUntilDead * heartbeat * 1000) return void this.socket.destroy();
+    if (now - this.#heardAt >= timeoutsUntilDead * heartbeat * 1000) return this.drop();
     if (now - this.#sentAt < heartbeat * 500 - halfTick) return;
     this.to.heartbeat();
   }
 
-  /** Sends the remaining output and ends the socket. @param after milliseconds to wait before the end */
+  /** Sends the remaining output and ends the socket. @param after milliseconds to wait; then the socket is dropped */
   end(after: number): void {
     this.flush();
-    if (after > 0) return this.#later(after, () => this.end(0));
+    if (after > 0) return this.dropAfter(after);
     this.socket.resume(); // a paused socket does not report its end
     this.socket.end();
-    this.destroyAfter(this.context.limits.closing);
+    this.dropAfter(this.context.limits.closing);
   }
 
-  /** Destroys the socket after so many milliseconds. */
-  destroyAfter(milliseconds: number): void {
-    this.#later(milliseconds, () => this.socket.destroy());
+  /**
+   * Ends the socket with a reset (rule T10): the next write of the client fails, even if the client reads nothing. Output that the
+   * client has not received is lost.
+   */
+  drop(): void {
+    // After `end()` the client gets a FIN, and the system refuses a reset until it is sent.
+    if (!this.socket.writableEnded && !this.tcp.destroyed) this.tcp.resetAndDestroy().destroy();
+    this.socket.destroy();
+  }
+
+  /** See {@link drop}. */
+  dropAfter(milliseconds: number): void {
+    this.#later(milliseconds, () => this.drop());
   }
 
   gone(): void {
