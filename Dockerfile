@@ -2,7 +2,7 @@
 FROM node:22-slim AS build
 WORKDIR /build
 COPY . .
-RUN npm ci && npm run build && npm prune --omit=dev
+RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev
 
 FROM node:22-slim
 ARG SAMPLE=sample-orders
