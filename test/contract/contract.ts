@@ -142,6 +142,23 @@ export async function send(channel: TestChannel, queue: string, ...texts: readon
   for (const body of texts) await channel.publish('', queue, { body });
 }
 
+/** Publishes bodies to `work` one after the other, with confirms. @returns `ack` or `nack` for each */
+export async function fates(
+  session: Session,
+  channel: TestChannel,
+  ...texts: readonly string[]
+): Promise<('ack' | 'nack')[]> {
+  const seen: ('ack' | 'nack')[] = [];
+  await channel.confirmSelect();
+  for (const text of texts) {
+    const { length } = channel.confirms().nacked;
+    await send(channel, 'work', text);
+    await session.settle();
+    seen.push(channel.confirms().nacked.length > length ? 'nack' : 'ack');
+  }
+  return seen;
+}
+
 /** Takes messages out of a queue without acknowledging them. */
 export async function take(channel: TestChannel, queue: string, count: number): Promise<Received[]> {
   const messages: Received[] = [];

@@ -31,6 +31,16 @@ export const expectedDifferences: Readonly<Record<string, readonly ExpectedDiffe
       observed: ['m0', 'm1', 'm2'],
     },
     {
+      name: 'rule V10: drop-head by policy ends the refusal',
+      rule: 'rule V10',
+      observed: ['ack', 'ack', 'nack', 'nack'],
+    },
+    {
+      name: 'rule V11: a queue that refuses does so to a channel that comes later, too',
+      rule: 'rule V11',
+      observed: ['ack', 'ack', 'nack', 'ack'],
+    },
+    {
       name: 'rule V9: basic.get fetches beside a consumer whose tag is the delivery tag',
       rule: 'rule V9',
       observed: [['a'], undefined],

@@ -83,7 +83,7 @@ export const avoided: readonly Avoided[] = [
   },
   {
     name: 'full quorum queue that refuses',
-    why: 'some messages above the limit may be accepted before refusals start (rule D7)',
+    why: 'each channel learns by itself, and later, that it refuses (rule V11)',
     applies: ({ queues }) =>
       [...queues.values()].some(
         (queue) => queue.declared.type === 'quorum' && isBounded(queue) && queue.settings.overflow === 'reject-publish',

@@ -107,7 +107,7 @@ function drawClassicArguments(random: Random): Mutable {
 }
 
 function drawQuorumArguments(random: Random): Mutable {
-  // Rule D7: a limit and reject-publish together are approximate there.
+  // Rule V11: a limit and reject-publish together act on each channel by itself there.
   const args: Mutable = random.chance(0.3) ? drawLimits(random, ['drop-head', 'reject-publish-dlx']) : {};
   args['x-queue-type'] = 'quorum';
   if (random.chance(0.6)) args['x-delivery-limit'] = random.pick([0, 0, 1, 2, 3]);

@@ -124,7 +124,7 @@ const runs = amount('PROPERTY_RUNS', 240, 1_000) / 8;
 
 /** One redrive of each outcome: random programs fill the queue `full` too seldom to rely on it. */
 const everyOutcome: readonly Command[] = [
-  ...['full', 'full', 'a', 'a'].map((from): Command => ({ do: 'publish', from, to: 'dead', pick: 0 })),
+  ...['full', 'full', 'full', 'a', 'a'].map((from): Command => ({ do: 'publish', from, to: 'dead', pick: 0 })),
   ...['full', 'none', 'b'].map((to): Command => ({ do: 'redrive', from: 'a', to, pick: 0 })),
 ];
 

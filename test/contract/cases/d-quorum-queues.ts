@@ -173,18 +173,6 @@ export const quorumQueueCases: readonly Case[] = [
     [[], ['late', 'early'], ['work/expired 1']],
   ),
   contract(
-    'rule D7: reject-publish-dlx is accepted but acts as drop-head',
-    async (session, channel) => {
-      const full = { 'x-max-length': 1, 'x-overflow': 'reject-publish-dlx' };
-      await workAndDead(channel, { ...quorum, ...full }, durable);
-      await channel.confirmSelect();
-      await send(channel, 'work', 'a', 'b');
-      const dead = await session.drain('dead');
-      return [bodies(dead), deaths(dead[0]), channel.confirms().acked, bodies(await session.drain('work'))];
-    },
-    [['a'], ['work/maxlen 1'], [1, 2], ['b']],
-  ),
-  contract(
     'rule D8: the delivery mode stays as sent',
     async (session, channel) => {
       await channel.declareQueue('work', { ...durable, arguments: args(quorum) });

@@ -2,6 +2,7 @@ import type { Case } from '../contract.js';
 import { deathCases } from './a-deaths.js';
 import { timeToLiveCases } from './b-time-to-live.js';
 import { lengthLimitCases } from './c-length-limits.js';
+import { quorumLimitCases } from './d-limits.js';
 import { quorumQueueCases } from './d-quorum-queues.js';
 import { returnCases } from './d-returns.js';
 import { delayedRetryCases } from './e-delayed-retry.js';
@@ -37,6 +38,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'B: time to live', list: timeToLiveCases },
   { section: 'C: length limits', list: lengthLimitCases },
   { section: 'D: quorum queues', list: quorumQueueCases },
+  { section: 'D: limits of quorum queues', list: quorumLimitCases },
   { section: 'D: returns to quorum queues', list: returnCases },
   { section: 'E: delayed retry', list: delayedRetryCases },
   { section: 'F: arguments', list: argumentCases },

@@ -1,4 +1,4 @@
-import { args, bodies, contract, deaths, send, virtualTimeOnly, type Case } from '../contract.js';
+import { args, bodies, contract, deaths, fates, send, take, virtualTimeOnly, type Case } from '../contract.js';
 import type { TestChannel } from '../driver.js';
 
 const quorum = { 'x-queue-type': 'quorum' };
@@ -124,19 +124,17 @@ export const atLeastOnceCases: readonly Case[] = [
   contract(
     'rule M5: kept dead letters count towards the length limit',
     async (session, channel) => {
-      await arrange(channel, { 'x-max-length': 1 });
-      await channel.confirmSelect();
-      await send(channel, 'work', 'kept');
-      await session.settle();
-      await channel.get('work');
-      await channel.reject(1, false);
-      await session.elapse(50);
-      for (let count = 0; count < 6; count += 1) {
-        await send(channel, 'work', 'next');
-        await session.settle();
+      await arrange(channel, { 'x-max-length': 5 });
+      await fates(session, channel, 'kept', 'kept', 'kept', 'next');
+      for (const { deliveryTag } of await take(channel, 'work', 3)) await channel.reject(deliveryTag, false);
+      await session.elapse(100);
+      const seen = await fates(session, channel, 'next', 'next', 'next');
+      for (let count = 0; count < 2; count += 1) {
+        await channel.get('work', { noAck: true });
+        seen.push(...(await fates(session, channel, 'next')));
       }
-      return channel.confirms().nacked.length > 0;
+      return seen;
     },
-    true,
+    ['ack', 'ack', 'nack', 'nack', 'ack'],
   ),
 ];

@@ -1,11 +1,15 @@
 import { bytes, type Copy, describeMessage, expect, leave, type ModelConsumer, type ModelMessage } from './world.js';
 import { type ModelQueue, ready, type Reason, type World } from './world.js';
 
-/** Offers a message to a queue; false when it refuses (rules B4, B10, C3 to C8). */
-export function enqueue(world: World, queue: ModelQueue, message: ModelMessage): boolean {
+/**
+ * Offers a message to a queue; false when it refuses (rules B4, B10, C3 to C8).
+ * @param isLetter true for a dead letter, which a quorum queue does not refuse (rule C13)
+ */
+export function enqueue(world: World, queue: ModelQueue, message: ModelMessage, isLetter = false): boolean {
   const { setup } = queue;
+  observe(queue);
   const refuses = setup.overflow === 'reject-publish' || (setup.overflow === 'reject-publish-dlx' && isClassic(queue));
-  if (refuses && exceeds(queue, message)) {
+  if (isClassic(queue) ? refuses && exceeds(queue, message) : queue.refusing && !isLetter) {
     if (setup.overflow === 'reject-publish-dlx' && setup.deadLetters !== undefined) {
       world.dead.push({ queue, message, reason: 'maxlen' }); // rule C8
     }
@@ -21,6 +25,7 @@ export function enqueue(world: World, queue: ModelQueue, message: ModelMessage):
   }
   insert(queue, copy);
   const dropped = dropExcess(world, queue);
+  observe(queue);
   const isAwaited = world.ringing.includes(queue.setup.name);
   if (!isAwaited && (dropped || ready(queue)[0] === copy)) expireHeads(world, queue);
   return true;
@@ -35,6 +40,16 @@ export function serve(world: World, queue: ModelQueue, steps = Infinity): void {
     else handOut(world, queue, next);
   }
   if (isAtRest(world, queue)) dropExcess(world, queue);
+  observe(queue);
+}
+
+/** Rule D7: above its limit a quorum queue refuses, until it has no more than four fifths of it. */
+function observe(queue: ModelQueue): void {
+  const { type, overflow, maxLength = Infinity, maxBytes = Infinity } = queue.setup;
+  if (type !== 'quorum' || overflow !== 'reject-publish') return;
+  const part = (limit: number): number => (queue.refusing ? Math.floor(limit * 0.8) : limit);
+  const here = ready(queue);
+  queue.refusing = here.length > part(maxLength) || bytes(here) > part(maxBytes);
 }
 
 /** Whether nothing is to be done with the next message, if there is one. */
@@ -49,6 +64,7 @@ export function shift(queue: ModelQueue): Copy {
 
 /** Back in its queue, by the client's wish or because its channel is lost (rules D2, D5, J2). */
 export function giveBack(world: World, queue: ModelQueue, copy: Copy, lost: boolean): void {
+  observe(queue);
   copy.returns++;
   const limit = queue.setup.deliveryLimit;
   if (limit !== undefined && copy.returns > limit) die(world, queue, copy, 'delivery_limit');

@@ -153,7 +153,7 @@ function declare(world: World, setup: QueueSetup, answer: Answer): void {
   const count = known === undefined ? 0 : ready(known).length;
   expect(answer.count === count, () => `declare of ${name} says ${answer.count}, should be ${count}`); // rule O1
   if (known !== undefined) return;
-  const nothing = { returned: [], line: [], unacked: 0, consumers: [], deleted: false, positions: 1 };
+  const nothing = { returned: [], line: [], unacked: 0, consumers: [], deleted: false, refusing: false, positions: 1 };
   world.queues.push({ setup, ...nothing });
   if (setup.bound) world.bound.push(name);
 }

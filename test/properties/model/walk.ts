@@ -129,7 +129,7 @@ function carried(world: World): World {
   if (holdsBack(world, letter)) return world;
   for (const target of route(world, exchange, key)) {
     if (isCycle(letter, target)) world.ledger.push({ id: message.id, why: 'cycle' });
-    else enqueue(world, queueOf(world, target)!, letter);
+    else enqueue(world, queueOf(world, target)!, letter, true);
   }
   return world;
 }

@@ -60,6 +60,8 @@ export interface ModelQueue {
   unacked: number;
   consumers: ModelConsumer[];
   deleted: boolean;
+  /** Rule D7. */
+  refusing: boolean;
   positions: number;
 }
 

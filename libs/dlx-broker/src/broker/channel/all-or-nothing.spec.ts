@@ -119,7 +119,7 @@ describe('rule K15: a commit', () => {
     ['for a full queue', [to('full', '2')], { outcome: 'refused' }],
     ['for a queue that an earlier one fills', [to('nearly', '2'), to('nearly', '3')], { outcome: 'refused' }],
     ['for a queue that bytes of an earlier one fill', [to('small', '12'), to('small', '3')], { outcome: 'refused' }],
-    ['for a full quorum queue', [to('quorum', '2'), to('quorum', '3'), to('quorum', '4')], { outcome: 'refused' }],
+    ['for a full quorum queue', ['2', '3', '4', '5'].map((body) => to('quorum', body)), { outcome: 'refused' }],
     [
       'for a full queue that dead-letters what it refuses',
       [to('dying', '2'), to('dying', '3'), to('dying', '4')],

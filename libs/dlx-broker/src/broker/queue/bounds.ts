@@ -1,5 +1,9 @@
-import { isBounded, overflowPolicies } from './overflow.js';
+import type { Message } from '../../message/index.js';
 import type { QueueSettings } from './arguments.js';
+import type { Ahead, Contents } from './contents.js';
+import type { Entry } from './entry.js';
+import { isBounded, type LengthLimits, loweredLimits, overflowPolicies } from './overflow.js';
+import type { Retained, RetainedLetter } from './retained.js';
 
 /** Why a queue has more messages than its limits allow. */
 export const enum Excess {
@@ -18,16 +22,29 @@ export class Bounds {
   refuses = false;
   /** Why messages are still to be dropped. */
   excess: Excess = Excess.None;
+  /** The limits above which the queue refuses: lower ones while a quorum queue refuses (rule D7). */
+  #limits: LengthLimits;
+  #settings: QueueSettings;
 
-  constructor(settings: QueueSettings) {
+  constructor(
+    settings: QueueSettings,
+    readonly isQuorum: boolean,
+    readonly contents: Contents,
+    readonly letters: { readonly retained: Retained<RetainedLetter> | undefined },
+  ) {
+    this.#settings = settings;
+    this.#limits = settings;
     this.#set(settings);
   }
 
-  /** Rule C14: new limits take effect before a new overflow policy, so a queue that was drop-head drops messages once more. */
+  /** Rule C14: in a classic queue new limits take effect before a new overflow policy: one that dropped heads drops messages once more. */
   apply(settings: QueueSettings): void {
     const droppedHead = !this.refuses;
+    const isRefusing = this.#limits !== this.#settings;
     this.#set(settings);
-    if (this.isSet && droppedHead && this.excess === Excess.None) this.excess = Excess.OfPolicy;
+    if (isRefusing && this.refusesPublishes) this.#limits = loweredLimits(settings);
+    if (!this.isSet || !droppedHead || this.excess !== Excess.None) return;
+    if (!this.isQuorum || !this.refuses) this.excess = Excess.OfPolicy;
   }
 
   /** Whether a publish displaces messages in its command. While an excess is being dropped in turns, the publish waits for that. */
@@ -47,8 +64,32 @@ export class Bounds {
     return this.isSet && (!this.refuses || this.excess !== Excess.None);
   }
 
+  /** See {@link Queue.wouldRefuse}. A quorum queue takes the message that exceeds its limit, and refuses the next (rule D7). */
+  wouldRefuse(message: Message, without: Entry | undefined, ahead: Ahead | undefined): boolean {
+    if (!this.refusesPublishes) return false;
+    this.observe();
+    const count = (ahead?.count ?? 0) + (this.isQuorum ? 0 : 1);
+    const bytes = (ahead?.bytes ?? 0) + (this.isQuorum ? 0 : message.size);
+    if (without === undefined) return this.#exceeds(count, bytes);
+    return this.#exceeds(count - 1, bytes - without.message.size);
+  }
+
+  /** Decides whether a quorum queue refuses. Called when its length has passed a minimum or a maximum (rule D7). */
+  observe(): void {
+    if (!this.isQuorum || !this.refusesPublishes) return;
+    const wasRefusing = this.#limits !== this.#settings;
+    const refuses = this.#exceeds(0, 0);
+    if (refuses !== wasRefusing) this.#limits = refuses ? loweredLimits(this.#settings) : this.#settings;
+  }
+
+  #exceeds(count: number, bytes: number): boolean {
+    return this.contents.wouldExceed(this.#limits, this.letters.retained, count, bytes);
+  }
+
   #set(settings: QueueSettings): void {
     this.isSet = isBounded(settings);
     this.refuses = overflowPolicies[settings.overflow].refuses;
+    this.#settings = settings;
+    this.#limits = settings;
   }
 }

@@ -5,7 +5,7 @@ import type { Journal, MessageOwner } from '../ports.js';
 import type { Timers } from '../scheduler/timers.js';
 import { DelayedReturns, quorumReturn, retryDelay } from './delayed-returns.js';
 import type { Entry, Return } from './entry.js';
-import { exceeds } from './overflow.js';
+import { exceeds, type LengthLimits } from './overflow.js';
 import type { Ready } from './ready-list.js';
 import type { Retained, RetainedLetter } from './retained.js';
 import type { QueueSettings } from './arguments.js';
@@ -198,31 +198,27 @@ export class Contents {
 
   /** Whether the messages exceed a length limit (rules C1, W7). */
   exceed(settings: QueueSettings): boolean {
-    const { length, bytes } = this.ready;
-    const delayed = this.#delayed;
-    if (delayed === undefined) return exceeds(settings, length, bytes);
-    return length > 0 && exceeds(settings, length + delayed.count, bytes + delayed.bytes);
+    return this.ready.length > 0 && this.wouldExceed(settings, undefined, 0, 0);
   }
 
   /**
-   * Whether the messages would exceed a length limit with this one.
+   * Whether the messages would exceed a length limit with further ones.
    * @param retained at-least-once dead letters, which count as well (rule M5)
-   * @param without an entry that is about to leave, and does not count
-   * @param ahead messages that come before this one
+   * @param count the number of the further messages; negative for messages that are about to leave
+   * @param bytes the bodies of the further messages
    */
   wouldExceed(
-    settings: QueueSettings,
-    message: Message,
+    limits: LengthLimits,
     retained: Retained<RetainedLetter> | undefined,
-    without?: Entry,
-    ahead?: Ahead,
+    count: number,
+    bytes: number,
   ): boolean {
     const delayed = this.#delayed;
-    const length = this.ready.length + (retained?.count ?? 0) + (delayed?.count ?? 0) + (ahead?.count ?? 0);
-    const own = message.size + (ahead?.bytes ?? 0);
-    const bytes = this.ready.bytes + (retained?.bytes ?? 0) + (delayed?.bytes ?? 0) + own;
-    if (without === undefined) return exceeds(settings, length + 1, bytes);
-    return exceeds(settings, length, bytes - without.message.size);
+    return exceeds(
+      limits,
+      this.ready.length + (delayed?.count ?? 0) + (retained?.count ?? 0) + count,
+      this.ready.bytes + (delayed?.bytes ?? 0) + (retained?.bytes ?? 0) + bytes,
+    );
   }
 
   /**

@@ -60,7 +60,7 @@ export class DeadLettering {
   /** Made at the first death. */
   #readdressing: Readdressing | undefined;
 
-  /** @param wake called when a dead letter is to be routed again */
+  /** @param wake called when a dead letter is to be routed again, or is kept */
   constructor(queue: DyingQueue, wake: () => void) {
     this.#queue = queue;
     this.#home = queue.home;
@@ -146,6 +146,7 @@ export class DeadLettering {
     if (isRetained) {
       this.#retained ??= new Retained(home.timers, home.dead, this.#wake);
       this.#retained.add(letter);
+      this.#wake(); // the queue is longer (rule M5)
     }
     home.dead.push(letter);
     return letter;

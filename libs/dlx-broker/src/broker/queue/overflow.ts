@@ -36,7 +36,7 @@ export type Overflow = keyof typeof overflowPolicies;
 
 export const overflowNames = Object.keys(overflowPolicies) as readonly Overflow[];
 
-interface LengthLimits {
+export interface LengthLimits {
   readonly maxLength: number | undefined;
   readonly maxLengthBytes: number | undefined;
 }
@@ -47,3 +47,12 @@ export const isBounded = ({ maxLength, maxLengthBytes }: LengthLimits): boolean 
 /** Over the limit as soon as one is exceeded (rule C1). */
 export const exceeds = ({ maxLength, maxLengthBytes }: LengthLimits, length: number, bytes: number): boolean =>
   (maxLength !== undefined && length > maxLength) || (maxLengthBytes !== undefined && bytes > maxLengthBytes);
+
+/** A quorum queue that refuses publishes accepts them again when it has no more than four fifths of its limits (rule D7). */
+const acceptsAgainAt = 0.8;
+
+/** The limits within which a quorum queue accepts publishes again. */
+export const loweredLimits = ({ maxLength, maxLengthBytes }: LengthLimits): LengthLimits => ({
+  maxLength: maxLength === undefined ? undefined : Math.floor(maxLength * acceptsAgainAt),
+  maxLengthBytes: maxLengthBytes === undefined ? undefined : Math.floor(maxLengthBytes * acceptsAgainAt),
+});

@@ -68,10 +68,10 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.#headTimer = new HeadTimer(home.timers, this.#ready, this.#schedule);
     this.inForce = inForce;
     this.#settings = settings;
-    this.#bounds = new Bounds(settings);
+    this.deadLettering = new DeadLettering(this, this.#schedule);
+    this.#bounds = new Bounds(settings, declared.type === 'quorum', this.#contents, this.deadLettering);
     const drop = (entry: Entry, then: number): void => this.#die(entry, 'maxlen', then);
     this.#dropping = new HeadDropping(this.#bounds, this.#contents, drop, this.#schedule);
-    this.deadLettering = new DeadLettering(this, this.#schedule);
     const timeToLive = (): number | undefined => (this.consumers.count > 0 ? undefined : this.#settings.expires);
     this.#lease = new Lease(home.timers, timeToLive, () => home.dropQueue(this.name));
     this.pausing = new Pausing(this, this.#lease, this.#schedule);
@@ -169,8 +169,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
    *   them or they would expire (rule K15)
    */
   wouldRefuse(message: Message, without?: Entry, ahead?: Ahead): boolean {
-    if (!this.#bounds.refusesPublishes) return false;
-    return this.#contents.wouldExceed(this.#settings, message, this.deadLettering.retained, without, ahead);
+    return this.#bounds.wouldRefuse(message, without, ahead);
   }
 
   /**
@@ -204,9 +203,12 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return entry;
   }
 
-  /** Takes a message, or refuses it: false (rules C3 to C8). */
-  enqueue(message: Message, now: number): boolean {
-    if (this.wouldRefuse(message)) {
+  /**
+   * Takes a message, or refuses it: false (rules C3 to C8).
+   * @param awaitsOutcome false for an at-most-once dead letter, which a quorum queue never refuses (rule C13)
+   */
+  enqueue(message: Message, now: number, awaitsOutcome = true): boolean {
+    if (this.wouldRefuse(message) && (awaitsOutcome || !this.#bounds.isQuorum)) {
       this.deadLettering.refuse(message, now);
       return false;
     }
@@ -229,6 +231,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     }
     // While messages above a policy's new limit are being dropped in turns, this message waits for that.
     const dropped = this.#bounds.fitsPublishes && this.#dropping.fit(this.#settings, now);
+    this.#bounds.observe();
     if (dropped || (entry.deadline !== 0 && this.#ready.isHead(entry))) this.#headChanged(now);
     return true;
   }
@@ -278,6 +281,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     if (this.deleted) return;
     this.lastUse = now;
     this.unacked--;
+    this.#bounds.observe();
     this.#die(entry, 'rejected', now, headers);
   }
 
@@ -288,6 +292,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
   giveBack(entry: Entry, now: number, how: Return): void {
     if (this.deleted) return;
     this.unacked--;
+    this.#bounds.observe();
     entry.countReturn(how);
     const limit = this.#settings.deliveryLimit;
     this.#schedule();
@@ -320,6 +325,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
       steps += 1 + this.#expireHeads(now, limit - steps);
     }
     if (!shortensFirst) steps += this.#dropping.shorten(this.#settings, now, limit - steps);
+    this.#bounds.observe();
     this.#headTimer.arm();
     return steps;
   }
