@@ -447,6 +447,21 @@ describe('bad input is an error at start:', () => {
     expect(String(await refused(contextApp, Idle))).toMatch(/@Ttl on Idle.one needs @Consume/);
   });
 
+  it('decorators of a queue in which messages shall wait, and says how such a queue is declared', async () => {
+    @Controller()
+    class Seats {
+      @Queue('reservations')
+      @Ttl('30s')
+      @DeadLetter('r.dlx')
+      release(): void {}
+    }
+    const declared = "queues: [queue('reservations', { ttl: '30s', deadLetter: 'r.dlx' })]";
+    expect(String(await refused(contextApp, Seats))).toContain(
+      `beside it; a queue in which messages wait without a consumer is declared by forRoot({ topology: { ${declared} } }) or by ` +
+        `forFeature({ ${declared} })`,
+    );
+  });
+
   it('exchanges declared differently', async () => {
     @Controller()
     class Differ {

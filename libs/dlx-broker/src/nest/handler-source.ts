@@ -1,11 +1,13 @@
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
-import { DlxConfigurationError } from '../options/index.js';
+import { DlxConfigurationError, shown } from '../options/index.js';
 import type { OwnTimers } from '../host/index.js';
 import { type Contributions } from '../topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
 import type { SchemaTimers } from './contracts/check.js';
 import { checkServed, patternsOf, withContract } from './contracts/handler-side.js';
 import type { DeathHook } from './death-hooks/death.js';
+import type { Contribution } from './decorators/contribution.js';
+import { decoratorTable } from './decorators/table.js';
 import { discoverMethods, discoverOverrides, type DiscoveredMethod, type Override } from './explorer.js';
 import { featuresOf } from './feature.js';
 import type { Handler } from './handler.js';
@@ -220,5 +222,21 @@ function refuseUnbound({ origin, contributions, patternExtras, inController }: D
     patternExtras === undefined
       ? `${contributions.length === 1 ? 'needs' : 'need'} @Consume, @On, @Answer, @EventPattern or @MessagePattern beside it`
       : `${contributions.length === 1 ? 'is' : 'are'} in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume`;
-  throw new DlxConfigurationError(`${all} on ${origin} ${reason}`);
+  throw new DlxConfigurationError(`${all} on ${origin} ${reason}${queueAlone(contributions)}`);
+}
+
+/** How a queue without a consumer is declared, if all decorators are about the queue: where messages wait until they expire. */
+function queueAlone(contributions: readonly Contribution[]): string {
+  const isOfQueue = ({ decorator }: Contribution): boolean =>
+    decorator === 'Queue' || decoratorTable.some((row) => row.of === 'queue' && row.decorator === decorator);
+  if (!contributions.every(isOfQueue)) return '';
+  const given = (decorator: string, setting: string): unknown =>
+    contributions.find((contribution) => contribution.decorator === decorator)?.settings[setting];
+  const settings = [
+    ['ttl', given('Ttl', 'value')],
+    ['deadLetter', given('DeadLetter', 'exchange')],
+  ].flatMap(([name, value]) => (value === undefined ? [] : [`${name as string}: ${shown(value)}`]));
+  const written = settings.length === 0 ? '...' : `{ ${settings.join(', ')} }`;
+  const declared = `queues: [queue(${shown(given('Queue', 'name') ?? 'orders')}, ${written})]`;
+  return `; a queue in which messages wait without a consumer is declared by forRoot({ topology: { ${declared} } }) or by forFeature({ ${declared} })`;
 }
