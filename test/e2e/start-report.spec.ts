@@ -159,11 +159,11 @@ describe('at start the log shows', () => {
       bury(): void {}
     }
     expect((await start({ providers: [Careless] })).about('are dropped')).toEqual([
-      "warn dead letters of queue 'keyed' are dropped: they go to exchange 'careless.dlx' with the routing key 'failed', and no " +
+      "warn this application gets no dead letters of queue 'keyed': they go to exchange 'careless.dlx' with the routing key 'failed', and no " +
         "binding there fits it; bind a queue by @Consume({ queue: 'keyed.dead', exchange: 'careless.dlx', routingKey: 'failed' }) " +
-        "or option 'topology', unless another application does",
-      "warn dead letters of queue 'dead' are dropped: they go to queue 'gone', which this application does not declare; " +
-        "declare it by @Consume('gone') or option 'topology', unless another application does",
+        "or option 'topology', or they are dropped unless another application gets them",
+      "warn this application gets no dead letters of queue 'dead': they go to queue 'gone', which this application does not declare; " +
+        "declare it by @Consume('gone') or option 'topology', or they are dropped unless another application gets them",
     ]);
   });
 });
@@ -181,10 +181,10 @@ describe('the log warns of @DeadLetter with the default exchange and without a r
       bury(): void {}
     }
     expect((await start({ providers: [Careless] })).about('are dropped')).toEqual([
-      "warn dead letters of queue 'orders' are dropped: they go to the default exchange with the routing key of their message " +
+      "warn this application gets no dead letters of queue 'orders': they go to the default exchange with the routing key of their message " +
         "('order.created', 'order.*'), and this application declares no queue of that name; name the queue for dead letters as the " +
-        "routing key, @DeadLetter('', 'orders.dead'), and declare it by @Consume('orders.dead') or option 'topology', unless another " +
-        'application does',
+        "routing key, @DeadLetter('', 'orders.dead'), and declare it by @Consume('orders.dead') or option 'topology', or they " +
+        'are dropped unless another application gets them',
     ]);
   });
 

@@ -48,6 +48,19 @@ it.each([
   if (absent !== undefined) expect(message).not.toContain(absent);
 });
 
+it('an exchange of another type is declared as it is before it is deleted, for other applications may use it', () => {
+  const differences = [
+    { kind: 'exchange', name: 'shop', property: 'type', existing: "'direct'", asked: "'topic'", origin: 'Shop.handle' },
+    { kind: 'exchange', name: 'shop', property: 'durable', existing: 'false', asked: 'true', origin: 'Shop.handle' },
+    { kind: 'exchange', name: 'audit', property: 'type', existing: 'fanout', asked: 'topic', origin: 'Shop.handle' },
+  ] as const;
+  expect(differing(differences).message).toContain(
+    "Nothing was changed or deleted. Other applications may use the exchange: declare it as it is, topology: { exchanges: [{ name: 'shop', " +
+      "type: 'direct', durable: false }, { name: 'audit', type: 'fanout' }] }, or leave it to its owner with declare: false. If no " +
+      "application uses it, delete it: 'DELETE /api/exchanges/VHOST/NAME' of the management API. Give the new one another name.",
+  );
+});
+
 it('texts of a server are short and of one line', () => {
   const text = 'NOT_FOUND \u001b[2J\r\n\u202e';
   expect(new ServerError(text, 404).message).toBe('NOT_FOUND \\x1b[2J\\x0d\\x0a\\u{202e}');

@@ -182,7 +182,7 @@ const embeddedWays: WaysToDelete = (flag) =>
  */
 export function differing(differences: readonly TopologyDifference[], ways = embeddedWays): TopologyError {
   const lines = differences.map(shownDifference).join('\n');
-  const advice = `Nothing was changed or deleted. Give the new one another name${adviceFor(differences, ways)}.`;
+  const advice = `Nothing was changed or deleted.${exchangeAdvice(differences)} Give the new one another name${adviceFor(differences, ways)}.`;
   return new TopologyError(`The topology does not fit what exists:\n${lines}\n${advice}`, differences);
 }
 
@@ -194,7 +194,32 @@ function adviceFor(differences: readonly TopologyDifference[], ways: WaysToDelet
   const types = [...new Set(others.map(({ queueType }) => queueType))].join(' or ');
   const care = "first see in 'list_queues name messages' that it is empty";
   const noFlag = types === '' ? '' : `. For a ${types} queue '--if-empty' does not work: leave it out, and ${care}`;
-  const hasExchange = queues.length < differences.length;
-  const exchange = ", or delete the old exchange: 'DELETE /api/exchanges/VHOST/NAME' of the management API";
-  return `${hasExchange ? exchange : ''}${deleted}${noFlag}`;
+  return `${deleted}${noFlag}`;
 }
+
+/** How exchanges are declared as they are. Other applications may use an exchange, so it is not deleted before. */
+function exchangeAdvice(differences: readonly TopologyDifference[]): string {
+  const exchanges = differences.filter(({ kind }) => kind === 'exchange');
+  if (exchanges.length === 0) return '';
+  const names = [...new Set(exchanges.map(({ name }) => name))];
+  const written = names.map((name) => {
+    const settings = exchanges.flatMap(({ name: of, property, existing }) => {
+      const setting = exchangeSettings.get(property);
+      if (of !== name || setting === undefined) return [];
+      return [`, ${setting}: ${setting === 'type' ? `'${existing.replaceAll("'", '')}'` : existing}`];
+    });
+    return `{ name: '${name}'${settings.join('')} }`;
+  });
+  return (
+    ` Other applications may use the exchange: declare it as it is, topology: { exchanges: [${written.join(', ')}] }, or leave it to its owner ` +
+    `with declare: false. If no application uses it, delete it: 'DELETE /api/exchanges/VHOST/NAME' of the management API.`
+  );
+}
+
+/** Properties of an exchange by the names of their options. */
+const exchangeSettings: ReadonlyMap<string, string> = new Map([
+  ['type', 'type'],
+  ['durable', 'durable'],
+  ['auto-delete', 'autoDelete'],
+  ['internal', 'internal'],
+]);

@@ -16,9 +16,10 @@ import { tellSubscriber } from './failure-log.js';
 import { EmitFailures } from './emit-failures.js';
 import { EmitResult } from './emit-result.js';
 import type { DlxClientOptions } from './client-options.js';
+import { missingIn } from './encode-content.js';
 import { asError } from './failure.js';
 import { EventLog } from './event-log.js';
-import { Client, type DispatchHook, InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
+import { Client, type DispatchHook, type OutgoingPacket } from './nest-versions.js';
 import { type ClientTarget, checkTarget } from './packets/client-target.js';
 import { collect } from './outbox/collect.js';
 import type { Collector } from './outbox/collector.js';
@@ -199,7 +200,7 @@ export class DlxClient extends Client {
   override emit<TResult>(pattern: unknown, data: unknown, options: EmitOptions = noOptions): Observable<TResult> {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
       const refused = new EmitResult<TResult>(this.#failures, pattern);
-      refused.end(new InvalidMessageException());
+      refused.end(missingIn('emit', pattern, data));
       return refused;
     }
     const collector = (options as EmitOptions | null)?.outbox === false ? undefined : this.#outboxes?.current;
@@ -236,7 +237,7 @@ export class DlxClient extends Client {
   ): Observable<TResult>;
   override send<TResult>(pattern: unknown, data: unknown, options = noSendOptions): Observable<TResult> {
     if (pattern === undefined || pattern === null || data === undefined || data === null) {
-      return throwError(() => new InvalidMessageException());
+      return throwError(() => missingIn('send', pattern, data));
     }
     let timeout: number | undefined;
     try {

@@ -1,7 +1,9 @@
 import { HttpException } from '@nestjs/common';
 import type { EventLog } from './event-log.js';
 import { RpcException } from './nest-versions.js';
-import { deathsOf, type Message } from '../message/index.js';
+import type { BackendDelivery } from '../backend/index.js';
+import { deathsOf } from '../message/index.js';
+import { isWaitQueueName } from '../topology/index.js';
 
 /** The text of Nest's error when a guard returns false. */
 const forbidden = 'Forbidden resource';
@@ -25,8 +27,10 @@ export class Denials {
 
   constructor(private readonly log: EventLog) {}
 
-  note(error: unknown, message: Message, origin: string): void {
-    if (!isDenial(error) || this.#warned.has(origin) || deathsOf(message).length === 0) return;
+  note(error: unknown, { message, queue }: Pick<BackendDelivery, 'message' | 'queue'>, origin: string): void {
+    if (!isDenial(error) || this.#warned.has(origin)) return;
+    // A message that comes again from the handler's own queue, or from a wait queue, is no dead letter of another queue.
+    if (deathsOf(message).every((death) => death.queue === queue || isWaitQueueName(death.queue))) return;
     this.#warned.add(origin);
     const text =
       `a guard denied a dead letter to ${origin}, which is there to take care of it; a guard for everything (APP_GUARD, ` +

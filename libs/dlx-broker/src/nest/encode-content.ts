@@ -1,6 +1,6 @@
 import { shown } from '../options/index.js';
 import { asError } from './failure.js';
-import type { OutgoingPacket } from './nest-versions.js';
+import { InvalidMessageException, type OutgoingPacket } from './nest-versions.js';
 import { encodePacket } from './packets/packet.js';
 import { type EncodedPayload, encodePayload } from './payload.js';
 
@@ -22,4 +22,13 @@ export function encodeContent(
     const text = `the data of ${shown(pattern)} cannot be written as JSON: ${asError(error).message}`;
     throw new TypeError(text, { cause: error });
   }
+}
+
+/** Nest's error for a pattern or data that are undefined or null, with what is missing and what to write. */
+export function missingIn(call: 'emit' | 'send', pattern: unknown, data: unknown): Error {
+  const message =
+    pattern === undefined || pattern === null
+      ? `${call}: the pattern is ${pattern}; write the routing key, such as 'order.created'`
+      : `${call} of ${shown(pattern)}: the data are ${data}; write {}, or new DlxRecordBuilder(${data}).build() if that is meant`;
+  return Object.assign(new InvalidMessageException(), { message });
 }

@@ -103,8 +103,10 @@ const placeOf = ({ delivery, planned: { handler } }: Taken): string =>
   `${handler.origin}: a message of queue '${shownText(delivery.queue)}'`;
 
 function failed({ delivery, planned: { handler, retry } }: Taken, attempt: number): string {
-  const of = retry === undefined ? '' : ` of ${retry.attempts}`;
-  return `${handler.origin}: attempt ${attempt}${of} failed, queue '${shownText(delivery.queue)}'`;
+  const [of, most] = retry === undefined ? ['', attempt] : [` of ${retry.attempts}`, retry.attempts];
+  // A stream granted the attempt, or no handler was asked: see AttemptsExhaustedError.
+  const what = attempt > most ? `a message failed that had its ${most} attempts` : `attempt ${attempt}${of} failed`;
+  return `${handler.origin}: ${what}, queue '${shownText(delivery.queue)}'`;
 }
 
 /** The text of an error, on one line. */

@@ -717,6 +717,41 @@ describe('the client refuses', () => {
     await expect(firstValueFrom(client.send('order.created', data))).rejects.toThrow(text);
   });
 
+  it.each([
+    [
+      'undefined data',
+      'order.created',
+      undefined,
+      /of 'order\.created': the data are undefined; write \{\}, or new DlxRecordBuilder\(undefined\)\.build\(\)/,
+    ],
+    [
+      'null as data',
+      'order.created',
+      null,
+      /of 'order\.created': the data are null; .*new DlxRecordBuilder\(null\)\.build\(\)/,
+    ],
+    ['no pattern', undefined, {}, /: the pattern is undefined; write the routing key, such as 'order\.created'/],
+  ])('%s, and says what to write', async (_, pattern, data, text) => {
+    const client = new DlxClient({ backend: harness().backend, events: 'amq.topic' });
+    await client.connect();
+    await expect(firstValueFrom(client.emit(bad(pattern), data))).rejects.toThrow(text);
+    await expect(firstValueFrom(client.send(bad(pattern), data))).rejects.toThrow(text);
+    for (const meant of [undefined, null]) {
+      const record = new DlxRecordBuilder(meant).build();
+      await expect(firstValueFrom(client.emit('order.created', record))).resolves.toBeUndefined();
+    }
+  });
+
+  it.each([
+    ['the default exchange', { exchange: '' }],
+    ['a queue without packets', { queue: 'orders' }],
+  ])('%s as the target of a client, and says how to send to a queue', (_, target) => {
+    const client = new DlxClient({ backend: harness().backend });
+    expect(() => client.to(target)).toThrow(
+      "to send to queue 'orders' directly, write emit('orders', new DlxRecordBuilder(data).setExchange('').build())",
+    );
+  });
+
   it('nothing of what may be left out', async () => {
     expect(await emit({ delay: undefined, messageId: undefined })).toBeUndefined();
   });

@@ -218,7 +218,7 @@ export class Settlement implements SettlementState {
       this.events.emit('dropped', delivery, { handler: planned.handler.origin, error });
       return;
     }
-    this.#denials.note(error, delivery.message, planned.handler.origin);
+    this.#denials.note(error, delivery, planned.handler.origin);
     const hold = this.#holding.decide(failed);
     if (hold !== undefined) return this.#republishing.hold(failed, hold);
     const isAsked = error instanceof Park || waitAskedBy(error) !== undefined;

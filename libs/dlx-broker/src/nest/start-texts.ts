@@ -94,8 +94,8 @@ export function keylessWarnings(planned: readonly PlannedHandler[], topology: To
 /** A line for each queue whose dead letters no queue of this application gets, with the handler that would take them. */
 export function deadLetterWarnings(topology: Topology): readonly string[] {
   return unreceivedDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings, boundBy = [] }) => {
-    const start = `dead letters of queue '${queue}' are dropped: `;
-    const elsewhere = 'unless another application does';
+    const start = `this application gets no dead letters of queue '${queue}': `;
+    const elsewhere = 'or they are dropped unless another application gets them';
     if (boundBy.length > 0) {
       const keys = boundBy.map((key) => `'${key}'`).join(', ');
       return (

@@ -144,6 +144,11 @@ describe('a test of an application', () => {
 class App {}
 
 describe('a test of a whole application', () => {
+  it('has no circuits and handlers before it is watched, and says so', () => {
+    for (const early of [() => testing().circuit('bank'), () => testing().handler('Payments.pay')])
+      expect(early).toThrow('no application is watched; call start(), or watch(app) first');
+  });
+
   it('puts its broker in the place of the one the application brings along', async () => {
     const dlx = testing();
     const app = await dlx.startModule(

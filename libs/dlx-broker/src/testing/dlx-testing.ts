@@ -186,7 +186,7 @@ export class DlxTesting {
   }
 
   get #application(): DlxBroker {
-    if (this.#watched === undefined) throw new Error('no application was started');
+    if (this.#watched === undefined) throw new Error('no application is watched; call start(), or watch(app) first');
     return this.#watched;
   }
 

@@ -14,12 +14,19 @@ export interface ClientTarget {
 
 const origin = 'to() of DlxClient';
 
+/** How a message without a packet is sent to a queue itself. */
+const toQueue = (queue: string): string =>
+  `to send to queue '${queue}' directly, write emit('${queue}', new DlxRecordBuilder(data).setExchange('').build())`;
+
 /** @param packets true if the client that is asked writes packets @throws DlxConfigurationError */
 export function checkTarget(target: ClientTarget, packets: boolean): ClientTarget {
   const given = optionsOf(target, origin, "write { queue: 'orders', envelope: 'nest' }");
   refuseUnknown(given, ['queue', 'exchange', 'envelope'], origin);
   const { queue, exchange, envelope } = target;
   if (queue !== undefined) isText(queue, `queue of ${origin}`);
+  if (exchange === '') {
+    throw new DlxConfigurationError(`exchange of ${origin}: '' is the default exchange; ${toQueue('orders')}`);
+  }
   if (exchange !== undefined) isText(exchange, `exchange of ${origin}`);
   if (envelope !== undefined) anEnvelope.read(envelope, `envelope of ${origin}`);
   if ((queue === undefined) === (exchange === undefined)) {
@@ -28,7 +35,7 @@ export function checkTarget(target: ClientTarget, packets: boolean): ClientTarge
   if (queue !== undefined && envelope !== 'nest' && !(envelope === undefined && packets)) {
     throw new DlxConfigurationError(
       `${origin}: without a packet the pattern would be lost on the way to queue '${queue}', whose name is the routing key; ` +
-        "write envelope: 'nest', or an exchange to which the queue is bound",
+        `write envelope: 'nest', or an exchange to which the queue is bound; ${toQueue(queue)}`,
     );
   }
   return target;
