@@ -242,4 +242,61 @@ export const consumerCases: readonly Case[] = [
     },
     [true, ['a']],
   ),
+  ...(['classic', 'quorum'] as const).map((type) =>
+    contract(
+      `rule Q13: declare-ok counts the holders of unsettled messages as consumers in a quorum queue only (${type})`,
+      async (session, channel) => {
+        const count = async (): Promise<number> => {
+          await session.settle();
+          return (await channel.declareQueue('q', { passive: true })).consumerCount;
+        };
+        await channel.declareQueue('q', { durable: true, arguments: args({ 'x-queue-type': type }) });
+        await send(channel, 'q', 'a', 'b', 'c', 'd');
+        await channel.qos(2);
+        const { tag } = await channel.consume('q');
+        const seen = [await count()];
+        await channel.cancel(tag);
+        seen.push(await count());
+        await channel.ack(1);
+        seen.push(await count());
+        await channel.reject(2, false);
+        seen.push(await count());
+        await take(channel, 'q', 2);
+        seen.push(await count());
+        await channel.nack(3, { requeue: true });
+        seen.push(await count());
+        await channel.get('q', { noAck: true });
+        seen.push(await count());
+        await channel.recover(true);
+        return [...seen, await count()];
+      },
+      type === 'quorum' ? [1, 1, 1, 0, 2, 1, 1, 0] : [1, 0, 0, 0, 0, 0, 0, 0],
+    ),
+  ),
+  ...(['classic', 'quorum'] as const).map((type) =>
+    contract(
+      `rule Q13: of a single active consumer and those that wait, a quorum queue counts one (${type})`,
+      async (session, channel) => {
+        const values = { 'x-queue-type': type, 'x-single-active-consumer': true };
+        await channel.declareQueue('q', { durable: true, arguments: args(values) });
+        await channel.consume('q');
+        await channel.consume('q');
+        await session.settle();
+        return (await channel.declareQueue('q', { passive: true })).consumerCount;
+      },
+      type === 'quorum' ? 1 : 2,
+    ),
+  ),
+  ...(['classic', 'quorum'] as const).map((type) =>
+    contract(
+      `rule Q14: x-stream-offset is not for a ${type} queue, also if a consumer uses it exclusively`,
+      async (session, channel) => {
+        await channel.declareQueue('q', { durable: true, arguments: args({ 'x-queue-type': type }) });
+        await channel.consume('q', { exclusive: true });
+        const other = await session.channel();
+        return attempt(other.consume('q', { arguments: args({ 'x-stream-offset': 'first' }) }));
+      },
+      soft(406, '60.20', `invalid arg 'x-stream-offset' for queue 'q' in vhost 'V' of queue type rabbit_${type}_queue`),
+    ),
+  ),
 ];

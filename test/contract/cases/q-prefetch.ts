@@ -107,4 +107,45 @@ export const prefetchCases: readonly Case[] = [
     },
     [2, 0, 2, ['a', 'b']],
   ),
+  contract(
+    'rule Q12: the consumers of a queue take turns under a shared limit',
+    async (session, channel) => {
+      await channel.declareQueue('q');
+      await channel.qos(1, { global: true });
+      const consumers = [await channel.consume('q'), await channel.consume('q'), await channel.consume('q')];
+      await send(channel, 'q', 'a', 'b', 'c', 'd', 'e', 'f');
+      await ackEach(session, channel, 6);
+      return consumers.map(({ messages }) => bodies(messages));
+    },
+    [
+      ['a', 'd'],
+      ['b', 'e'],
+      ['c', 'f'],
+    ],
+  ),
+  contract(
+    'rule Q12: no queue starves another one under a shared limit',
+    async (session, channel) => {
+      const names = ['q', 'r', 's'];
+      await channel.qos(1, { global: true });
+      const consumers: TestConsumer[] = [];
+      for (const name of names) {
+        await channel.declareQueue(name);
+        await send(channel, name, ...Array<string>(25).fill('m'));
+        consumers.push(await channel.consume(name));
+      }
+      await ackEach(session, channel, 25);
+      return consumers.map(({ messages }) => messages.length > 0);
+    },
+    [true, true, true],
+  ),
 ];
+
+/** Acks the deliveries of a channel one after the other. */
+async function ackEach(session: Session, channel: TestChannel, count: number): Promise<void> {
+  for (let tag = 1; tag <= count; tag += 1) {
+    await session.settle();
+    await channel.ack(tag);
+  }
+  await session.settle();
+}

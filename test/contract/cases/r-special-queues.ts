@@ -152,6 +152,15 @@ export const specialQueueCases: readonly Case[] = [
     ),
   ),
   contract(
+    'rule R3: a quorum queue takes an exclusive consumer there, and others beside it',
+    async (_session, channel) => {
+      await channel.declareQueue('q', { durable: true, arguments: args({ ...single, 'x-queue-type': 'quorum' }) });
+      await channel.consume('q', { exclusive: true });
+      return [await attempt(channel.consume('q')), await attempt(channel.consume('q', { exclusive: true }))];
+    },
+    ['ok', 'ok'],
+  ),
+  contract(
     'rule R3: an exclusive consumer is refused there',
     async (_session, channel) => {
       await channel.declareQueue('q', { arguments: args(single) });

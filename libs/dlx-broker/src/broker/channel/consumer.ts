@@ -33,6 +33,8 @@ export class Consumer implements ConsumerView {
   readonly prefetch: Prefetch;
   /** It was full when its turn came, so the queue skips it until {@link revive}. */
   isParked = false;
+  /** It was cancelled, or its channel is closed; its deliveries may still be unsettled. */
+  isRemoved = false;
 
   constructor(
     readonly receiver: ConsumerHome,
@@ -62,6 +64,13 @@ export class Consumer implements ConsumerView {
 
   cancelledByServer(): void {
     this.receiver.ended(this);
+  }
+
+  /** Removes the consumer from its queue. It is a holder of its deliveries until these are settled (rule Q13). */
+  remove(now: number): void {
+    this.isRemoved = true;
+    if (this.prefetch.unsettled > 0) this.queue.consumers.holders++;
+    this.queue.removeConsumer(this, now);
   }
 
   /** The consumer may have room again: the queue offers it messages. */

@@ -44,6 +44,8 @@ export class Receiver implements ConsumerHome {
   readonly settler: Settler;
   /** Exists since the first delivery that has to be acked. */
   #timeout: AckTimeout | undefined;
+  /** The consumer that got the last message. */
+  #served: Consumer | undefined;
   #replyAddress: string | undefined;
   #replyTag = '';
   #lastTag = 0;
@@ -79,6 +81,7 @@ export class Receiver implements ConsumerHome {
   handOut(queue: Queue, entry: Entry, consumer: Consumer): void {
     const message = queue.declared.type === 'quorum' ? withDeliveryCount(entry, false) : entry.message;
     const tag = ++this.#lastTag;
+    this.#served = consumer;
     const redelivered = entry.returns > 0;
     const { body } = message;
     const delivery = new Outstanding(this.channel, tag, queue, entry, consumer, redelivered, message, body);
@@ -110,7 +113,10 @@ export class Receiver implements ConsumerHome {
     const redelivered = entry.returns > 0;
     this.#count(queue, noAck ? 'getNoAck' : 'get', redelivered);
     if (noAck) queue.settle(entry);
-    else this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message, noBody));
+    else {
+      queue.consumers.holders++;
+      this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message, noBody));
+    }
     // Rule Q7: in a quorum queue, messages that expire right behind it still count, unless the get settles its message.
     const messageCount = type === 'quorum' && !noAck ? ready - 1 : queue.length;
     return { deliveryTag, redelivered, message, body, queue: queue.name, messageCount, deliveryCount: entry.failures };
@@ -118,14 +124,20 @@ export class Receiver implements ConsumerHome {
 
   /** A delivery of this consumer was settled: the consumer, and others under the channel's limit, may have room again. */
   released(consumer: Consumer): void {
-    consumer.prefetch.unsettled--;
+    if (--consumer.prefetch.unsettled === 0 && consumer.isRemoved) consumer.queue.consumers.holders--;
     const wasFull = !this.prefetch.hasRoom;
     if (this.prefetch.unsettled > 0) this.prefetch.unsettled--; // a limit may have begun while a transaction held it
     if (wasFull) this.reviveAll();
     else consumer.revive();
   }
 
+  /** Rule Q12: the consumer behind the one that got the last message comes first, so each gets its turn. */
   reviveAll(): void {
+    let isBehind = false;
+    for (const consumer of this.consumers.values()) {
+      if (isBehind) consumer.revive();
+      else isBehind = consumer === this.#served;
+    }
     for (const consumer of this.consumers.values()) consumer.revive();
   }
 
@@ -134,7 +146,7 @@ export class Receiver implements ConsumerHome {
     if (this.#replyAddress !== undefined && tag === this.#replyTag) this.#dropReplies();
     const consumer = this.consumers.get(tag);
     this.#consumers?.delete(tag);
-    consumer?.queue.removeConsumer(consumer, now);
+    consumer?.remove(now);
   }
 
   /** A queue was deleted, and its consumer with it (rule Q6). */
@@ -180,7 +192,7 @@ export class Receiver implements ConsumerHome {
     for (const consumer of this.consumers.values()) {
       if (steps >= limit) return limit;
       this.#consumers?.delete(consumer.tag);
-      consumer.queue.removeConsumer(consumer, now);
+      consumer.remove(now);
       steps++;
     }
     if (steps >= limit) return limit;

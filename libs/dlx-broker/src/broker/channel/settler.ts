@@ -139,6 +139,7 @@ export class Settler {
       if (from.declared.type === 'quorum') this.channel.vhost.globals.quorum.ack++;
     } else if (settlement === 'reject') from.reject(entry, now, headers);
     else from.giveBack(entry, now, settlement);
-    if (consumer !== undefined) this.limits.released(consumer);
+    if (consumer === undefined) from.consumers.holders--;
+    else this.limits.released(consumer);
   }
 }

@@ -2,7 +2,7 @@ import type { FieldTable } from '../../message/index.js';
 import { emptyTable } from '../../message/index.js';
 import { accessRefused, AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import { checkLength, checkTable } from './input-checks.js';
-import { consumerPriority } from '../queue/argument-checks.js';
+import { checkConsumerArguments } from '../queue/argument-checks.js';
 import type { Queue } from '../queue/queue.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
 import type { ReceivingChannel } from '../channel/receiver.js';
@@ -36,7 +36,7 @@ export function consume(channel: ReceivingChannel, queueName: string, options: C
     throw notImplemented(`queue '${name}' in vhost '${vhost.name}' does not support global qos`); // rule D10
   }
   const args = options.arguments ?? emptyTable;
-  const priority = consumerPriority(name, vhost.name, args);
+  const priority = checkConsumerArguments(queue.declared, vhost.name, args);
   const exclusive = options.exclusive === true;
   if (isTaken(queue, exclusive)) throw accessRefused(`queue '${name}' in vhost '${vhost.name}' in exclusive use`);
   const noAck = options.noAck === true;
@@ -50,8 +50,9 @@ export function consume(channel: ReceivingChannel, queueName: string, options: C
 
 /** Rules Q2 and R3. */
 function isTaken(queue: Queue, exclusive: boolean): boolean {
-  if (queue.consumers.hasExclusive) return true;
-  return exclusive && (queue.consumers.count > 0 || queue.consumers.singleActive);
+  const { consumers, declared } = queue;
+  if (consumers.singleActive) return exclusive && declared.type === 'classic';
+  return consumers.hasExclusive || (exclusive && consumers.count > 0);
 }
 
 /** Rule S1. */

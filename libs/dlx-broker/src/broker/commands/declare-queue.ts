@@ -98,7 +98,7 @@ function checkLimit(vhost: VirtualHostCore, name: string): void {
 
 function found(queue: Queue, now: number): QueueOk {
   queue.touch(now);
-  return { queue: queue.name, messageCount: queue.length, consumerCount: queue.consumers.count };
+  return { queue: queue.name, messageCount: queue.length, consumerCount: queue.consumers.announced };
 }
 
 /** The pseudo-queue always exists, a reply address exists as long as its channel (rule S2). */

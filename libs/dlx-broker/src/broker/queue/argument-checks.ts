@@ -1,3 +1,4 @@
+import type { QueueDeclared, QueueType } from '../declarations.js';
 import { deniedFeature, preconditionFailed } from '../errors.js';
 import { fieldTypeNames, integerOf } from '../../message/index.js';
 import type { FieldTable } from '../../message/index.js';
@@ -38,15 +39,19 @@ export function checkQueueArguments(
   if (!durable) throw invalidProperty('non-durable', queue, vhost);
 }
 
-/** The priority of a consumer; 0 if its arguments have none (rule Q3). */
-export function consumerPriority(queue: string, vhost: string, args: FieldTable): number {
+/** Checks the arguments of a consumer (rules Q3, Q14). @returns its priority; 0 if the arguments have none */
+export function checkConsumerArguments(
+  queue: Pick<QueueDeclared, 'name' | 'type'>,
+  vhost: string,
+  args: FieldTable,
+): number {
   const value = args.get('x-priority');
-  if (value === undefined) return 0;
-  const wrong = integer(value, args);
+  const wrong = value && integer(value, args);
   if (wrong !== undefined) {
-    throw preconditionFailed(`invalid arg 'x-priority' for ${here(queue, vhost)}: ${wrong}`);
+    throw preconditionFailed(`invalid arg 'x-priority' for ${here(queue.name, vhost)}: ${wrong}`);
   }
-  return Number(integerOf(value));
+  if (args.has('x-stream-offset')) throw unknownToType('x-stream-offset', queue.name, vhost, queue.type);
+  return value === undefined ? 0 : Number(integerOf(value));
 }
 
 function checkValuesAndKeys(queue: string, vhost: string, args: FieldTable, profile: Profile): void {
@@ -57,7 +62,7 @@ function checkValuesAndKeys(queue: string, vhost: string, args: FieldTable, prof
   for (const name of args.keys()) {
     const row = queueArgument(name, profile); // unknown ones are accepted and kept
     if (row === undefined || row.on[type] !== undefined) continue;
-    throw preconditionFailed(`invalid arg '${name}' for ${here(queue, vhost)} of queue type ${queueTypeNames[type]}`);
+    throw unknownToType(name, queue, vhost, type);
   }
 }
 
@@ -67,6 +72,9 @@ function checkValue(queue: string, vhost: string, args: FieldTable, name: string
   const wrong = queueArgument(name, profile)?.accepts(value, args);
   if (wrong !== undefined) throw preconditionFailed(`invalid arg '${name}' for ${here(queue, vhost)}: ${wrong}`);
 }
+
+const unknownToType = (argument: string, queue: string, vhost: string, type: QueueType) =>
+  preconditionFailed(`invalid arg '${argument}' for ${here(queue, vhost)} of queue type ${queueTypeNames[type]}`);
 
 const invalidProperty = (property: string, queue: string, vhost: string) =>
   preconditionFailed(`invalid property '${property}' for ${here(queue, vhost)}`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { array, bool, emptyTable, int32, int64, longstr, table } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
-import { checkDlxArgumentType, checkQueueArguments, consumerPriority } from './argument-checks.js';
+import { checkDlxArgumentType, checkQueueArguments, checkConsumerArguments } from './argument-checks.js';
 import { checkEquivalent } from './equivalence.js';
 import { overflowNames } from './overflow.js';
 import { checkServerNamed, queueTypeOf } from './queue-types.js';
@@ -167,10 +167,12 @@ describe('redeclaring a queue', () => {
 });
 
 describe('a consumer', () => {
+  const queue = { name: 'Q', type: 'classic' } as const;
+
   it('may have a priority, an integer (rule Q3)', () => {
-    expect(consumerPriority('Q', 'V', emptyTable)).toBe(0);
-    expect(consumerPriority('Q', 'V', tableOf({ 'x-priority': byte(-7) }))).toBe(-7);
-    expect(() => consumerPriority('Q', 'V', tableOf({ 'x-priority': longstr('7') }))).toThrow(
+    expect(checkConsumerArguments(queue, 'V', emptyTable)).toBe(0);
+    expect(checkConsumerArguments(queue, 'V', tableOf({ 'x-priority': byte(-7) }))).toBe(-7);
+    expect(() => checkConsumerArguments(queue, 'V', tableOf({ 'x-priority': longstr('7') }))).toThrow(
       `PRECONDITION_FAILED - invalid arg 'x-priority' for queue 'Q' in vhost 'V': "expected integer, got longstr"`,
     );
   });

@@ -33,11 +33,12 @@ export class Consumers {
   #served: readonly Rank[] = this.#ranks;
   /** True if only {@link active} gets messages and the queue is not paused. */
   #servesActive: boolean;
+  /** Holders of unsettled deliveries besides the consumers: each removed consumer, and each fetched message. */
+  holders = 0;
 
-  /** @param leavesWhenFull true for a quorum queue: a consumer that is full after a delivery leaves the ring at once (rule J5) */
   constructor(
     readonly singleActive: boolean,
-    readonly leavesWhenFull: boolean,
+    readonly isQuorum: boolean,
   ) {
     this.#servesActive = singleActive;
   }
@@ -50,6 +51,12 @@ export class Consumers {
 
   get count(): number {
     return this.#all.size;
+  }
+
+  /** As declare-ok has it: a quorum queue counts all holders, but not the consumers that wait for the single active one (rule Q13). */
+  get announced(): number {
+    if (!this.isQuorum) return this.count;
+    return this.holders + (this.singleActive ? Math.min(this.count, 1) : this.count);
   }
 
   get hasExclusive(): boolean {
@@ -116,8 +123,9 @@ export class Consumers {
     if (this.#all.size > 1) this.#leaveIfFull(consumer);
   }
 
+  /** Rule J5: a consumer of a quorum queue that is full after a delivery leaves the ring at once. */
   #leaveIfFull(consumer: ConsumerView): void {
-    if (!this.leavesWhenFull || this.singleActive || consumer.canTake() || !this.#inRing.delete(consumer)) return;
+    if (!this.isQuorum || this.singleActive || consumer.canTake() || !this.#inRing.delete(consumer)) return;
     const { ring } = this.#rank(consumer.priority);
     if (ring.at(ring.length - 1) === consumer) ring.removeAt(ring.length - 1);
     else ring.filter((other) => other !== consumer);

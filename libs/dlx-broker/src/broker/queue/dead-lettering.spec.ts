@@ -132,3 +132,15 @@ it('an at-least-once dead letter of a deleted queue is not routed again (rule A8
   clock.advance(600_000);
   expect(broker.virtualHost('/').queues.get('late')?.length).toBe(0);
 });
+
+it('rule C8: what a full queue without a dead-letter exchange refuses under reject-publish-dlx counts as maxlen, disabled', () => {
+  const { broker } = harness();
+  const { channel } = listen(broker);
+  const full = new Map([
+    ['x-max-length', int32(1)],
+    ['x-overflow', longstr('reject-publish-dlx')],
+  ]);
+  channel.declareQueue('work', { arguments: full });
+  for (let count = 0; count < 3; count++) channel.publish('', 'work', {}, Buffer.from('one'));
+  expect(broker.virtualHost('/').globals.deaths(false, 'maxlen', 'disabled')).toBe(2);
+});

@@ -98,8 +98,7 @@ export class DeadLettering {
 
   /** The full queue refuses a message. Under `reject-publish-dlx` the message dies without having been in the queue (rule C8). */
   refuse(message: Message, now: number): void {
-    const { deadLetterExchange, overflow } = this.#queue.settings;
-    if (!overflowPolicies[overflow].deadLettersRefused || deadLetterExchange === undefined) return;
+    if (!overflowPolicies[this.#queue.settings.overflow].deadLettersRefused) return;
     this.#home.journal?.detached?.(message);
     this.die(new Entry(message, 0, 0), 'maxlen', now);
   }

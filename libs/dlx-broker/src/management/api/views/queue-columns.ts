@@ -38,7 +38,7 @@ export function queueColumns(nodeName: string, measures: Measures, seesReason: S
     ...ofType('quorum', quorumColumns(nodeName)),
     consumer_capacity: capacityOf,
     consumer_utilisation: capacityOf,
-    consumers: ({ consumers }) => consumers.count,
+    consumers: ({ consumers }) => consumers.announced,
     dlx_lost: ({ counters }) => counters.lost || undefined,
     dlx_paused: (queue) => pauseToJson(queue, seesReason) ?? undefined,
     dlx_stalled: ({ stalled }) =>
