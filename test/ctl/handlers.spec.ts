@@ -8,7 +8,6 @@ import { Consume, DlxBroker, DlxBrokerModule, DlxClient, embedded } from 'dlx-br
 import { afterAll, describe, expect, it } from 'vitest';
 import { addHandlers } from '../../libs/dlx-broker/src/cli/handlers/index.js';
 import { serve } from '../../libs/dlx-broker/src/serve.js';
-import { remoteHarness } from '../harnesses/remote-harness.js';
 
 @Injectable()
 class Payments {
@@ -120,29 +119,6 @@ describe('dlx-broker handlers', () => {
           errors: expect.stringMatching(
             /^Error: there is no list of handlers at this address: .* --url or DLX_BROKER_URL$/,
           ),
-        });
-      }
-    } finally {
-      server.close();
-    }
-  });
-
-  it('says on the port of an application on a server that it has no list of handlers', async () => {
-    const { call } = remoteHarness();
-    const server = createServer((request, response) => {
-      request.resume();
-      void call(request.method!, request.url!.slice('/api'.length)).then(({ status, body }) => {
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    try {
-      for (const words of [['list'], ['pause', 'Payments.pay'], ['resume', 'Payments.pay']]) {
-        expect(await runAt(port, ...words)).toEqual({
-          code: 69,
-          out: '',
-          errors: expect.stringMatching(/^Error: handlers are known only to .* option 'listen\.http' of embedded\(\)/),
         });
       }
     } finally {

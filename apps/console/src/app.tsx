@@ -10,7 +10,6 @@ import { type Route, routeOf, routes } from './routes';
 import { session, signOut } from './session';
 import { nextTheme, theme } from './theme';
 import { Mark } from './ui/mark';
-import { visible } from './ui/parts';
 import { Loaded, Loading, Notice } from './ui/states';
 import { Toasts } from './ui/toasts';
 
@@ -46,7 +45,7 @@ function Shell({ user, tags }: { user: string; tags: readonly string[] }) {
     [],
   );
   const route = routeOf(address.value);
-  // What the pages can show depends on the server.
+  // What the pages offer depends on the rights of the user.
   const server = useResource('capabilities', loadCapabilities);
   return (
     <>
@@ -88,16 +87,9 @@ function Shell({ user, tags }: { user: string; tags: readonly string[] }) {
       </header>
       <main id="main" tabIndex={-1}>
         <Loaded of={server} what="this broker" lines={10}>
-          {({ product, version, server: at }) => (
-            <>
-              {at !== null && (
-                <p class="server" title="The server of the application that serves this page">
-                  {visible(product)} {visible(version)} <span class="muted">at {visible(at)}</span>
-                </p>
-              )}
-              {route === undefined ? <Unknown /> : <RouteView key={route.name} route={route} address={address.value} />}
-            </>
-          )}
+          {() =>
+            route === undefined ? <Unknown /> : <RouteView key={route.name} route={route} address={address.value} />
+          }
         </Loaded>
       </main>
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}

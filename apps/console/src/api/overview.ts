@@ -34,17 +34,13 @@ export interface Overview {
     readonly messages_unacknowledged: number;
     readonly dead_letters: number;
   };
-  /** Null from a server that counts no deaths. */
-  readonly dead_letter_rates: Readonly<Record<DeathReason, number>> | null;
-  readonly rates_series: RatesSeries | null;
+  readonly dead_letter_rates: Readonly<Record<DeathReason, number>>;
+  readonly rates_series: RatesSeries;
   readonly top: readonly TopQueue[];
   readonly redrives: readonly RedriveTask[];
   /** The first alarms; `more_alarms` is the number of the others. */
   readonly alarms: readonly Alarm[];
   readonly more_alarms?: number;
-  /** Of a RabbitMQ: the first parts of its topology that the engine of the console does not know, such as types of exchanges. */
-  readonly unknown?: readonly string[];
-  readonly more_unknown?: number;
 }
 
 /** Loads the overview of a virtual host, or of all with `''`. */

@@ -191,8 +191,6 @@ export interface RedrivePlan extends RedriveTask {
   readonly may_refuse: readonly RefusingQueue[];
   /** The first messages of an edit, before and after it. */
   readonly pairs?: readonly EditPair[];
-  /** The limit of deliveries in the queue of a server whose messages are taken to be moved. */
-  readonly delivery_limit?: number | null;
 }
 
 /** A message before and after an edit. */

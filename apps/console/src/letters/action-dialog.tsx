@@ -1,7 +1,5 @@
 import { useState } from 'preact/hooks';
 import { apiErrorOf } from '../api/http';
-import { canLook } from '../capabilities';
-import { count } from '../ui/format';
 import { Dialog, DialogActions } from '../ui/dialog';
 import { visible } from '../ui/parts';
 import { toast } from '../ui/toasts';
@@ -91,17 +89,13 @@ function Move(props: { action: Action; close: () => void; start: (plan: Plan, op
         </span>
       </p>
       <DestinationForm vhost={first?.vhost ?? '/'} value={choice} change={choose} hasOrigin={!isPark} />
-      <Foreseen
-        planned={planned}
-        verb={isPark ? 'would be moved' : canLook() ? 'would be redriven' : 'would be taken'}
-      />
+      <Foreseen planned={planned} verb={isPark ? 'would be moved' : 'would be redriven'} />
       {plan !== undefined && plan.withoutOrigin > 0 && choice.kind === 'origin' && (
         <p class="banner">
           {messages(plan.withoutOrigin)} without a proven origin would stay. Choose a queue or an exchange to send them,
           too.
         </p>
       )}
-      {!canLook() && <Taken limit={plan?.deliveryLimit ?? null} isOrigin={choice.kind === 'origin'} />}
       <PaceForm value={pace} change={setPace} />
       <DialogActions close={close}>
         <button type="submit" class="primary" disabled={plan === undefined || plan.count === 0}>
@@ -109,30 +103,6 @@ function Move(props: { action: Action; close: () => void; start: (plan: Plan, op
         </button>
       </DialogActions>
     </form>
-  );
-}
-
-/** What a redrive does on a server where messages have to be taken. */
-function Taken({ limit, isOrigin }: { limit: number | null; isOrigin: boolean }) {
-  return (
-    <div class="banner">
-      <p>
-        Consumers of the application take the messages from the head of the queue, with your rights. Each is published
-        and confirmed before it leaves the queue.
-      </p>
-      {isOrigin && (
-        <p>
-          RabbitMQ records no origin: the headers of each message say where it came from, and a publisher can write
-          them. Messages without such headers stay.
-        </p>
-      )}
-      {limit !== null && (
-        <p>
-          <b>The queue has a delivery limit of {count(limit)}.</b> Messages that are taken and stay count as delivered
-          once more; above the limit they die.
-        </p>
-      )}
-    </div>
   );
 }
 

@@ -31,8 +31,6 @@ export interface Plan {
   readonly mayRefuse: readonly RefusingQueue[];
   /** The first messages of an edit, before and after it. */
   readonly pairs?: readonly EditPair[];
-  /** The delivery limit of the queue, if the redrive has to take messages of which some stay. Each take counts as a delivery. */
-  readonly deliveryLimit?: number | null;
 }
 
 export interface Planned {
@@ -79,8 +77,8 @@ export async function planRedrive(
   signal: AbortSignal,
 ): Promise<Plan> {
   const answer = await tryRedrive(targets, options, signal);
-  const { may_refuse: mayRefuse, delivery_limit: deliveryLimit = null, pairs = [] } = answer;
-  return { ...resultOf(answer), mayRefuse, deliveryLimit, pairs };
+  const { may_refuse: mayRefuse, pairs = [] } = answer;
+  return { ...resultOf(answer), mayRefuse, pairs };
 }
 
 /** What a deletion of these targets would do. */

@@ -23,7 +23,3 @@ export { deadLetterSign, oldestIn } from './dlx/queues/queue-row.js';
 export { onlyKnown } from './dlx/input.js';
 export { seenVhosts } from './dlx/seen-vhosts.js';
 export { TextStream } from './dlx/export/text-stream.js';
-export type { Password, RemoteMover, RemoteOrder, StartRedrive } from './remote/redrives/remote-redrive.js';
-export type { RemoteHost } from './remote/host.js';
-export { listenRemote, type RemoteListener, type RemoteOptions } from './remote/listen-remote.js';
-export { serverAt } from './remote/send.js';

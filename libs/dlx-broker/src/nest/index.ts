@@ -17,7 +17,7 @@ export type { BrokerChoice } from './brokers/made.js';
 export { givenBackend } from './brokers/given-backend.js';
 export { customBackend, type CustomBackend } from './brokers/custom.js';
 export { embedded, type EmbeddedBroker, type EmbeddedBrokerOptions } from './brokers/embedded.js';
-export type { ListenOptions, RemoteListenOptions } from './brokers/listen.js';
+export type { ListenOptions } from './brokers/listen.js';
 export { rabbitmq, type RabbitMqBroker, type RabbitMqBrokerOptions } from './brokers/rabbitmq.js';
 export { sharedBroker, type SharedBroker, type SharedBrokerOptions } from './brokers/shared.js';
 export * from './context.js';

@@ -39,5 +39,4 @@ export const startLogEvents = {
   amqpOpened: line({ level: 'log', fields: ['host', 'port'], says: 'where AMQP clients may connect' }),
   apiOpened: line({ level: 'log', fields: ['url'], says: 'where the management API is' }),
   consoleOpened: line({ level: 'log', fields: ['url'], says: 'where the console is' }),
-  consoleNotReady: line({ level: 'warn', fields: ['reason'], says: 'the console cannot show the server yet' }),
 } as const;

@@ -1,9 +1,7 @@
-import { canLook } from '../../capabilities';
 import { filterOf } from '../../letters/filter';
 import '../../letters/letters.css';
 import type { Address } from '../../router';
 import './dead-letters.css';
-import { DeadLetterQueues } from './dead-letter-queues';
 import { GroupList } from './group-list';
 import { LetterList } from './letter-list';
 
@@ -11,7 +9,6 @@ import { LetterList } from './letter-list';
 export default function DeadLetters({ address: { query } }: { address: Address }) {
   const vhost = query.get('vhost') ?? undefined;
   const queue = query.get('queue') || undefined;
-  if (!canLook()) return <DeadLetterQueues vhost={vhost ?? ''} queue={queue} query={query} />;
   const filter = filterOf(query);
   if (query.get('view') === 'messages' && vhost !== undefined && queue !== undefined) {
     return <LetterList vhost={vhost} queue={queue} filter={filter} cursor={query.get('cursor') ?? undefined} />;

@@ -1,13 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Letter } from '../../api/types';
-import { canEdit, canLook } from '../../capabilities';
+import { canEdit } from '../../capabilities';
 import { useResource } from '../../api/use-resource';
 import { type Action, ActionDialog } from '../../letters/action-dialog';
 import { loadLetter, type QueueName } from '../../letters/api';
 import { filterOf, type LetterFilter } from '../../letters/filter';
 import '../../letters/letters.css';
 import { letterHref, lettersHref } from '../../letters/links';
-import { NotShown } from '../../letters/not-shown';
 import { type Neighbours, neighboursOf } from '../../letters/trail';
 import { diedAt, reasonOf } from '../../letters/words';
 import { type Address, href, navigate, setQuery } from '../../router';
@@ -32,23 +31,7 @@ const firstBytes = 262_144;
 /** The page of one message. */
 export default function Message({ address: { segments, query } }: { address: Address }) {
   const [, vhost = '', queue = '', id = ''] = segments;
-  if (!canLook()) return <NoMessage vhost={vhost} queue={queue} />;
   return <MessageView key={JSON.stringify([vhost, queue, id])} name={{ vhost, queue }} id={id} query={query} />;
-}
-
-/** The page of a message whose server shows none. */
-function NoMessage({ vhost, queue }: QueueName) {
-  return (
-    <>
-      <PageHead title="Message" />
-      <NotShown />
-      <p>
-        <a href={href(['dead-letters'], { vhost, queue })}>
-          The queue <Name of={queue} />
-        </a>
-      </p>
-    </>
-  );
 }
 
 function MessageView({ name, id, query }: { name: QueueName; id: string; query: URLSearchParams }) {

@@ -7,7 +7,6 @@ import { Loaded } from '../../ui/states';
 import { useVhosts, VhostChoice } from '../../ui/vhosts';
 import { Alarms } from './alarms';
 import { DeathChart } from './death-chart';
-import { NotShown } from '../../letters/not-shown';
 import { FirstSteps } from './first-steps';
 import { RunningRedrives } from './running-redrives';
 import { TopQueues } from './top-queues';
@@ -39,7 +38,7 @@ export default function Page({ address }: { address: Address }) {
 
 function Present({ data, at, vhost }: { data: Overview; at: number | undefined; vhost: string }) {
   const { totals, dead_letter_rates: rates, rates_series: series } = data;
-  const dying = rates && Object.values(rates).reduce((sum, each) => sum + each, 0);
+  const dying = Object.values(rates).reduce((sum, each) => sum + each, 0);
   return (
     <>
       <Alarms of={data.alarms} more={data.more_alarms ?? 0} />
@@ -50,8 +49,8 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
           of={inQueues(totals.dead_letter_queues)}
           {...(totals.dead_letters > 0 && { tone: 'dead' as const })}
         />
-        {dying !== null && <Figure name="Dying" value={rate(dying)} of="per second" />}
-        {series !== null && <Figure name="Redriven" value={rate(series.redriven.at(-1) ?? 0)} of="per second" />}
+        <Figure name="Dying" value={rate(dying)} of="per second" />
+        <Figure name="Redriven" value={rate(series.redriven.at(-1) ?? 0)} of="per second" />
         <Figure name="Ready" value={count(totals.messages_ready)} of={inQueues(totals.queues)} />
         <Figure name="Unacknowledged" value={count(totals.messages_unacknowledged)} />
       </dl>
@@ -61,11 +60,9 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
           dead letters are not proven.
         </p>
       )}
-      {series !== null && (
-        <Card title="Deaths by reason">
-          <DeathChart of={series} at={at ?? Date.now()} />
-        </Card>
-      )}
+      <Card title="Deaths by reason">
+        <DeathChart of={series} at={at ?? Date.now()} />
+      </Card>
       <div class="grid">
         <Card
           title="Largest dead-letter queues"
@@ -79,7 +76,6 @@ function Present({ data, at, vhost }: { data: Overview; at: number | undefined; 
           <RunningRedrives of={data.redrives} />
         </Card>
       </div>
-      {series === null && <NotShown unknown={data.unknown ?? []} more={data.more_unknown ?? 0} />}
     </>
   );
 }

@@ -1,5 +1,4 @@
 import type { TopQueue } from '../../api/overview';
-import { countsDeaths } from '../../capabilities';
 import { href } from '../../router';
 import { count, rate } from '../../ui/format';
 import { Age, Name } from '../../ui/parts';
@@ -48,12 +47,8 @@ export function TopQueues({ of, any }: { of: readonly TopQueue[]; any: boolean }
             </span>
           ),
         },
-        ...(countsDeaths()
-          ? [
-              { title: 'In/s', numeric: true, minor: true, cell: ({ dead_in_rate }: TopQueue) => rate(dead_in_rate) },
-              { title: 'Oldest', numeric: true, cell: ({ oldest }: TopQueue) => <Age of={oldest} short /> },
-            ]
-          : []),
+        { title: 'In/s', numeric: true, minor: true, cell: ({ dead_in_rate }) => rate(dead_in_rate) },
+        { title: 'Oldest', numeric: true, cell: ({ oldest }) => <Age of={oldest} short /> },
       ]}
     />
   );

@@ -2,10 +2,9 @@ import { useState } from 'preact/hooks';
 import { loadQueue, type QueueDetails } from '../../api/queues';
 import { useResource } from '../../api/use-resource';
 import { type Address, href, navigate } from '../../router';
-import { canPause, countsDeaths } from '../../capabilities';
 import { isReadOnly } from '../../session';
 import { Features } from '../../ui/features';
-import { count, rate } from '../../ui/format';
+import { count } from '../../ui/format';
 import { Age, Card, Figure, Name, NotProven, PageHead, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { DeadLetterPaths } from './dead-letter-paths';
@@ -104,7 +103,7 @@ function Present({ data, live, reload }: { data: QueueDetails; live: LiveView; r
         </a>
         {mayChange && (
           <>
-            {canPause() && !data.exclusive && (
+            {!data.exclusive && (
               <button type="button" onClick={() => setAsksToPause(true)}>
                 {paused === undefined ? 'Pause' : 'Change the pause'}
               </button>
@@ -205,22 +204,13 @@ function Figures({ data, live }: { data: QueueDetails; live: LiveView }) {
       />
       <Figure name="Unacknowledged" value={count(now.messages_unacknowledged)} />
       <Figure name="Consumers" value={count(now.consumers)} />
-      {countsDeaths() ? (
-        <>
-          <Figure name="Dead letters received" value={count(now.dead_letters_in)} of="since the broker started" />
-          <div class="figure">
-            <dt>Oldest dead letter</dt>
-            <dd>
-              <Age of={data.oldest} short />
-            </dd>
-          </div>
-        </>
-      ) : (
-        <>
-          <Figure name="In" value={rate(data.publish_rate)} of="per second" />
-          <Figure name="Out" value={rate(data.deliver_rate)} of="per second" />
-        </>
-      )}
+      <Figure name="Dead letters received" value={count(now.dead_letters_in)} of="since the broker started" />
+      <div class="figure">
+        <dt>Oldest dead letter</dt>
+        <dd>
+          <Age of={data.oldest} short />
+        </dd>
+      </div>
     </dl>
   );
 }

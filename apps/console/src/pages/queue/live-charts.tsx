@@ -3,7 +3,6 @@ import { Chart } from '../../ui/chart';
 import type { ChartSeries } from '../../ui/chart-data';
 import { rate, shortCount } from '../../ui/format';
 import { Card } from '../../ui/parts';
-import { countsDeaths } from '../../capabilities';
 import type { LiveView, RateName } from './live-series';
 
 /** Deaths in this queue, by reason: shown once there are some. */
@@ -49,18 +48,16 @@ export function LiveCharts({ view }: { view: LiveView }) {
           height={150}
         />
       </Card>
-      {countsDeaths() && (
-        <Card title="Dead letters in and out" actions={<small>since this page was opened</small>}>
-          <Chart
-            label="Dead letters in and out"
-            times={view.times}
-            series={dead}
-            unit="per second"
-            format={rate}
-            height={150}
-          />
-        </Card>
-      )}
+      <Card title="Dead letters in and out" actions={<small>since this page was opened</small>}>
+        <Chart
+          label="Dead letters in and out"
+          times={view.times}
+          series={dead}
+          unit="per second"
+          format={rate}
+          height={150}
+        />
+      </Card>
     </div>
   );
 }

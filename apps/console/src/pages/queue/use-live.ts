@@ -1,11 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { loadLengths } from '../../api/queues';
 import { useEvents } from '../../api/events';
-import { hasEvents } from '../../capabilities';
 import { LiveSeries, type LiveView, step } from './live-series';
-
-/** Milliseconds between two samples of a server without events. */
-const between = 5_000;
 
 /** The counters of a queue in the last five minutes, as far as this page has seen them. */
 export function useLive(vhost: string, name: string): LiveView {
@@ -14,7 +10,7 @@ export function useLive(vhost: string, name: string): LiveView {
   if (series.current?.key !== key) series.current = { key, of: new LiveSeries(vhost, name) };
   const { of } = series.current;
   const [view, setView] = useState(() => ({ key, at: of.view(Date.now()) }));
-  useEvents(hasEvents() ? { vhost, queue: name, interval: 1_000 } : undefined, (event) => {
+  useEvents({ vhost, queue: name, interval: 1_000 }, (event) => {
     // The first events show figures at once; the charts follow in steps.
     const isFirst = event.kind === 'state';
     series.current?.of.take(event, Date.now());
@@ -22,19 +18,12 @@ export function useLive(vhost: string, name: string): LiveView {
   });
   useEffect(() => {
     const controller = new AbortController();
-    const load = (): void =>
-      void loadLengths(vhost, name, controller.signal).then(
-        (past) => of.begin(past),
-        // Without the past the chart begins now.
-        () => undefined,
-      );
-    load();
-    // Without events the server's own samples are the chart.
-    const timer = hasEvents() ? undefined : setInterval(() => !document.hidden && load(), between);
-    return () => {
-      clearInterval(timer);
-      controller.abort();
-    };
+    void loadLengths(vhost, name, controller.signal).then(
+      (past) => of.begin(past),
+      // Without the past the chart begins now.
+      () => undefined,
+    );
+    return () => controller.abort();
   }, [of]);
   useEffect(() => {
     const timer = setInterval(() => {

@@ -1,5 +1,4 @@
 import type { QueueRow } from '../../api/types';
-import { countsDeaths } from '../../capabilities';
 import { href } from '../../router';
 import { Features } from '../../ui/features';
 import { count, rate } from '../../ui/format';
@@ -54,11 +53,6 @@ export const columnsOf = (withVhost: boolean): readonly Column<QueueRow>[] => [
     minor: true,
     cell: ({ consumers }) => <Quantity of={consumers} />,
   },
-  ...(countsDeaths() ? deathColumns : flowColumns),
-];
-
-/** What a server says that counts deaths. */
-const deathColumns: readonly Column<QueueRow>[] = [
   {
     title: 'Dead in/s',
     sort: 'dead_in_rate',
@@ -81,26 +75,6 @@ const deathColumns: readonly Column<QueueRow>[] = [
     numeric: true,
     tip: 'The time of death of the message at the head of the queue',
     cell: ({ oldest }) => <Age of={oldest} short />,
-  },
-];
-
-/** What RabbitMQ says in its place. */
-const flowColumns: readonly Column<QueueRow>[] = [
-  {
-    title: 'In/s',
-    sort: 'publish_rate',
-    numeric: true,
-    minor: true,
-    tip: 'Messages that arrive, per second; dead letters are not counted apart, nor at all by quorum queues',
-    cell: ({ publish_rate }) => <Flow of={publish_rate} />,
-  },
-  {
-    title: 'Out/s',
-    sort: 'deliver_rate',
-    numeric: true,
-    minor: true,
-    tip: 'Messages that are delivered, per second',
-    cell: ({ deliver_rate }) => <Flow of={deliver_rate} />,
   },
 ];
 
@@ -135,8 +109,6 @@ function NameCell({ queue }: { queue: QueueRow }) {
 const Quantity = ({ of }: { of: number | null }) => (
   <span class={of === 0 || of === null ? 'muted' : undefined}>{count(of)}</span>
 );
-
-const Flow = ({ of }: { of: number | null }) => <span class={of === 0 ? 'muted' : undefined}>{rate(of)}</span>;
 
 const Rate = ({ of }: { of: number | null }) =>
   of === 0 || of === null ? <span class="muted">–</span> : <span class="dying">{rate(of)}</span>;

@@ -4,4 +4,3 @@
 
 export { answeredBy } from './answering.js';
 export { createApi } from './app.js';
-export { createRemoteApi } from '../remote/remote-api.js';

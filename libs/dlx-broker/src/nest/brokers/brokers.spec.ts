@@ -246,13 +246,6 @@ it('what does not belong together has no type', () => {
 });
 
 describe('rabbitmq()', () => {
-  it('refuses edits at its console, and names the way in code', () => {
-    const listen = { http: { edits: true } };
-    expect(() => rabbitmq({ urls: 'amqp://localhost', management: 'http://localhost:15672', listen })).toThrow(
-      /'edits' is for a broker in this process.*letter\.redrive/,
-    );
-  });
-
   it('takes promises that reject before the first attempt to connect: no unhandled rejection', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);

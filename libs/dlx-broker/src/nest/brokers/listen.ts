@@ -85,14 +85,6 @@ export const httpChecks = {
 /** Every option of `listen.metrics`, and what it accepts. */
 const metricsChecks = { host: isText, port } satisfies Checks<MetricsOptions>;
 
-/** Ports of an application whose broker is a server: the console of the server. `audit` needs `http`. */
-export interface RemoteListenOptions {
-  /** The console, and the management API that it needs: by default 15672 on loopback; 0 is any free port. */
-  readonly http: HttpPortOptions;
-  /** The file of the audit log, which has every change that operators make over this port. */
-  readonly audit?: string;
-}
-
 const isPort =
   <T>(checks: Checks<T>): Check =>
   (value, origin) => {
@@ -138,28 +130,6 @@ export const listenChecks = {
   memoryLimit: isShareOrBytes,
   users: areUsers,
 } satisfies Checks<ListenOptions>;
-
-/** Every option of `listen` of an application whose broker is a server, and what it accepts. */
-const remoteListenChecks = { http: isPort(httpChecks), audit: isText } satisfies Checks<RemoteListenOptions>;
-
-/** Checks the option `listen` of an application whose broker is a server. */
-export const isRemoteListen: Check = (value, origin) => {
-  const remedy = 'write { http: { port: 8080 } }';
-  const listen = optionsOf(value, origin, remedy);
-  if (listen['amqp'] !== undefined) {
-    throw new DlxConfigurationError(
-      `${origin}: 'amqp' is for a broker in this process; AMQP clients connect to the server; ${remedy}`,
-    );
-  }
-  checkAll(listen, remoteListenChecks, origin);
-  if (listen['http'] === undefined) throw refused(undefined, optionIn(origin, 'http'), `is missing; ${remedy}`);
-  if ((listen['http'] as HttpPortOptions).edits === true) {
-    throw new DlxConfigurationError(
-      `${origin}: 'edits' is for a broker in this process; RabbitMQ gives no message to edit to a console; ` +
-        'edit in code: letter.redrive(to, { payload })',
-    );
-  }
-};
 
 /** Checks the option `listen`. */
 export const isListen: Check = (value, origin) => {

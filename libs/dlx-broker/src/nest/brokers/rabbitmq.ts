@@ -11,7 +11,6 @@ import {
   whole,
 } from '../../options/index.js';
 import { areBytes, type Check, checkAll, type Checks, isFlag, isOneOf, isText, optionIn } from '../check-options.js';
-import { isRemoteListen, type RemoteListenOptions } from './listen.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
 
 /** A RabbitMQ, a cluster of them, or a stand-alone dlx-broker, as {@link rabbitmq} returns it. */
@@ -20,13 +19,7 @@ export interface RabbitMqBroker extends Made<'rabbitmq'> {
 }
 
 /** Options of {@link rabbitmq}. */
-export interface RabbitMqBrokerOptions extends RabbitMqOptions {
-  /**
-   * A port for the console, which shows the server. Needs option `management`: its users sign in with their password of the
-   * server, and have their own rights there. Default none.
-   */
-  readonly listen?: RemoteListenOptions;
-}
+export type RabbitMqBrokerOptions = RabbitMqOptions;
 
 const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
 
@@ -111,7 +104,6 @@ export const rabbitmqChecks = {
   management: checkManagementUrl,
   policies: arePolicies,
   strictPolicies: isFlag,
-  listen: isRemoteListen,
 } satisfies Checks<RabbitMqBrokerOptions>;
 
 const remedy = "write rabbitmq({ urls: 'amqp://localhost' })";
@@ -128,10 +120,6 @@ export function rabbitmq(options: RabbitMqBrokerOptions): BrokerChoice {
     if (checked[option] === undefined || checked[option] === false || checked.management !== undefined) continue;
     const needs = "needs option 'management', the URL of the management API: AMQP 0-9-1 knows no policies";
     throw new DlxConfigurationError(`option '${option}' of rabbitmq() ${needs}`);
-  }
-  if (checked.listen !== undefined && checked.management === undefined) {
-    const needs = "needs option 'management', the URL of the management API that the console shows";
-    throw new DlxConfigurationError(`option 'listen' of rabbitmq() ${needs}: write 'http://rabbit-1:15672'`);
   }
   return make('rabbitmq', { options: checked });
 }

@@ -10,16 +10,13 @@ import type { IndexedBinding } from './binding-index.js';
  * A topology as JSON. Every row has its virtual host, because those of several are shown together. A row is made when it is
  * written, and shows the state of that moment.
  */
-export function topologyToJson(part: TopologyPart, overrides: ColumnOverrides = {}): TopologyJson {
+export function topologyToJson(part: TopologyPart): TopologyJson {
   const { vhost, exchanges, queues, bindings, edges, loops, dangling } = part.topology;
   return {
     complete: part.complete,
     total_queues: part.queues,
-    exchanges: new Rows(exchanges, (exchange) => ({
-      ...exchangeToJson(vhost, exchange),
-      ...overrides.ofExchange?.(exchange),
-    })),
-    queues: new Rows(queues, (queue) => ({ ...queueToJson(vhost, queue), ...overrides.ofQueue?.(queue) })),
+    exchanges: new Rows(exchanges, (exchange) => exchangeToJson(vhost, exchange)),
+    queues: new Rows(queues, (queue) => queueToJson(vhost, queue)),
     bindings: new Rows(bindings, (binding) => bindingToJson(vhost, binding)),
     dead_letter_edges: new Rows(edges, (edge) => edgeToJson(vhost, edge)),
     loops: new Rows(loops, (loop) => loopToJson(vhost, loop)),
@@ -38,12 +35,6 @@ export interface TopologyJson {
   readonly dead_letter_edges: Iterable<unknown>;
   readonly loops: Iterable<unknown>;
   readonly dangling: Iterable<unknown>;
-}
-
-/** Columns with other values than those of the objects of a topology: the mirror of a server has no messages. */
-export interface ColumnOverrides {
-  ofExchange?(exchange: Exchange): object;
-  ofQueue?(queue: Queue): object;
 }
 
 const exchangeToJson = (vhost: string, { name, declared, alternate, policy }: Exchange): Record<string, unknown> => ({
