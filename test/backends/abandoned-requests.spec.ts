@@ -69,7 +69,7 @@ for (const kind of serverKinds) {
 
       it('ends with the first answer that comes back, because its reply queue was deleted', async () => {
         const { world, streams, counts } = await arrange();
-        await world.deleteQueue!('answers');
+        await world.deleteQueue('answers');
         // Sooner than a look at the queue, which comes every five seconds.
         await expect.poll(() => streams.running, { timeout: 3_000, interval: 5 }).toBe(0);
         await expect.poll(counts).toMatchObject({ acked: 1, rejected: 0 });

@@ -184,7 +184,7 @@ for (const kind of serverKinds) {
       await backend.consume('q', options, (delivery) => taken.push(delivery)).started;
       await published(backend, to('q', 'one'));
       await expect.poll(() => taken.length).toBe(1);
-      await world.deleteQueue!('q');
+      await world.deleteQueue('q');
       await expect.poll(() => reasons).toEqual(['deleted']);
       expect(taken[0]!.settled).toBe(false);
       expect(await new Promise((resolve) => taken[0]!.replaceBy(to('next', 'one'), resolve))).toBeUndefined();

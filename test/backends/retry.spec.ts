@@ -246,6 +246,23 @@ for (const kind of worldKinds) {
       expect(attempts).toEqual([1, 2]);
     });
 
+    it('a parking lot that was deleted is declared again at once, as it was', async () => {
+      const world = await kind.open();
+      ends.push(() => world.close());
+      await world.backend.connect();
+      const work = async (): Promise<never> => {
+        await world.deleteQueue('work.parked');
+        throw new TypeError('down');
+      };
+      const { backend, app } = await arrange({ attempts: 1, parkFor: '1h' }, work, world.backend);
+      await vi.waitFor(async () => expect(await backend.status('work.parked')).toMatchObject({ messages: 1 }), {
+        timeout: 8_000,
+      });
+      expect(await arrived(backend, 'work.parked')).toEqual(parked(1));
+      // What a new start would declare fits.
+      await backend.declare(app.get(DlxBroker).topology());
+    });
+
     it('what is parked can be redriven to where it came from, and begins anew', async () => {
       let isFixed = false;
       const { app, attempts, counts } = await arrange({ attempts: 2, backoff: 20 }, () => {

@@ -18,7 +18,7 @@ export interface World {
   /** The management API, as an operator uses it. */
   readonly management?: { readonly url: string; readonly client: ManagementClient; readonly vhost: string };
   /** Deletes a queue, as an operator does. */
-  deleteQueue?(queue: string): Promise<unknown>;
+  deleteQueue(queue: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -50,6 +50,7 @@ const embedded: WorldKind = {
     const backend = new EmbeddedBackend(broker);
     return {
       backend,
+      deleteQueue: async (queue) => broker.connect().openChannel(silentOutbox).deleteQueue(queue),
       async close() {
         await backend.close();
         broker.close();
@@ -70,10 +71,11 @@ const wire: WorldKind = {
   name: 'rabbitmq, by a plain client',
   unavailable: realServerIsMissing,
   async open() {
-    const { host, port, user, password, vhost, remove } = await realVhost();
+    const { host, port, user, password, vhost, management, remove } = await realVhost();
     const backend = new WireBackend({ host, port, user, password, vhost });
     return {
       backend,
+      deleteQueue: (queue) => management.call('DELETE', `/queues/${vhost}/${encodeURIComponent(queue)}`),
       async close() {
         await backend.close();
         await remove();

@@ -286,7 +286,7 @@ export class RunningBroker {
     const different = this.options.declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
     this.#retryByReject(plan, different);
     const lots = retentions(plan.consumers.flatMap(({ handlers }) => handlers));
-    this.parts.waitQueues.declared(plan.delays, lots.keys());
+    this.parts.waitQueues.declared(plan.delays, lots.keys(), plan.topology.queues);
     this.#report.plan(plan, different === undefined ? [] : retain(lots, different, this.backend));
   }
 

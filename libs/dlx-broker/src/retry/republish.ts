@@ -16,6 +16,7 @@ import { decideRetry, type ParkedFor } from './decision.js';
 import { waitQueueName } from './wait-queue-names.js';
 import type { RetryPlan } from './policy.js';
 import { type BackendDelivery, type Done, type Publication } from '../backend/index.js';
+import { doNothing } from '../host/index.js';
 import { shown } from '../options/index.js';
 
 import { InHandDelivery } from './in-hand-delivery.js';
@@ -244,12 +245,9 @@ export function retryIn(
     delivery.hold(delay, successor);
     return done?.(undefined, leftOut);
   }
-  const finished: Republished = (failure, leftOut) => {
-    if (failure !== undefined) waitQueues.forget(delay);
-    done?.(failure, leftOut);
-  };
-  const ready = delay === 0 ? undefined : waitQueues.wait(delay);
-  whenReady(ready, () => replaceShortened(delivery, successor, forRetry, finished, leftOut), finished);
+  const ready = (): Promise<void> | undefined => (delay === 0 ? undefined : waitQueues.wait(delay));
+  const replace = (ended: Republished): void => replaceShortened(delivery, successor, forRetry, ended, leftOut);
+  declaredFirst(delivery, { ready, forget: () => waitQueues.forget(delay) }, replace, done);
 }
 
 /**
@@ -269,8 +267,39 @@ export function park(
   const { notices } = waitQueues;
   const parked = { delivery, successor, queue, lot: parkingLot, attempt, from: firstAddressOf(delivery) };
   const replacing = notices === undefined ? delivery : notices.parking(parked);
-  whenReady(waitQueues.lot(parkingLot), () => replaceShortened(replacing, successor, forParking, done, leftOut), done);
+  const target = { ready: () => waitQueues.lot(parkingLot), forget: () => waitQueues.forgetLot(parkingLot) };
+  const replace = (ended: Republished): void => replaceShortened(replacing, successor, forParking, ended, leftOut);
+  declaredFirst(delivery, target, replace, done);
 }
+
+/** A queue that is declared when it is needed. */
+interface Target {
+  /** @returns undefined if it is there, as far as this process knows; otherwise a promise of its declaration */
+  ready(): Promise<void> | undefined;
+  /** Notes that it may be missing. */
+  forget(): void;
+}
+
+/** Replaces a delivery when the queue of its successor is declared; once more if the queue was known and has been deleted since. */
+function declaredFirst(
+  delivery: BackendDelivery,
+  target: Target,
+  replace: (ended: Republished) => void,
+  done: Republished | undefined,
+): void {
+  const ready = target.ready();
+  const ended: Republished = (failure, ...more) => {
+    if (failure === undefined) return done?.(failure, ...more);
+    target.forget();
+    const again = ready === undefined && isMissing(failure) && !delivery.settled ? target.ready() : undefined;
+    if (again === undefined) done?.(failure, ...more);
+    else whenReady(again, () => replace(done ?? doNothing), done);
+  };
+  whenReady(ready, () => replace(ended), ended);
+}
+
+/** True if the queue or the exchange is gone: the message was unroutable (312), or its exchange not found (404). */
+const isMissing = (failure: Error): boolean => [312, 404].includes((failure as { readonly code?: number }).code ?? 0);
 
 /** Runs `then` after a declaration; in the same call stack if there is none to wait for. */
 function whenReady(ready: Promise<void> | undefined, then: () => void, failed: Done | undefined): void {

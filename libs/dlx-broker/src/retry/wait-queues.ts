@@ -9,6 +9,7 @@ import {
 } from './wait-queue-names.js';
 import { parkingLotQueue } from './parking-lot.js';
 import type { Backend } from '../backend/index.js';
+import type { QueueDeclaration } from '../topology/index.js';
 import type { Notices } from './notices.js';
 
 /** The wait queue of one delay, as far as this process knows. */
@@ -26,6 +27,8 @@ export class WaitQueues {
   readonly #known = new Map<number, WaitQueueState>();
   readonly #lots = new Map<string, Promise<void>>();
   readonly #readyLots = new Set<string>();
+  /** The declarations of parking lots, by name. A lot without one is declared as a plain queue. */
+  #declarations: ReadonlyMap<string, QueueDeclaration> = new Map();
   #kept: readonly number[] = [];
   /** True when the wait queues have no lease. They stay, so there must be few of them. */
   readonly #isFixed: boolean;
@@ -46,13 +49,17 @@ export class WaitQueues {
     return this.backend.clock.now();
   }
 
-  /** Notes that the caller has declared the wait queues of these delays, and these parking lots. */
-  declared(delays: Iterable<number>, lots: Iterable<string> = []): void {
+  /**
+   * Notes that the caller has declared the wait queues of these delays, and these parking lots.
+   * @param queues what was declared: a parking lot that is deleted later is declared again in the same way
+   */
+  declared(delays: Iterable<number>, lots: Iterable<string> = [], queues: readonly QueueDeclaration[] = []): void {
     const declaredAt = this.now();
     const needed = [...delays];
     for (const delay of needed.length === 0 ? needed : delaysAtStart(needed, this.type))
       this.#known.set(delay, { declaredAt, declaring: undefined });
     for (const lot of lots) this.#readyLots.add(lot);
+    this.#declarations = new Map(queues.filter(({ name }) => this.#readyLots.has(name)).map((lot) => [lot.name, lot]));
   }
 
   /**
@@ -132,6 +139,11 @@ export class WaitQueues {
     return declared;
   }
 
+  /** Notes that a parking lot is missing. The next call of `lot` declares it again. */
+  forgetLot(queue: string): void {
+    this.#readyLots.delete(queue);
+  }
+
   #declare(delay: number): Promise<void> {
     const state: WaitQueueState = { declaredAt: undefined, declaring: undefined };
     this.#known.set(delay, state);
@@ -153,7 +165,7 @@ export class WaitQueues {
 
   async #declareLot(queue: string): Promise<void> {
     if ((await this.backend.status(queue)) === undefined) {
-      const lot = parkingLotQueue(queue, 'a parking lot', this.type);
+      const lot = this.#declarations.get(queue) ?? parkingLotQueue(queue, 'a parking lot', this.type);
       await this.backend.declare({ exchanges: [], queues: [lot], bindings: [] });
     }
     this.#readyLots.add(queue);
