@@ -90,6 +90,25 @@ for (const kind of serverKinds) {
       await expect.poll(() => deliveries).toBe(6); // and not a further one of the first message
     });
 
+    it('publishes to a missing exchange double no others: its name is looked up first', async () => {
+      const backend = await open();
+      await backend.declare(topologyOf(queueNamed('q')));
+      const texts = Array.from({ length: 1_000 }, (_, n) => `${n}`);
+      const isLost = (n: number): boolean => n % 200 === 100;
+      const results = await Promise.all(
+        texts.map((text, n) => published(backend, to('q', text, isLost(n) ? { exchange: 'missing' } : {}))),
+      );
+      const failures = results.filter((failure) => failure !== undefined);
+      expect(failures).toHaveLength(5);
+      expect(failures[0]).toMatchObject({ name: 'ServerError', code: 404 });
+      expect(await backend.status('q')).toMatchObject({ messages: 995 });
+      await backend.declare({ ...topologyOf(), exchanges: [exchangeNamed('missing')] });
+      expect(await published(backend, to('q', 'late', { exchange: 'missing', mandatory: false }))).toBeUndefined();
+      expect(
+        await published(backend, to('q', 'standard', { exchange: 'amq.direct', mandatory: false })),
+      ).toBeUndefined();
+    });
+
     it('a successor that is refused leaves its delivery as it was', async () => {
       const backend = await open();
       await backend.declare(topologyOf(queueNamed('q'), queueNamed('next')));

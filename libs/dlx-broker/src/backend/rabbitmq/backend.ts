@@ -83,7 +83,14 @@ export class RabbitMqBackend implements Backend {
     const restoring = new Restoring(clock, () => this.#pauses(), this.#desired);
     this.#restore = (exchange, then) => restoring.restore(exchange, this.#link.current?.connection, then);
     this.#publisher = new Publisher(
-      { clock, random, fault, open: host.openPublisher, restore: this.#restore },
+      {
+        clock,
+        random,
+        fault,
+        open: host.openPublisher,
+        isDeclared: (exchange) => this.#desired.hasExchange(exchange),
+        restore: this.#restore,
+      },
       {
         window: options.unconfirmed,
         messages: options.publishBuffer.messages,

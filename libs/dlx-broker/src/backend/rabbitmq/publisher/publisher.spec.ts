@@ -82,7 +82,29 @@ function arrange(more: Partial<PublisherLimits> = {}) {
   const clock = new ManualClock();
   const channels: Channel[] = [];
   const faults: unknown[] = [];
-  const connection = { isOpen: true, isBlocked: false, isCongested: false, mostChannels: Infinity };
+  /** Exchanges that the server lacks, and those about which it was asked. */
+  const [missing, asked] = [new Set<string>(), [] as string[]];
+  /** Answers of the server that the test holds back. */
+  const answers: (() => void)[] = [];
+  const connection = {
+    isOpen: true,
+    isBlocked: false,
+    isCongested: false,
+    mostChannels: Infinity,
+    isSlow: false,
+    openChannel: () => ({
+      isOpen: true,
+      checkExchange(exchange: string, done: Done): void {
+        asked.push(exchange);
+        const text = `NOT_FOUND - no exchange '${exchange}' in vhost '/'`;
+        const answer = (): void =>
+          done(missing.has(exchange) ? new ChannelClosedError(404, text, 'exchange.declare') : undefined);
+        if (connection.isSlow) answers.push(answer);
+        else answer();
+      },
+      close: () => undefined,
+    }),
+  };
   const publisher = new Publisher(
     {
       clock,
@@ -111,7 +133,8 @@ function arrange(more: Partial<PublisherLimits> = {}) {
   const channel = (): Channel => channels.at(-1)!;
   const shown = (): Record<string, string> =>
     Object.fromEntries([...results].map(([text, failure]) => [text, failure?.name ?? 'taken']));
-  return { clock, publisher, publish, channels, channel, connection, attach, results, shown, faults };
+  const look = { missing, asked, answer: () => answers.shift()!() };
+  return { clock, publisher, publish, channels, channel, connection, attach, results, shown, faults, look };
 }
 
 describe('a publish', () => {
@@ -331,6 +354,53 @@ describe('a refused message (nack)', () => {
       clock.advance(1_000);
     }
     expect(channels).toHaveLength(1);
+  });
+});
+
+describe('an exchange that this process has not used', () => {
+  it('is looked up once before the first publish; publishes to it wait, in order, and others do not', () => {
+    const { publish, channel, channels, connection, attach, look, shown } = arrange();
+    connection.isSlow = true;
+    for (const text of 'ab') publish(text, { exchange: 'new' });
+    publish('c', { exchange: '' });
+    publish('d', { exchange: 'gone' });
+    expect([channel().texts, look.asked]).toEqual([['c'], ['new']]);
+    look.missing.add('gone');
+    look.answer();
+    publish('e', { exchange: 'new' });
+    expect([channel().texts, look.asked]).toEqual([
+      ['c', 'a', 'b', 'e'],
+      ['new', 'gone'],
+    ]);
+    look.answer();
+    expect(shown()).toEqual({ d: 'ServerError' });
+    expect([channels.length, look.asked]).toEqual([1, ['new', 'gone']]);
+    attach(); // another connection, perhaps to another server
+    publish('f', { exchange: 'new' });
+    expect(look.asked).toEqual(['new', 'gone', 'new']);
+  });
+
+  it('is looked up again on the next connection, if the answer did not come before', () => {
+    const { publish, channel, connection, attach, look, publisher } = arrange();
+    connection.isSlow = true;
+    publish('a');
+    connection.isOpen = false;
+    look.answer();
+    channel().end(lost());
+    publisher.detach('gone');
+    Object.assign(connection, { isOpen: true, isSlow: false });
+    attach();
+    expect([channel().texts, look.asked]).toEqual([['a'], ['e', 'e']]);
+  });
+
+  it('is forgotten when it is gone: later publishes do not close the channel again', () => {
+    const { publish, channel, channels, look, shown } = arrange();
+    publish('a');
+    look.missing.add('e');
+    channel().end(new ChannelClosedError(404, "NOT_FOUND - no exchange 'e' in vhost '/'", 'basic.publish'));
+    for (const text of 'bcd') publish(text);
+    expect(shown()).toEqual({ a: 'ServerError', b: 'ServerError', c: 'ServerError', d: 'ServerError' });
+    expect(channels).toHaveLength(2);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../broker/index.js';
 import { after } from '../../../host/index.js';
 import type { Done, Publication } from '../../backend.js';
-import { ConnectionLostError, ServerError } from '../../errors.js';
+import { ConnectionLostError } from '../../errors.js';
 import type { AmqpConnection } from '../client/api.js';
 import type { openPublisher } from '../client/publisher.js';
 import {
@@ -11,6 +11,7 @@ import {
   NackedError,
   ReturnedError,
 } from '../client/errors.js';
+import { Exchanges } from './exchanges.js';
 import { Failing, failedInTurn } from './failing.js';
 import { late, refused, unroutable, unsendable } from './failures.js';
 import { type BufferLimits, OpenPublishes } from './open-publishes.js';
@@ -35,6 +36,8 @@ export interface PublisherHost {
   /** 0 up to but not including 1. */
   readonly random: () => number;
   readonly open: typeof openPublisher;
+  /** Whether this process has declared an exchange: it is not looked up before a publish. */
+  readonly isDeclared?: (exchange: string) => boolean;
   /** Declares an exchange again that a publish did not find. @param then gets whether another publish may find it */
   readonly restore?: (exchange: string, then: (mayBeThere: boolean) => void) => void;
   /** A callback threw. */
@@ -62,6 +65,7 @@ export class Publisher {
   readonly #channels = new Set<PublishChannel>();
   readonly #replacements = new Replacements();
   readonly #failing: Failing;
+  readonly #exchanges: Exchanges;
   /** The channel for new publishes. */
   #channel: PublishChannel | undefined;
   #connection: AmqpConnection | undefined;
@@ -80,6 +84,15 @@ export class Publisher {
   ) {
     this.#open = new OpenPublishes(limits);
     this.#failing = new Failing(host.clock, (outgoing, failure) => this.#finish(outgoing, failure));
+    this.#exchanges = new Exchanges({
+      isDeclared: host.isDeclared,
+      restore: host.restore,
+      send: (held) => {
+        this.#waiting.putFirst(held);
+        this.pump();
+      },
+      fail: (outgoing, failure) => this.#failing.add(outgoing, failure),
+    });
     this.#began = host.clock.now();
   }
 
@@ -90,14 +103,15 @@ export class Publisher {
     const outgoing = new Outgoing(publication, done, this.#now() + this.limits.timeout, size);
     this.#open.add(outgoing);
     this.#scheduleCheck();
-    if (this.#maySend() && this.#waiting.isEmpty) this.#send(outgoing, false);
-    else this.#waiting.push(outgoing);
+    if (!this.#maySend() || !this.#waiting.isEmpty) this.#waiting.push(outgoing);
+    else if (this.#exchanges.admits(outgoing)) this.#send(outgoing, false);
   }
 
   /** A connection is open: the waiting publishes are sent. */
   attach(connection: AmqpConnection): void {
     this.#connection = connection;
     this.#obstacle = connection.isBlocked ? blockedFor('it is short of memory or disk') : undefined;
+    this.#exchanges.attach(connection);
     this.#needChannel(connection);
   }
 
@@ -123,7 +137,8 @@ export class Publisher {
         const suspect = this.#suspects.take();
         const next = suspect ?? this.#waiting.take();
         if (next === undefined) break;
-        this.#send(next, suspect !== undefined);
+        if (suspect !== undefined) this.#send(suspect, true);
+        else if (this.#exchanges.admits(next)) this.#send(next, false);
       }
     } finally {
       this.#isPumping = false;
@@ -261,8 +276,8 @@ export class Publisher {
     if (wasCurrent) this.#channel = undefined;
     const count = channel.doubtful.length;
     const { guilty, suspects, innocent } = verdictOn(failure, channel.doubtful.splice(0), channel.isProbing);
-    const missed = this.#restore(guilty);
-    for (const [outgoing, refusal] of guilty) if (!missed.has(outgoing)) this.#failing.add(outgoing, refusal);
+    if (failure instanceof ChannelClosedError && failure.code === 404) this.#missed([...guilty.keys()], failure);
+    else for (const [outgoing, refusal] of guilty) this.#failing.add(outgoing, refusal);
     this.#suspects.putFirst(suspects);
     this.#waiting.putFirst(innocent);
     const isFruitless = count === 0 || (!channel.hasAnswered && innocent.length === count);
@@ -272,26 +287,14 @@ export class Publisher {
     else this.#needChannel(this.#connection);
   }
 
-  /** Has a missing exchange declared again, once for each publish. @returns the publishes that are then sent again */
-  #restore(guilty: ReadonlyMap<Outgoing, Error>): ReadonlySet<Outgoing> {
-    const { restore } = this.host;
-    const missed = new Set<Outgoing>();
-    if (restore === undefined) return missed;
-    for (const [outgoing, refusal] of guilty) {
-      if (outgoing.isOver || outgoing.wasRestored || !(refusal instanceof ServerError) || refusal.code !== 404)
-        continue;
-      outgoing.wasRestored = true;
-      missed.add(outgoing);
-    }
-    const [first] = missed;
-    if (first === undefined) return missed;
-    restore(first.publication.exchange, (mayBeThere) => {
-      const open = [...missed].filter(({ isOver }) => !isOver);
-      if (mayBeThere) this.#waiting.putFirst(open);
-      else for (const outgoing of open) this.#failing.add(outgoing, guilty.get(outgoing) as Error);
-      this.pump();
-    });
-    return missed;
+  /** The exchanges of these publishes are missing, nearly always one exchange. */
+  #missed(guilty: readonly Outgoing[], failure: ChannelClosedError): void {
+    for (const exchange of new Set(guilty.map((outgoing) => outgoing.exchange)))
+      this.#exchanges.missed(
+        exchange,
+        guilty.filter((outgoing) => outgoing.exchange === exchange),
+        failure,
+      );
   }
 
   #finish(outgoing: Outgoing, failure: Error | undefined): void {
