@@ -9,6 +9,7 @@ import {
 import { NestFactory } from '@nestjs/core';
 import { EventPattern } from '@nestjs/microservices';
 import {
+  Answer,
   Consume,
   DlxBroker,
   DlxBrokerModule,
@@ -126,6 +127,28 @@ it('what is published while modules are initialised waits until they are up', as
   class Feature {}
   await contextApp({ imports: [{ module: Feature }, DlxBrokerModule.forRoot(here())] });
   await until(() => expect(order).toEqual(['published', 'up', 'message']));
+});
+
+it('what is published in a constructor waits until its queue is declared', async () => {
+  const outcomes: unknown[] = [];
+  @Injectable()
+  class Early {
+    readonly taken: unknown[] = [];
+    constructor(@InjectDlxClient() client: DlxClient) {
+      client.emit('x', 1).subscribe({ error: (error) => outcomes.push(error), complete: () => outcomes.push('taken') });
+      client.send('sum', 2).subscribe({ error: (error) => outcomes.push(error), next: (sum) => outcomes.push(sum) });
+    }
+    @Consume({ routingKey: 'x' })
+    take(data: unknown): void {
+      this.taken.push(data);
+    }
+    @Answer('sum')
+    sum(data: number): number {
+      return data + 1;
+    }
+  }
+  const app = await contextApp({ providers: [Early] });
+  await until(() => expect([app.get(Early).taken, outcomes]).toEqual([[1], ['taken', 3]]));
 });
 
 it('handlers at work end before the providers of global modules do', async () => {

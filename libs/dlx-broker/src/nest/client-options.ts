@@ -5,6 +5,7 @@ import type { LoggingOptions } from './logging.js';
 import type { OutboxScope } from './outbox/scope.js';
 import type { Envelope } from './packets/envelope.js';
 import type { SharedReplies } from './shared-replies.js';
+import type { StartGate } from './start-gate.js';
 
 /** Where a client publishes. */
 export interface DlxClientOptions {
@@ -25,6 +26,8 @@ export interface DlxClientOptions {
   readonly outboxes?: OutboxScope;
   /** @internal The replies of the client that made this one. Default: replies of its own. */
   readonly replies?: SharedReplies;
+  /** @internal Holds back what is published before the start. Default: nothing is. */
+  readonly gate?: StartGate;
   /** How lines are logged. Default: as sentences. */
   readonly logging?: LoggingOptions;
 }

@@ -29,6 +29,7 @@ import { DlxRecord } from './record-builder.js';
 import { answeredWithin, expiringIn, RequestTimeoutError } from './request-timeout.js';
 import { noSendOptions, type SendOptions, timeoutAsked } from './send-options.js';
 import { SharedReplies } from './shared-replies.js';
+import type { StartGate } from './start-gate.js';
 import { type DlxStatus, followStatus } from './status.js';
 import { UnroutableEvents } from './unroutable-events.js';
 
@@ -54,6 +55,8 @@ export class DlxClient extends Client {
   readonly #failures: EmitFailures;
   readonly #tracing: SafeTracing | undefined;
   readonly #outboxes: OutboxScope | undefined;
+  /** @internal Opened by the broker of the application. */
+  readonly gate: StartGate | undefined;
   /** @internal Ended with the client. */
   readonly timers: OwnTimers;
   readonly #limits: SchemaTimers;
@@ -71,6 +74,7 @@ export class DlxClient extends Client {
     const { backend, events = 'dlx.events', requests = 'dlx.requests', waitQueueType, envelope, queue } = options;
     this.#tracing = options.tracing;
     this.#outboxes = options.outboxes;
+    this.gate = options.gate;
     this.#waitQueueType = waitQueueType;
     this.#packets = envelope === 'nest';
     this.#backend = backend;
@@ -127,6 +131,7 @@ export class DlxClient extends Client {
       replies: this.#asked.replies,
       ...(this.#tracing && { tracing: this.#tracing }),
       ...(this.#outboxes && { outboxes: this.#outboxes }),
+      ...(this.gate && { gate: this.gate }),
     });
     if (this.#dispatchHook !== undefined) client.setOnDispatchHook(this.#dispatchHook);
     if (this.#ended) client.end();
@@ -170,6 +175,7 @@ export class DlxClient extends Client {
   end(): void {
     this.close();
     this.#ended = true;
+    this.gate?.fail(new ClientClosedError());
     this.timers.close();
     for (const client of this.#targets.values()) client.end();
   }
@@ -207,7 +213,7 @@ export class DlxClient extends Client {
     if (collector !== undefined) return this.#collect(collector, pattern, data, options);
     const result = new EmitResult<TResult>(this.#failures, pattern);
     if (this.#closed) result.end(new ClientClosedError());
-    else if (this.#connected) this.#emitNow(pattern, data, result.done(), options);
+    else if (this.#isUp) this.#emitNow(pattern, data, result.done(), options);
     else this.#emitLater(pattern, data, result.done(), options);
     return result;
   }
@@ -259,8 +265,8 @@ export class DlxClient extends Client {
   #answersTo<T>(pattern: unknown, data: unknown, timeout: number | undefined): Observable<T> {
     return new Observable((observer) => {
       if (this.#closed) return refuseLater(observer, this.#refusals++);
-      if (this.#connected) return this.#request(this.#packetOf(pattern, data), this.createObserver(observer), timeout);
-      const connected = from(this.connect()).pipe(mergeMap(() => this.#answersTo<T>(pattern, data, timeout)));
+      if (this.#isUp) return this.#request(this.#packetOf(pattern, data), this.createObserver(observer), timeout);
+      const connected = from(this.#started()).pipe(mergeMap(() => this.#answersTo<T>(pattern, data, timeout)));
       return connected.subscribe(observer);
     });
   }
@@ -285,7 +291,17 @@ export class DlxClient extends Client {
   }
 
   #emitLater(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
-    this.connect().then(() => this.#emitNow(pattern, data, done, options), done);
+    this.#started().then(() => this.#emitNow(pattern, data, done, options), done);
+  }
+
+  get #isUp(): boolean {
+    return this.#connected && this.gate?.isOpen !== false;
+  }
+
+  /** Settles when the client is connected, and what the application needs is declared. */
+  async #started(): Promise<void> {
+    await this.connect();
+    await this.gate?.opened();
   }
 
   #emitChecked<T>(contract: Contract<T>, data: unknown, done: Done, options: EmitOptions): void {

@@ -29,6 +29,7 @@ import { OutcomeEvents } from './outcome-events.js';
 import { SafeTracing } from '../tracing/index.js';
 import { noticesOf } from './notices.js';
 import { DlxServer } from './server.js';
+import { StartGate } from './start-gate.js';
 import {
   getDeadLettersToken,
   getDlxBrokerToken,
@@ -182,7 +183,8 @@ function coreModule(
         const { events, requests, envelope, logging } = resolveOptions(options, name);
         const waitQueueType = waitQueueTypeOf(options);
         const places = { events: events.name, requests: requests.name };
-        return new DlxClient({ backend, ...places, waitQueueType, envelope, logging, outboxes, ...tracing });
+        const gate = new StartGate(backend.clock);
+        return new DlxClient({ backend, ...places, waitQueueType, envelope, logging, outboxes, gate, ...tracing });
       },
     },
     {

@@ -173,6 +173,7 @@ export class RunningBroker {
       this.#gates.check();
       await this.#untilClosing(this.backend.connect());
       await this.#declare(plan);
+      this.parts.client.gate?.open();
     }).catch((error: unknown) => this.#failed(error));
   }
 
