@@ -113,8 +113,8 @@ for (const kind of serverKinds) {
       expect(surplus).toMatchObject({ name: 'OverloadedError', retry: 'later', mayBeTaken: false });
       expect(surplus!.message).toContain('at most 3 messages');
       for (const failure of await Promise.all(waiting)) {
-        expect(failure).toMatchObject({ name: 'OverloadedError', mayBeTaken: false });
-        expect(failure!.message).toMatch(/not sent within 400 ms: .*connection/);
+        expect(failure).toMatchObject({ name: 'ConnectionLostError', mayBeTaken: false });
+        expect(failure!.message).toMatch(/^not connected: .*not sent within 400 ms: .*connection/);
       }
       proxy.reopen();
       await expect.poll(() => backend.state.kind, { timeout: 8_000 }).toBe('ready');
@@ -210,7 +210,7 @@ for (const kind of serverKinds) {
       await consumption.started;
       // A server that hears nothing is waited for two seconds.
       expect(performance.now() - begun).toBeLessThan(1_900);
-      expect(await waiting).toMatchObject({ name: 'OverloadedError' });
+      expect(await waiting).toMatchObject({ name: 'ConnectionLostError', mayBeTaken: false });
       expect(backend.state).toEqual({ kind: 'closed' });
     });
   });

@@ -21,6 +21,7 @@ import {
   getDlxTransportId,
   InjectDlxClient,
   customBackend,
+  request,
 } from 'dlx-broker';
 import { EmbeddedBackend } from 'dlx-broker/engine';
 import { firstValueFrom } from 'rxjs';
@@ -142,7 +143,7 @@ it('what is published in a constructor waits until its queue is declared', async
     take(data: unknown): void {
       this.taken.push(data);
     }
-    @Answer('sum')
+    @Answer(request<number, number>('sum'))
     sum(data: number): number {
       return data + 1;
     }

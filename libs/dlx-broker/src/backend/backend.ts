@@ -11,6 +11,8 @@ export interface Publication {
   readonly body: Uint8Array;
   /** True: if no queue gets the message, `done` gets an UnroutableError. */
   readonly mandatory?: boolean;
+  /** Milliseconds after which it fails, if a server has not confirmed it by then. Default: the limit of the backend. */
+  readonly timeout?: number;
   /** The recorded origin of the message that this publication replaces. Never the origin that headers claim. */
   readonly origin?: RecordedOrigin;
   /**

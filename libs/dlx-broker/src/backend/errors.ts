@@ -78,7 +78,7 @@ export class ConnectError extends BackendError {
   }
 }
 
-/** The connection, or the channel of a request, has ended, before an answer to the command. */
+/** There is no connection, or it or the channel of a request has ended before an answer to the command. */
 export class ConnectionLostError extends BackendError {
   override readonly name = 'ConnectionLostError';
   readonly retry = 'later';
@@ -92,10 +92,7 @@ export class ConnectionLostError extends BackendError {
   }
 }
 
-/**
- * A message was not sent: the connection was down or blocked until the time limit of the publish, or the buffer of waiting messages is
- * full.
- */
+/** A message was not sent: the server took none until the time limit of the publish, or the buffer of waiting messages is full. */
 export class OverloadedError extends BackendError {
   override readonly name = 'OverloadedError';
   readonly retry = 'later';

@@ -16,7 +16,7 @@ export { misnamedIn } from './rabbitmq/supplied.js';
 export type { RabbitMqLog } from './rabbitmq/open.js';
 export { nearestQueue } from './nearest-queue.js';
 export { type Capability, need } from './need.js';
-export { type BackendState, serverOf, type ServerInfo } from './state.js';
+export { type BackendState, serverOf, type ServerInfo, whyNot } from './state.js';
 
 export type { AmqpChannel, AmqpConnection } from './rabbitmq/client/api.js';
 

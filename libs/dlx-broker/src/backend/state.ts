@@ -25,3 +25,7 @@ export const serverOf = (state: BackendState): string =>
   state.kind === 'ready' || state.kind === 'blocked'
     ? `${state.server.product} ${state.server.version}`
     : `the broker (${state.kind})`;
+
+/** Why there is no connection. */
+export const whyNot = (state: BackendState): string =>
+  'failure' in state && state.failure !== undefined ? state.failure.message : state.kind;

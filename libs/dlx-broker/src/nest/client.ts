@@ -11,7 +11,7 @@ import type { SchemaTimers } from './contracts/check.js';
 import { ask, checkSent, type NoContract } from './contracts/client-side.js';
 import { Contract, type EventContract, type RequestContract } from './contracts/contract.js';
 import { ClientClosedError, refuseLater } from './client-closed-error.js';
-import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from './emit-options.js';
+import { checkEmitOptions, delayAsked, type EmitOptions, limitedBy, noOptions } from './emit-options.js';
 import { tellSubscriber } from './failure-log.js';
 import { EmitFailures } from './emit-failures.js';
 import { EmitResult } from './emit-result.js';
@@ -26,7 +26,7 @@ import type { Collector } from './outbox/collector.js';
 import type { OutboxScope } from './outbox/scope.js';
 import { endingBy, messageIdOf, type OwnIds, publicationOf, type PublishPlace } from './publication.js';
 import { DlxRecord } from './record-builder.js';
-import { answeredWithin, expiringIn, RequestTimeoutError } from './request-timeout.js';
+import { answeredWithin, expiringIn, tooLate } from './request-timeout.js';
 import { noSendOptions, type SendOptions, timeoutAsked } from './send-options.js';
 import { SharedReplies } from './shared-replies.js';
 import type { StartGate } from './start-gate.js';
@@ -114,17 +114,16 @@ export class DlxClient extends Client {
    * @throws DlxConfigurationError for an unknown option, for both or neither of queue and exchange, and for a queue without packets
    */
   to(target: ClientTarget): DlxClient {
-    const { queue, exchange, envelope = this.#packets ? 'nest' : 'none' } = checkTarget(target, this.#packets);
-    const key = JSON.stringify([queue, exchange, envelope]);
+    const own = this.#packets ? 'nest' : 'none';
+    const { queue, exchange: place = '', envelope = own } = checkTarget(target, this.#packets);
+    const key = JSON.stringify([queue, place, envelope]);
     const known = this.#targets.get(key);
     if (known !== undefined) return known;
-    const place = exchange ?? '';
-    const waitQueueType = this.#waitQueueType;
     const client = new DlxClient({
       backend: this.#backend,
       events: place,
       requests: place,
-      waitQueueType,
+      waitQueueType: this.#waitQueueType,
       envelope,
       queue,
       logging: this.#log.logging,
@@ -212,9 +211,10 @@ export class DlxClient extends Client {
     const collector = (options as EmitOptions | null)?.outbox === false ? undefined : this.#outboxes?.current;
     if (collector !== undefined) return this.#collect(collector, pattern, data, options);
     const result = new EmitResult<TResult>(this.#failures, pattern);
-    if (this.#closed) result.end(new ClientClosedError());
-    else if (this.#isUp) this.#emitNow(pattern, data, result.done(), options);
-    else this.#emitLater(pattern, data, result.done(), options);
+    const done = result.done();
+    if (this.#closed) done(new ClientClosedError());
+    else if (this.#connected && this.gate?.isOpen !== false) this.#emitNow(pattern, data, done, options);
+    else this.#started().then(() => this.#emitNow(pattern, data, done, options), done);
     return result;
   }
 
@@ -252,20 +252,20 @@ export class DlxClient extends Client {
       return throwError(() => error);
     }
     if (pattern instanceof Contract) {
-      const answers = ask(pattern, data, this.#limits, () => this.send(pattern.pattern, data, options));
-      return answers as Observable<TResult>;
+      return ask(pattern, data, this.#limits, () => this.send(pattern.pattern, data, options)) as Observable<TResult>;
     }
     const answers = this.#answersTo<TResult>(pattern, data, timeout);
     if (timeout === undefined) return answers;
-    const tooLate = (): Error => new RequestTimeoutError(this.normalizePattern(pattern as string), timeout);
-    return answeredWithin(answers, timeout, this.timers, tooLate);
+    const late = () => tooLate(this.#backend.state, this.normalizePattern(pattern as string), timeout);
+    return answeredWithin(answers, timeout, this.timers, late);
   }
 
   /** @param timeout after this many milliseconds the request expires in its queue */
   #answersTo<T>(pattern: unknown, data: unknown, timeout: number | undefined): Observable<T> {
     return new Observable((observer) => {
       if (this.#closed) return refuseLater(observer, this.#refusals++);
-      if (this.#isUp) return this.#request(this.#packetOf(pattern, data), this.createObserver(observer), timeout);
+      if (this.#connected && this.gate?.isOpen !== false)
+        return this.#request(this.#packetOf(pattern, data), this.createObserver(observer), timeout);
       const connected = from(this.#started()).pipe(mergeMap(() => this.#answersTo<T>(pattern, data, timeout)));
       return connected.subscribe(observer);
     });
@@ -284,18 +284,9 @@ export class DlxClient extends Client {
   #request(packet: ReadPacket, callback: (packet: WritePacket) => void, timeout: number | undefined): () => void {
     const publicationOf = (correlationId: string): Publication => {
       const ids = { correlationId, replyTo: this.#asked.replies.address };
-      const publication = this.#publication(packet, this.#requests, ids);
-      return timeout === undefined ? publication : expiringIn(publication, timeout);
+      return expiringIn(this.#publication(packet, this.#requests, ids), timeout);
     };
     return this.#asked.ask(packet, publicationOf, callback);
-  }
-
-  #emitLater(pattern: unknown, data: unknown, done: Done, options: EmitOptions): void {
-    this.#started().then(() => this.#emitNow(pattern, data, done, options), done);
-  }
-
-  get #isUp(): boolean {
-    return this.#connected && this.gate?.isOpen !== false;
   }
 
   /** Settles when the client is connected, and what the application needs is declared. */
@@ -356,7 +347,7 @@ export class DlxClient extends Client {
     let ended = done;
     try {
       if (options !== noOptions) checkEmitOptions(options);
-      const publication = this.#publication(packet, this.#events, options);
+      const publication = limitedBy(options, this.#publication(packet, this.#events, options));
       const delay = delayAsked(packet.data, options);
       const span = this.#tracing?.published(publication);
       if (span !== undefined) ended = endingBy(span, done);

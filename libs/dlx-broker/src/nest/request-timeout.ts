@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Observable } from 'rxjs';
-import type { Publication } from '../backend/index.js';
+import { type BackendState, ConnectionLostError, type Publication, whyNot } from '../backend/index.js';
 import type { OwnTimers } from '../host/index.js';
 import { longestDuration } from '../options/index.js';
 
@@ -18,15 +18,23 @@ export class RequestTimeoutError extends Error {
   }
 }
 
+/** The error of a request whose time is over. @param milliseconds its time */
+export function tooLate(state: BackendState, pattern: string, milliseconds: number): Error {
+  if (state.kind === 'ready' || state.kind === 'blocked') return new RequestTimeoutError(pattern, milliseconds);
+  const text = `not connected: request '${pattern}' was not sent within ${milliseconds} ms: ${whyNot(state)}`;
+  return new ConnectionLostError(text, false);
+}
+
 /**
- * A request that expires in its queue after this many milliseconds, unless its own expiration is shorter. An expiration that is none stays,
- * and the broker refuses it, as it does without a timeout.
+ * A request that is not sent after this many milliseconds, and expires in its queue by then, unless its own expiration is shorter. An
+ * expiration that is none stays, and the broker refuses it, as it does without a timeout.
  */
-export function expiringIn(publication: Publication, milliseconds: number): Publication {
+export function expiringIn(publication: Publication, milliseconds: number | undefined): Publication {
+  if (milliseconds === undefined) return publication;
   const { properties } = publication;
   const { expiration } = properties;
-  if (expiration !== undefined && !isLonger(expiration, milliseconds)) return publication;
-  return { ...publication, properties: { ...properties, expiration: String(milliseconds) } };
+  if (expiration !== undefined && !isLonger(expiration, milliseconds)) return { ...publication, timeout: milliseconds };
+  return { ...publication, timeout: milliseconds, properties: { ...properties, expiration: String(milliseconds) } };
 }
 
 const isLonger = (expiration: string, milliseconds: number): boolean =>

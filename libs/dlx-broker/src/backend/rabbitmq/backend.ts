@@ -18,8 +18,8 @@ import type {
   QueueStatus,
   ReplyChannel,
 } from '../backend.js';
-import { ConnectionLostError, OverloadedError, ServerError, TopologyError } from '../errors.js';
-import { type BackendState, type ServerInfo, serverOf } from '../state.js';
+import { ConnectionLostError, ServerError, TopologyError } from '../errors.js';
+import { type BackendState, type ServerInfo, serverOf, whyNot } from '../state.js';
 import { browsingOver, listingOver } from './browsing.js';
 import { pausingOver } from './pausing.js';
 import type { QueueDeclared } from './client/api.js';
@@ -37,7 +37,7 @@ import { declareOn } from './declarations/declare.js';
 import { DesiredTopology } from './declarations/desired.js';
 import { existingIn } from './declarations/existing.js';
 import { consumerTimeoutOf } from './consumer-timeout.js';
-import { asBackendError, remedyOn, whyNot } from './explained.js';
+import { asBackendError, remedyOn } from './explained.js';
 import { Policies } from './declarations/policy-check.js';
 import { Restoring } from './declarations/restoring.js';
 import type { Warn } from './warn.js';
@@ -82,15 +82,9 @@ export class RabbitMqBackend implements Backend {
     this.#desired = new DesiredTopology(clock, () => this.#pauses(), host.warn);
     const restoring = new Restoring(clock, () => this.#pauses(), this.#desired);
     this.#restore = (exchange, then) => restoring.restore(exchange, this.#link.current?.connection, then);
+    const isDeclared = (exchange: string): boolean => this.#desired.hasExchange(exchange);
     this.#publisher = new Publisher(
-      {
-        clock,
-        random,
-        fault,
-        open: host.openPublisher,
-        isDeclared: (exchange) => this.#desired.hasExchange(exchange),
-        restore: this.#restore,
-      },
+      { clock, random, fault, open: host.openPublisher, isDeclared, restore: this.#restore },
       {
         window: options.unconfirmed,
         messages: options.publishBuffer.messages,
@@ -290,7 +284,7 @@ export class RabbitMqBackend implements Backend {
   /**
    * Runs commands when there is a connection, and again after failures that may pass and after a lost connection.
    * @param milliseconds for which this is tried, and which one answer may take: many commands may take longer together
-   * @throws TopologyError, ServerError; ConnectionLostError or OverloadedError when the time is over
+   * @throws TopologyError, ServerError; ConnectionLostError when the time is over
    */
   async #insist<T>(milliseconds: number, work: (calls: Calls, link: OpenLink) => Promise<T>): Promise<T> {
     const limit = this.clock.now() + milliseconds;
@@ -344,7 +338,7 @@ export class RabbitMqBackend implements Backend {
       };
       const cancel = after(this.clock, Math.max(0, limit - this.clock.now()), () => {
         this.#waiting.delete(give);
-        reject(new OverloadedError(`there was no connection in time: ${whyNot(this.state)}`));
+        reject(new ConnectionLostError(`not connected in time: ${whyNot(this.state)}`, false));
       });
       this.#waiting.add(give);
     });

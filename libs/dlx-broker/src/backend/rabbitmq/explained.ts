@@ -1,6 +1,5 @@
 import type { Capabilities } from '../backend.js';
 import { ConnectionLostError, ServerError } from '../errors.js';
-import type { BackendState } from '../state.js';
 import { ChannelClosedError } from './client/errors.js';
 import { codeOf, textOf } from './declarations/calls.js';
 import type { KnownServer } from './known-server.js';
@@ -21,7 +20,3 @@ export function asBackendError(error: unknown, subject: string | undefined): Err
   if (!(error instanceof ChannelClosedError)) return new ConnectionLostError(text, true, { cause: error });
   return new ServerError(text, codeOf(error) ?? 0, { cause: error });
 }
-
-/** Why there is no connection. */
-export const whyNot = (state: BackendState): string =>
-  'failure' in state && state.failure !== undefined ? state.failure.message : state.kind;

@@ -49,8 +49,19 @@ it('every waiting request fails when the channel ends, also if the callback of o
     });
   }
   host.clock.advance(1_000);
-  expect(failed).toEqual(['a: OverloadedError', 'b: OverloadedError', 'c: OverloadedError']);
-  expect([faults, lost]).toEqual([[mine, mine], ['no request was sent within 1000 ms: there is no connection']]);
+  expect(failed).toEqual(['a: ConnectionLostError', 'b: ConnectionLostError', 'c: ConnectionLostError']);
+  expect([faults, lost]).toEqual([[mine, mine], ['not connected: no request was sent within 1000 ms']]);
+});
+
+it('a request that is given up before the address is known is not sent', () => {
+  const sent: unknown[] = [];
+  const { replies, learn } = arrange(({ properties }) => void sent.push(properties.correlationId));
+  const failed: unknown[] = [];
+  for (const correlationId of ['a', 'b'])
+    replies.request({ ...request, properties: { correlationId } }, (failure) => failed.push(failure?.message));
+  replies.giveUp('a');
+  learn();
+  expect([sent, failed]).toEqual([['b'], ['the request was given up before it was sent']]);
 });
 
 it('every waiting request is sent when the address is known, also if the publish of one throws', () => {

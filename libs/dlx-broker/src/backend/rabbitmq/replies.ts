@@ -2,7 +2,7 @@ import type { Clock } from '../../broker/index.js';
 import { after, callEach } from '../../host/index.js';
 import { Message } from '../../message/index.js';
 import type { Done, Publication, ReplyChannel } from '../backend.js';
-import { ConnectionLostError, OverloadedError, ServerError } from '../errors.js';
+import { ConnectionLostError, ServerError } from '../errors.js';
 import type { AmqpChannel, AmqpConnection, Delivery } from './client/api.js';
 import { ChannelClosedError, type ClientError } from './client/errors.js';
 import type { Publish } from './consumer/all-published.js';
@@ -45,7 +45,7 @@ export class RabbitMqReplies implements ReplyChannel {
     private readonly lost: (reason: Error) => void,
   ) {
     this.#cancelTimer = after(host.clock, host.timeout, () =>
-      this.#end(new OverloadedError(`no request was sent within ${host.timeout} ms: there is no connection`)),
+      this.#end(new ConnectionLostError(`not connected: no request was sent within ${host.timeout} ms`, false)),
     );
   }
 
@@ -68,6 +68,14 @@ export class RabbitMqReplies implements ReplyChannel {
     if (this.#isOver) return done?.(new ConnectionLostError('the channel of replies is closed', false));
     if (this.#address === undefined) this.#waiting.push({ publication, done });
     else this.#send({ publication, done }, this.#address);
+  }
+
+  /** A request that waits for the address is not sent. */
+  giveUp(correlationId: string): void {
+    const given = this.#waiting.find(({ publication }) => publication.properties.correlationId === correlationId);
+    if (given === undefined) return;
+    this.#waiting = this.#waiting.filter((each) => each !== given);
+    given.done?.(new ConnectionLostError('the request was given up before it was sent', false));
   }
 
   close(): void {

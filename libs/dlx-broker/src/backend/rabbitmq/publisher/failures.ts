@@ -1,6 +1,13 @@
 import { stackless } from '../../../host/index.js';
 import type { Publication } from '../../backend.js';
-import { OverloadedError, RefusedError, ServerError, UnconfirmedError, UnroutableError } from '../../errors.js';
+import {
+  ConnectionLostError,
+  OverloadedError,
+  RefusedError,
+  ServerError,
+  UnconfirmedError,
+  UnroutableError,
+} from '../../errors.js';
 import {
   type ChannelClosedError,
   type ClientError,
@@ -41,9 +48,12 @@ export const unroutable = ({ exchange, routingKey }: Publication): UnroutableErr
  * @param when `within 30000 ms`
  * @param whyNot the reason if the message was never sent
  */
-export function late(outgoing: Outgoing, when: string, whyNot: string): Error {
+export function late(outgoing: Outgoing, when: string, whyNot: string, isConnected: boolean): Error {
   if (outgoing.nacks > 0) return refused(outgoing.publication);
   const what = `${shown(outgoing.publication)} was not`;
-  if (!outgoing.mayBeTaken) return stackless(() => new OverloadedError(`${what} sent ${when}: ${whyNot}`));
+  const text = `${what} sent ${when}: ${whyNot}`;
+  if (!outgoing.mayBeTaken && !isConnected)
+    return stackless(() => new ConnectionLostError(`not connected: ${text}`, false));
+  if (!outgoing.mayBeTaken) return stackless(() => new OverloadedError(text));
   return stackless(() => new UnconfirmedError(`${what} confirmed ${when}; whether a queue has it is unknown`));
 }

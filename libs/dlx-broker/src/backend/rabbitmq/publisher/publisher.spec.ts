@@ -216,7 +216,7 @@ describe('while there is no connection, or it is blocked', () => {
     expect(shown()).toEqual({ a: 'taken', b: 'taken', c: 'taken' });
   });
 
-  it('what was never sent fails as overloaded at its time, what was sent as unconfirmed', () => {
+  it('what was never sent fails as not connected at its time, what was sent as unconfirmed', () => {
     const { clock, publisher, publish, channel, results, connection } = arrange();
     publish('a');
     connection.isOpen = false;
@@ -227,8 +227,34 @@ describe('while there is no connection, or it is blocked', () => {
     expect(results.size).toBe(0);
     clock.advance(1_001); // looked at once a second
     expect(results.get('a')).toMatchObject({ name: 'UnconfirmedError', retry: 'later', mayBeTaken: true });
-    expect(results.get('b')).toMatchObject({ name: 'OverloadedError', mayBeTaken: false });
+    expect(results.get('b')).toMatchObject({ name: 'ConnectionLostError', mayBeTaken: false });
+    expect(results.get('b')!.message).toMatch(/^not connected: /);
     expect(results.get('b')!.message).toContain('not sent within 30000 ms: connection to host:5672 lost');
+  });
+
+  it('a publish with a limit of its own fails then, and is never sent', () => {
+    const { clock, publisher, publish, channel, shown, results, connection, attach } = arrange();
+    connection.isOpen = false;
+    channel().end(lost());
+    publisher.detach('connection to host:5672 lost');
+    publish('a', { timeout: 2_000 });
+    publish('b');
+    publish('c', { timeout: 500 });
+    clock.advance(500);
+    expect(shown()).toEqual({ c: 'ConnectionLostError' });
+    clock.advance(1_500);
+    expect(shown()).toEqual({ a: 'ConnectionLostError', c: 'ConnectionLostError' });
+    expect(results.get('a')!.message).toMatch(/^not connected: .*was not sent within 2000 ms: connection to host/);
+    connection.isOpen = true;
+    attach();
+    publish('d', { timeout: 1_000 });
+    expect(channel().texts).toEqual(['b', 'd']);
+    clock.advance(1_000);
+    expect(results.get('d')).toMatchObject({ name: 'UnconfirmedError', mayBeTaken: true });
+    publish('e', { timeout: 1_000 });
+    channel().answer(undefined, 'e');
+    clock.advance(1_000);
+    expect(shown()).toMatchObject({ e: 'taken' });
   });
 
   it('a blocked connection takes nothing, and goes on when it is unblocked', () => {

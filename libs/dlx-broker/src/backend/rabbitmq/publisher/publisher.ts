@@ -100,11 +100,26 @@ export class Publisher {
     if (this.#isClosed) return done?.(new ConnectionLostError('the connection was closed by this application', false));
     const size = sizeOf(publication);
     if (!this.#open.hasRoomFor(size)) return done?.(this.#open.full(this.#whyNot()));
-    const outgoing = new Outgoing(publication, done, this.#now() + this.limits.timeout, size);
+    const { timeout } = publication;
+    const outgoing: Outgoing = new Outgoing(
+      publication,
+      timeout === undefined ? done : this.#limited(timeout, () => outgoing, done),
+      this.#now() + this.limits.timeout,
+      size,
+    );
     this.#open.add(outgoing);
     this.#scheduleCheck();
     if (!this.#maySend() || !this.#waiting.isEmpty) this.#waiting.push(outgoing);
     else if (this.#exchanges.admits(outgoing)) this.#send(outgoing, false);
+  }
+
+  /** Gives a publish a limit of its own, by a timer: open publishes are in the order of their common limit. */
+  #limited(timeout: number, outgoing: () => Outgoing, done: Done | undefined): Done {
+    const cancel = after(this.host.clock, timeout, () => this.#late(outgoing(), `within ${timeout} ms`));
+    return (failure) => {
+      cancel();
+      done?.(failure);
+    };
   }
 
   /** A connection is open: the waiting publishes are sent. */
@@ -340,9 +355,14 @@ export class Publisher {
     for (let count = 0; count < failedInTurn; count++) {
       const outgoing = this.#open.lateAt(now);
       if (outgoing === undefined) return false;
-      this.#finish(outgoing, outgoing.failure ?? late(outgoing, when, this.#whyNot()));
+      this.#late(outgoing, when);
     }
     return this.#open.lateAt(now) !== undefined;
+  }
+
+  #late(outgoing: Outgoing, when: string): void {
+    const isConnected = this.#connection !== undefined;
+    this.#finish(outgoing, outgoing.failure ?? late(outgoing, when, this.#whyNot(), isConnected));
   }
 
   #whyNot(): string {
