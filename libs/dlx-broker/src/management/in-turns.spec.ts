@@ -40,17 +40,14 @@ class CountedTurns implements Turns {
 
 const count = 3_000;
 
-function harness(replyLimit?: number): ApiHarness & { readonly turns: CountedTurns } {
+function harness(): ApiHarness & { readonly turns: CountedTurns } {
   const turns = new CountedTurns();
-  const made = apiHarness({
-    ...(replyLimit !== undefined && { replyLimit }),
-    makeHost: (broker) => ({ dlx: new Dlx({ broker, turns }) }),
-  });
+  const made = apiHarness({ makeHost: (broker) => ({ dlx: new Dlx({ broker, turns }) }) });
   return { ...made, turns };
 }
 
-function furnished(replyLimit?: number): ReturnType<typeof harness> {
-  const made = harness(replyLimit);
+function furnished(): ReturnType<typeof harness> {
+  const made = harness();
   const channel = made.broker.connect().openChannel({} as never);
   for (let n = 0; n < count; n++) {
     channel.declareQueue(`q${n}`);
@@ -65,11 +62,7 @@ const evil = `use_regex=true&name=${encodeURIComponent('((a|q|[0-9])+)+!')}`;
 describe('an answer about many is made in turns:', () => {
   it.each([
     ['GET', '/queues', undefined, count],
-    ['GET', '/queues?sort=message_stats.publish_details.rate&columns=name', undefined, count],
-    // The names by which it is sorted are read eight in a step, and 500 rows are made.
-    ['GET', '/queues?page=1&page_size=500', undefined, 500 + count / 8],
     ['GET', '/bindings', undefined, count],
-    ['GET', '/bindings/%2F/e/amq.direct/q/q1', undefined, 1],
     ['GET', '/exchanges/%2F/amq.direct/bindings/source', undefined, count],
     ['GET', '/definitions', undefined, count],
     ['GET', '/dlx/topology', undefined, count],
@@ -85,10 +78,7 @@ describe('an answer about many is made in turns:', () => {
 
   it.each([
     ['/dlx/topology', (text: string) => (JSON.parse(text) as { queues: unknown[] }).queues],
-    ['/dlx/events', (text: string) => (JSON.parse(text.slice(text.indexOf('{'))) as { queues: unknown[] }).queues],
     ['/definitions', (text: string) => (JSON.parse(text) as { bindings: unknown[] }).bindings],
-    ['/bindings', (text: string) => (JSON.parse(text) as { source: string }[]).filter(({ source }) => source !== '')],
-    ['/exchanges/%2F/amq.direct/bindings/source', (text: string) => JSON.parse(text) as unknown[]],
   ])('GET %s reads only some queues in each turn', async (path, rowsOf) => {
     const { api, broker, turns } = furnished();
     for (const queue of broker.virtualHost('/').queues.values()) turns.count(queue);
@@ -98,15 +88,11 @@ describe('an answer about many is made in turns:', () => {
     const response = await api.fetch(new Request(`http://localhost${url}`, { headers }), { incoming } as never);
     const reader = response.body!.getReader();
     let text = '';
-    const isEvent = path.endsWith('/events'); // the stream goes on after the first event
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    for (let read = await reader.read(); !read.done; read = await reader.read())
       text += Buffer.from(read.value).toString();
-      if (isEvent) break;
-    }
-    await reader.cancel();
     expect(rowsOf(text)).toHaveLength(count);
     expect(turns.allReads).toBeGreaterThanOrEqual(count);
-    // Fifty steps are a turn, and at most eight names are read in a step of sorting.
+    // Fifty steps are a turn.
     expect(turns.mostReads).toBeLessThanOrEqual(400);
     expect(turns.most).toBeLessThan(120);
   });
@@ -148,36 +134,16 @@ describe('a pattern for the names of a list', () => {
   });
 });
 
-describe('a reply that would be too long', () => {
-  it('is refused, and says how to ask for less', async () => {
-    const { call } = furnished(100_000);
-    const { status, body } = await call('GET', '/queues');
-    expect(status).toBe(413);
-    expect((body as { reason: string }).reason).toMatch(/over 100000 bytes.*page_size.*columns/);
-    expect((await call('GET', '/queues?page=1&page_size=20')).status).toBe(200);
-  });
-
-  const asked = { count: -1, ackmode: 'ack_requeue_false', encoding: 'auto' };
-
-  it('of messages ends early, and what did not fit is still in the queue (rule U4)', async () => {
-    const { call, broker } = furnished(100_000);
-    const { status, body } = await call('POST', '/queues/%2F/q0/get', { body: asked });
-    const got = body as readonly { readonly payload: string }[];
-    expect(status).toBe(200);
-    expect(got.length).toBeGreaterThan(200);
-    expect(got.length + (broker.virtualHost('/').queues.get('q0')?.length ?? 0)).toBe(count);
-    expect(JSON.stringify(body).length).toBeLessThanOrEqual(100_000);
-  });
-
-  it('of one message that is too long takes nothing out of the queue', async () => {
-    const { call, broker } = harness(100_000);
+describe('a reply with messages', () => {
+  it('ends early above 64 MB of bodies, and what did not fit is still in the queue (rule U4)', async () => {
+    const { call, broker } = harness();
     const channel = broker.connect().openChannel({} as never);
     channel.declareQueue('q');
-    channel.publish('', 'q', {}, Buffer.alloc(90_000));
-    expect((await call('POST', '/queues/%2F/q/get', { body: asked })).status).toBe(413);
-    expect(broker.virtualHost('/').queues.get('q')?.length).toBe(1);
-    const { status, body } = await call('POST', '/queues/%2F/q/get', { body: { ...asked, truncate: 10 } });
-    expect([status, (body as readonly unknown[]).length]).toEqual([200, 1]);
+    for (let n = 0; n < 4; n++) channel.publish('', 'q', {}, Buffer.alloc(33_554_432));
+    const body = { count: -1, ackmode: 'ack_requeue_false', encoding: 'auto', truncate: 10 };
+    const { status, body: got } = await call('POST', '/queues/%2F/q/get', { body });
+    expect([status, (got as readonly unknown[]).length]).toEqual([200, 2]);
+    expect(broker.virtualHost('/').queues.get('q')?.length).toBe(2);
   });
 });
 

@@ -22,4 +22,4 @@ export { DeadLetterGraphs } from './dlx/graph/dead-letter-graphs.js';
 export { deadLetterSign, oldestIn } from './dlx/queues/queue-row.js';
 export { onlyKnown } from './dlx/input.js';
 export { seenVhosts } from './dlx/seen-vhosts.js';
-export { TextStream } from './dlx/export/text-stream.js';
+export { TextStream } from './http/text-stream.js';

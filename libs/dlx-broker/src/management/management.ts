@@ -14,9 +14,6 @@ import { Measures } from './statistics/measures.js';
 import { notFound } from './http/reply.js';
 import { Statistics } from './statistics/statistics.js';
 
-/** Default limit of a reply, in bytes. */
-export const defaultReplyLimit = 64_000_000;
-
 /** The broker, and what the handlers of requests share. */
 export class Management {
   readonly nodeName: string;
@@ -24,12 +21,10 @@ export class Management {
   readonly dlx: Dlx;
 
   /**
-   * @param replyLimit the most bytes of a reply
    * @param edits true if messages may be edited
    */
   constructor(
     readonly host: ManagementHost,
-    readonly replyLimit = defaultReplyLimit,
     readonly edits = false,
   ) {
     this.nodeName = host.nodeName ?? 'rabbit@localhost';
@@ -78,19 +73,6 @@ export class Management {
   /** Acts as the host application, which needs no permissions: for imports by an administrator. */
   asHost<T>(vhost: string, act: (channel: Channel) => T): T {
     return this.#act({ vhost }, act);
-  }
-
-  /**
-   * As {@link as}, for an act of several turns. The connection ends with the act.
-   * @throws AmqpError
-   */
-  async during<T>(user: User, vhost: string, act: (channel: Channel) => Promise<T>): Promise<T> {
-    const connection = this.broker.connect({ vhost, user: user.name, isBrief: true });
-    try {
-      return await act(connection.openChannel(silentOutbox));
-    } finally {
-      connection.close();
-    }
   }
 
   #act<T>(options: ConnectOptions, act: (channel: Channel) => T): T {

@@ -1,6 +1,5 @@
 import { type Columns, type Row, rowOf, valueAt, wantedIn } from './columns.js';
 import { cut, nameFilter, type Page, pageIn } from './paging.js';
-import { inTurns } from '../http/turns.js';
 import { Rows } from '../http/json.js';
 import type { Management } from '../management.js';
 import { type Answer, ok } from '../http/reply.js';
@@ -13,25 +12,24 @@ const usually: readonly string[] = ['vhost', 'name'];
 
 /**
  * A list as RabbitMQ shows it: sorted (`sort`, `sort_reverse`), cut into pages (`page`, `page_size`, `name`,
- * `use_regex`), with the requested `columns`. It is made in turns. Its items are those of the beginning, so none is
+ * `use_regex`), with the requested `columns`. Its items are those of the beginning, so none is
  * shown twice; each row shows its item as it is when the row is made.
  * @param items all items
  * @param sortedBy the columns of the default order, which also orders equal rows
  * @throws Problem 400 for an impossible page
  */
-export async function listOf<T>(
+export function listOf<T>(
   request: ApiRequest,
   management: Management,
   items: readonly T[],
   columns: Columns<T>,
   sortedBy: readonly string[] = usually,
-): Promise<Answer> {
+): Answer {
   const { query } = request;
   const page = pageIn(query);
   const wanted = wantedIn(query);
   const show = (item: T): unknown => rowOf(item, columns, wanted);
-  const work = arranged(items, columns, query, page && filterOf(page, management, columns, items.length), sortedBy);
-  const inOrder = await inTurns(work, management.dlx.turns, request.signal);
+  const inOrder = arranged(items, columns, query, page && filterOf(page, management, columns, items.length), sortedBy);
   return ok(page === undefined ? new Rows(inOrder, show) : cut(inOrder, page, items.length, show));
 }
 
@@ -47,28 +45,20 @@ function filterOf<T>(
   return (item) => fits(String(columns['name']?.(item) ?? ''));
 }
 
-function* arranged<T>(
+function arranged<T>(
   items: readonly T[],
   columns: Columns<T>,
   query: URLSearchParams,
   fits: ((item: T) => boolean) | undefined,
   sortedBy: readonly string[],
-): Generator<void, readonly T[], void> {
-  let found = items;
-  if (fits !== undefined) {
-    const fitting: T[] = [];
-    for (const item of items) {
-      if (fits(item)) fitting.push(item);
-      yield;
-    }
-    found = fitting;
-  }
+): readonly T[] {
+  const found = fits === undefined ? items : items.filter(fits);
   const asked = query.get('sort');
   // An empty `sort` asks for no order at all.
   if (asked === '') return found;
   const paths = [...(asked === null ? [] : [asked]), ...sortedBy].map((column) => column.split('.'));
   const keysOf = (item: T): readonly unknown[] => paths.map((path) => valueAt(item, columns, path));
-  return yield* sorted(found, keysOf, query.get('sort_reverse') === 'true');
+  return sorted(found, keysOf, query.get('sort_reverse') === 'true');
 }
 
 /** As {@link listOf}, for rows that exist already. */
@@ -77,7 +67,7 @@ export function list(
   management: Management,
   rows: readonly Row[],
   sortedBy: readonly string[] = usually,
-): Promise<Answer> {
+): Answer {
   return listOf(request, management, rows, columnsOf(rows), sortedBy);
 }
 

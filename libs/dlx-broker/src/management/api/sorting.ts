@@ -6,60 +6,17 @@ interface Keyed<T> {
   readonly keys: readonly Key[];
 }
 
-/** The number of items that are sorted, or merged, in one step. */
-const itemsPerStep = 64;
-/** The number of items whose keys are read in one step. */
-const keysPerStep = 8;
 /** The most characters of an object or list that are compared. */
 const longestText = 1_024;
 
 /**
  * Sorts by several keys of each item, in Erlang's order of types: numbers, then true, false and null, objects, lists,
- * text. A missing value is 0. `reverse` reverses the sorted list, equal items included. Yields wherever it may pause.
+ * text. A missing value is 0. `reverse` reverses the sorted list, equal items included.
  */
-export function* sorted<T>(
-  items: readonly T[],
-  keysOf: (item: T) => readonly unknown[],
-  reverse: boolean,
-): Generator<void, T[], void> {
-  const keyed: Keyed<T>[] = [];
-  for (const item of items) {
-    keyed.push({ item, keys: keysOf(item).map(keyOf) });
-    if (keyed.length % keysPerStep === 0) yield;
-  }
-  const inOrder = yield* mergeSorted(keyed);
-  if (reverse) inOrder.reverse();
-  return inOrder.map(({ item }) => item);
-}
-
-/** Merges short sorted runs to longer ones. Equal items keep their order. */
-function* mergeSorted<T>(items: readonly Keyed<T>[]): Generator<void, Keyed<T>[], void> {
-  let runs: Keyed<T>[][] = [];
-  for (let start = 0; start < items.length; start += itemsPerStep) {
-    runs.push(items.slice(start, start + itemsPerStep).sort(compareAll));
-    yield;
-  }
-  while (runs.length > 1) {
-    const longer: Keyed<T>[][] = [];
-    for (let index = 0; index < runs.length; index += 2) {
-      longer.push(yield* merged(runs[index] as Keyed<T>[], runs[index + 1] ?? []));
-    }
-    runs = longer;
-  }
-  return runs[0] ?? [];
-}
-
-function* merged<T>(one: readonly Keyed<T>[], other: readonly Keyed<T>[]): Generator<void, Keyed<T>[], void> {
-  const all: Keyed<T>[] = [];
-  let [at, atOther] = [0, 0];
-  while (at < one.length && atOther < other.length) {
-    const isFirst = compareAll(one[at] as Keyed<T>, other[atOther] as Keyed<T>) <= 0;
-    all.push(isFirst ? (one[at++] as Keyed<T>) : (other[atOther++] as Keyed<T>));
-    if (all.length % itemsPerStep === 0) yield;
-  }
-  while (at < one.length) all.push(one[at++] as Keyed<T>);
-  while (atOther < other.length) all.push(other[atOther++] as Keyed<T>);
-  return all;
+export function sorted<T>(items: readonly T[], keysOf: (item: T) => readonly unknown[], reverse: boolean): T[] {
+  const keyed = items.map((item): Keyed<T> => ({ item, keys: keysOf(item).map(keyOf) }));
+  const inOrder = keyed.sort(compareAll).map(({ item }) => item);
+  return reverse ? inOrder.reverse() : inOrder;
 }
 
 function compareAll<T>({ keys: one }: Keyed<T>, { keys: other }: Keyed<T>): number {

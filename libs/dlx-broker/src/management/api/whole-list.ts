@@ -9,7 +9,7 @@ export function wholeList(
   management: Management,
   rows: readonly Row[],
   sortedBy: readonly string[] = ['vhost', 'name'],
-): Promise<Answer> {
+): Answer {
   return list(withoutPages(request), management, rows, sortedBy);
 }
 

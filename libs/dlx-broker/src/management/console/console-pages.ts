@@ -1,5 +1,4 @@
 import { notFound } from '../http/reply.js';
-import { streamOf } from '../http/stream-of.js';
 import type { ConsoleFile } from './console-file.js';
 import type { ConsoleFiles } from './console-files.js';
 
@@ -21,9 +20,6 @@ export const consolePolicy = [
 
 /** Where all files but the page are. Their names have a hash of their content, so the content of a name never changes. */
 const hashed = '/console/';
-
-/** The bytes that are sent in one piece. The pieces are views of the one copy in memory, also for slow readers. */
-const pieceSize = 65_536;
 
 const missing = `The console is not built. Run 'npm run build' in the workspace of dlx-broker, or install its package.
 The HTTP API is at /api.
@@ -55,7 +51,7 @@ export async function answerConsole(
   const bytes = gzip ?? file.bytes;
   const described = { ...shared, 'content-type': file.type, 'content-length': String(bytes.length) };
   const all = gzip === undefined ? described : { ...described, 'content-encoding': 'gzip' };
-  return new Response(method === 'HEAD' ? null : streamOf(piecesOf(bytes)), { status: 200, headers: all });
+  return new Response(method === 'HEAD' ? null : bytes, { status: 200, headers: all });
 }
 
 function text(method: string, said: string, status: number): Response {
@@ -76,10 +72,4 @@ function acceptsGzip(accepted: string): boolean {
     const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     return name === 'gzip' && (weight === undefined || Number(weight) > 0);
   });
-}
-
-function piecesOf(bytes: Uint8Array): readonly Uint8Array[] {
-  const pieces: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += pieceSize) pieces.push(bytes.subarray(at, at + pieceSize));
-  return pieces;
 }

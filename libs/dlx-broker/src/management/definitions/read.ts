@@ -1,6 +1,5 @@
 import { checkNesting } from '../http/body.js';
-import { inTurns, longestTurn } from '../http/turns.js';
-import { LargeJsonError, parsedJson } from '../http/json-parse.js';
+import { longestTurn } from '../http/turns.js';
 import type { Management } from '../management.js';
 import { badRequest } from '../http/reply.js';
 import type { JsonObject } from '../http/json-object.js';
@@ -8,19 +7,18 @@ import { existingVhost, importBroker, importVhost } from './import.js';
 import { jsonFault } from './json-fault.js';
 
 /**
- * The object of definitions; an empty text is an empty object. Yields wherever it may pause.
+ * The object of definitions; an empty text is an empty object.
  * @param placeIn finds the fault in a text that is no JSON, for the message of the error
  * @throws Problem 400
  */
-function* readDefinitions(given: string, placeIn?: (text: string) => string): Generator<void, JsonObject, void> {
+function readDefinitions(given: string, placeIn?: (text: string) => string): JsonObject {
   if (given.trim() === '') return {};
-  yield* checkNesting(given);
+  checkNesting(given);
   const text = given.replace(/^\uFEFF/, '');
   let value: unknown;
   try {
-    value = yield* parsedJson(text);
-  } catch (error) {
-    if (error instanceof LargeJsonError) throw badRequest(error.message);
+    value = JSON.parse(text);
+  } catch {
     throw badRequest(unreadable, placeIn && `${unreadable} at ${placeIn(text)}`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -44,7 +42,7 @@ export interface Adding {
  */
 export async function addDefinitions(management: Management, text: string, adding: Adding = {}): Promise<void> {
   const { turns } = management.dlx;
-  const work = added(management, await inTurns(readDefinitions(text), turns), adding);
+  const work = added(management, readDefinitions(text), adding);
   for (let isDone = false; !isDone;) {
     const began = turns.now();
     management.broker.batch(() => {
@@ -66,7 +64,7 @@ export function addDefinitionsAtOnce(
   text: string,
   prepare: (definitions: JsonObject) => void,
 ): JsonObject {
-  const definitions = whole(readDefinitions(text, jsonFault));
+  const definitions = readDefinitions(text, jsonFault);
   prepare(definitions);
   management.broker.batch(() => whole(added(management, definitions, {})));
   return definitions;

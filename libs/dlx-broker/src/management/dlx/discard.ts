@@ -117,5 +117,4 @@ async function discardMatching(
 const run = <T>(
   work: Iterator<void, T, void>,
   { request, management }: Pick<Order, 'request' | 'management'>,
-): Promise<T> =>
-  management.dlx.searches.run(request.user.name, () => inTurns(work, management.dlx.turns, request.signal));
+): Promise<T> => inTurns(work, management.dlx.turns, request.signal);

@@ -8,7 +8,6 @@ import { EventStreams } from './event-streams.js';
 import { DeadLetterGraphs } from './graph/dead-letter-graphs.js';
 import { filterToJson } from './input.js';
 import { Instances } from './instances.js';
-import { Concurrency, type ConcurrencyLimits } from '../http/concurrency.js';
 import { SharedTurns, type Turns } from '../http/turns.js';
 
 /** The parts that {@link Dlx} gets from its host. All but the broker are optional. */
@@ -21,23 +20,12 @@ export interface DlxParts {
   readonly log?: (error: unknown) => void;
 }
 
-/** @param what is counted, for the refusal */
-const searchLimits = (what: string): ConcurrencyLimits => ({
-  ofUser: 4,
-  all: 16,
-  refusal: (ofUser, all) => `${ofUser} ${what} of this user and ${all} in all run`,
-});
-
 /** The state of `/api/dlx` that outlives a request: running redrives, the audit log, event streams. */
 export class Dlx {
   readonly audit: AuditLog;
   readonly redrives: QueueRedrives;
   readonly streams: EventStreams;
   readonly turns: Turns;
-  /** Browsing, grouping, discarding by a filter, dry runs of redrives. */
-  readonly searches = new Concurrency(searchLimits('searches'));
-  /** Exports are counted apart: each lasts as long as its client takes to read it. */
-  readonly exports = new Concurrency(searchLimits('exports'));
   readonly instances = new Instances();
   readonly graphs: DeadLetterGraphs;
   readonly #sink: AuditSink | undefined;
@@ -53,7 +41,7 @@ export class Dlx {
       edited: (task, rows) => this.#edited(task, rows),
       log,
     });
-    this.streams = new EventStreams(broker, this.redrives, turns);
+    this.streams = new EventStreams(broker, this.redrives);
   }
 
   /** Stops redrives, ends streams, and waits until the audit log is written. */

@@ -2,7 +2,6 @@ import type { Broker, User, VirtualHost } from '../../broker/index.js';
 import { isOf, visibleVhosts } from '../http/auth.js';
 import type { QueueRedrives } from './redrives/redrives.js';
 import { Problem } from '../http/reply.js';
-import type { Turns } from '../http/turns.js';
 import { EventStream } from './event-stream.js';
 import { LiveChanges, type LiveFilter } from './live-changes.js';
 
@@ -16,7 +15,6 @@ export class EventStreams {
   constructor(
     readonly broker: Broker,
     readonly redrives: QueueRedrives,
-    readonly turns: Turns,
   ) {}
 
   get count(): number {
@@ -32,16 +30,15 @@ export class EventStreams {
     if (this.count >= most.all || ofUser >= most.ofUser) {
       throw new Problem(429, 'too_many_requests', `${ofUser} streams of this user and ${this.count} in all are open`);
     }
-    const { broker, redrives, turns } = this;
+    const { broker, redrives } = this;
     const changes = new LiveChanges(filter);
     const vhosts = (): readonly VirtualHost[] => this.#vhostsOf(user);
     let name = 'state';
     const stream = new EventStream({
       clock: broker.clock,
-      turns,
       interval,
-      nextEvent: function* () {
-        const change = yield* changes.since(vhosts(), redrives.list());
+      nextEvent: () => {
+        const change = changes.since(vhosts(), redrives.list());
         if (change === undefined && name === 'change') return undefined;
         const event = {
           name,

@@ -54,9 +54,7 @@ const group: Handler = async (request, management) => {
     now: () => management.now(),
     found,
   });
-  const { scanned: looked, next } = await management.dlx.searches.run(request.user.name, () =>
-    inTurns(work, management.dlx.turns, request.signal),
-  );
+  const { scanned: looked, next } = await inTurns(work, management.dlx.turns, request.signal);
   return ok({
     ...aboutQueue(queue),
     by,

@@ -19,9 +19,6 @@ export interface LiveChange {
   readonly redrives: readonly unknown[];
 }
 
-/** The number of queues that are compared in one step: some hundredths of a millisecond. */
-const inOneGo = 16;
-
 interface Known {
   readonly vhost: string;
   /** The counters, and the time of the oldest dead letter. */
@@ -42,20 +39,15 @@ export class LiveChanges {
 
   /**
    * Finds the changes; undefined if nothing has changed. Rows are made when they are written: a queue that changes in
-   * between is in the next event, too. Yields wherever it may pause.
+   * between is in the next event, too.
    */
-  *since(
-    vhosts: readonly VirtualHost[],
-    redrives: readonly QueueRedrive[],
-  ): Generator<void, LiveChange | undefined, void> {
+  since(vhosts: readonly VirtualHost[], redrives: readonly QueueRedrive[]): LiveChange | undefined {
     this.#round++;
     const queues: { readonly vhost: string; readonly queue: Queue }[] = [];
-    let looked = 0;
     for (const vhost of vhosts) {
       if (this.filter.vhost !== undefined && this.filter.vhost !== vhost.name) continue;
       for (const queue of this.#wanted(vhost)) {
         if (this.#changed(vhost.name, queue, oldestIn(queue))) queues.push({ vhost: vhost.name, queue });
-        if (++looked % inOneGo === 0) yield;
       }
     }
     const gone = [...this.#gone()];

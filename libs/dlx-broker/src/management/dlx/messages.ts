@@ -1,4 +1,4 @@
-import { JsonSink } from '../http/json.js';
+import { JsonText } from '../http/json.js';
 import { badRequest, ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
 import { discard, discardAll } from './discard.js';
@@ -15,7 +15,7 @@ import { inTurns } from '../http/turns.js';
 const pageSize = { usual: 50, most: 500 };
 const truncation = { usual: 1_024, most: 1_048_576 };
 /**
- * The most bytes of bodies on a page, and of a page. A page with long histories ends early, and its cursor says where.
+ * The most bytes of bodies on a page, and characters of a page. A page with long histories ends early, and its cursor says where.
  */
 const mostBytes = 16_777_216;
 /** The most characters of a header on a page. A single message is shown whole. */
@@ -33,8 +33,8 @@ const browse: Handler = async (request, management) => {
   const limit = numberIn(query, 'page_size', pageSize.usual, 1, pageSize.most);
   const shown = shownIn(query, truncation.usual, longestHeader);
   if (limit * shown.truncate > mostBytes) throw badRequest(`page_size times truncate is over ${mostBytes} bytes`);
-  const items = new JsonSink(Infinity);
-  let count = 0;
+  const items: string[] = [];
+  let length = 0;
   const unread = new UnreadableBodies();
   const work = scan({
     queue,
@@ -43,17 +43,15 @@ const browse: Handler = async (request, management) => {
     most: numberIn(query, 'scan', scanned.usual, 1, scanned.most),
     now: () => management.now(),
     found: (entry) => {
-      items.add((count === 0 ? '[' : ',') + JSON.stringify(messageToJson(entry, shown)));
-      return ++count < limit && items.bytes < mostBytes;
+      const item = JSON.stringify(messageToJson(entry, shown));
+      length += item.length;
+      return items.push(item) < limit && length < mostBytes;
     },
   });
-  const { scanned: looked, next } = await management.dlx.searches.run(request.user.name, () =>
-    inTurns(work, management.dlx.turns, request.signal),
-  );
-  items.add(count === 0 ? '[]' : ']');
+  const { scanned: looked, next } = await inTurns(work, management.dlx.turns, request.signal);
   return ok({
     ...aboutQueue(queue),
-    items: items.end(),
+    items: new JsonText(`[${items.join()}]`),
     scanned: looked,
     complete: next === undefined,
     cursor: cursorText(next),

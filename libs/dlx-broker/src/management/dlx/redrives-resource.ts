@@ -36,8 +36,8 @@ const start: Handler = async (request, management) => {
     dry_run: order.dryRun,
   });
   if (order.dryRun) {
-    const { redrives, searches, turns } = management.dlx;
-    const task = await searches.run(request.user.name, () => redrives.dryRun(order, turns, request.signal));
+    const { redrives, turns } = management.dlx;
+    const task = await redrives.dryRun(order, turns, request.signal);
     if (request.signal.aborted) throw clientGone();
     request.note({ would_move: task.counts.moved, would_leave: task.counts.left });
     const { pairs } = order.edit ?? {};
@@ -136,7 +136,7 @@ function ownTask(request: ApiRequest, management: Management): QueueRedrive {
 }
 
 /** An answer has up to a thousand destinations, so that those to changes wait for memory, too. */
-const common = { allows: 'management', readsMuch: true } as const;
+const common = { allows: 'management' } as const;
 
 export const redrives: readonly Resource[] = [
   { path: '/dlx/redrives', ...common, GET: list, POST: start },

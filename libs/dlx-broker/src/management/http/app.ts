@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { type Bindings, Dispatcher } from './dispatcher.js';
 import type { ManagementHost } from '../host.js';
-import { defaultReplyLimit } from '../management.js';
 import { notFound } from './reply.js';
 import type { Resource } from './resource.js';
 import { probes } from '../api/probes.js';
@@ -16,8 +15,6 @@ export interface ApiOptions {
   readonly hosts?: readonly string[];
   /** The most bytes of a request body. Default 20 MB, as in later releases of RabbitMQ. */
   readonly bodyLimit?: number;
-  /** The most bytes of a reply. Default 64 MB; a longer reply is refused with 413. */
-  readonly replyLimit?: number;
   /**
    * Lets users with the tag `editor` or `administrator` edit messages before they are redriven. Default: false, because an edit
    * replaces what a publisher sent.
@@ -36,8 +33,8 @@ export type Api = Hono<{ Bindings: Bindings }>;
  * @param files the files of the console; without them there is no console
  */
 export function createApi(host: ManagementHost, options: ApiOptions = {}, files?: ConsoleFiles): Api {
-  const { hosts = [], bodyLimit = 20_000_000, replyLimit = defaultReplyLimit, edits = false, resources = [] } = options;
-  const dispatcher = new Dispatcher(host, { bodyLimit, replyLimit, edits });
+  const { hosts = [], bodyLimit = 20_000_000, edits = false, resources = [] } = options;
+  const dispatcher = new Dispatcher(host, { bodyLimit, edits });
   // Paths are not normalised: a name may be `..` or have any percent sign.
   const app: Api = new Hono({ getPath: pathOf });
   protect(app, hosts);

@@ -3,16 +3,13 @@ import type { Context } from 'hono';
 import { checkAudience, checkVhost } from './auth.js';
 import { jsonObject, readBody, valueIn } from './body.js';
 import { checkMemory } from '../statistics/memory-check.js';
-import { bodyLimitsFor, BodyMemory, type BodyShare } from './body-memory.js';
 import type { ManagementHost } from '../host.js';
 import type { Visit } from './http-connections.js';
-import { inTurns } from './turns.js';
 import { Login } from './login.js';
 import { Management } from '../management.js';
 import { namesIn } from '../api/names.js';
 import { type Answer, notFound, Problem, problemOf } from './reply.js';
 import { responseOf } from './response.js';
-import type { JsonObject } from './json-object.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
 
 /** The bindings that the adapter to Node.js, or a test, passes to the API. */
@@ -25,18 +22,16 @@ export interface Bindings {
 /** The most bytes of a body that is read during a memory alarm: requests of an operator are small. */
 const smallBody = 65_536;
 
-/** The limits of bodies and replies, in bytes. */
+/** What the options of the API limit. */
 export interface DispatcherLimits {
+  /** The most bytes of a body. */
   readonly bodyLimit: number;
-  readonly replyLimit: number;
   /** True if messages may be edited. */
   readonly edits?: boolean;
 }
 
 /** The user of a request, its address, and its notes for the audit log. */
-interface Caller extends Pick<ApiRequest, 'user' | 'peer' | 'note'> {
-  readonly share: BodyShare;
-}
+type Caller = Pick<ApiRequest, 'user' | 'peer' | 'note'>;
 
 export type ApiContext = Context<{ Bindings: Bindings }>;
 
@@ -48,14 +43,12 @@ export class Dispatcher {
   readonly #management: Management;
   readonly #login: Login;
   readonly #limits: DispatcherLimits;
-  readonly #bodies: BodyMemory;
 
   constructor(host: ManagementHost, limits: DispatcherLimits) {
     this.#host = host;
-    this.#management = new Management(host, limits.replyLimit, limits.edits);
+    this.#management = new Management(host, limits.edits);
     this.#login = new Login(host);
     this.#limits = limits;
-    this.#bodies = new BodyMemory(bodyLimitsFor(limits.bodyLimit));
   }
 
   async enter(c: ApiContext, resource: Resource): Promise<Response> {
@@ -69,37 +62,9 @@ export class Dispatcher {
     const user = await this.#login.user(raw.headers, peer, raw.signal);
     c.env?.visit?.entered(user.name);
     const notes: Record<string, unknown> = {};
-    const share = this.#bodies.share(user.name);
-    const request = this.#request(c, resource, { user, peer, share, note: (more) => void Object.assign(notes, more) });
-    const act = (): Promise<Response> => this.#inTurn(c, resource, request);
-    try {
-      return await (isChange(method) ? this.#audited(request, resource, notes, act) : act());
-    } finally {
-      share.end();
-    }
-  }
-
-  /** Makes a reply when there is memory for it, so that clients that do not read their replies cannot fill the memory. */
-  async #inTurn(c: ApiContext, resource: Resource, request: ApiRequest): Promise<Response> {
-    const visit = c.env?.visit;
-    if (visit === undefined || (isChange(request.method) && resource.readsMuch !== true)) {
-      return this.#act(c, resource, request);
-    }
-    this.#checkRights(resource, request);
-    // The body is read first, so that a slow client occupies no turn.
-    const body = isChange(request.method) ? await request.bytes() : undefined;
-    const made = await visit.turn(request.user.name, request.signal);
-    try {
-      const text = async (): Promise<string> => Buffer.from(body ?? []).toString();
-      const bytes = async (): Promise<Uint8Array> => body ?? new Uint8Array();
-      const json = async (...required: string[]) => this.#json(await text(), required, request.signal);
-      const readBefore = { text, bytes, body: json };
-      const response = await this.#act(c, resource, body === undefined ? request : { ...request, ...readBefore });
-      visit.made(request.user.name, Number(response.headers.get('content-length') ?? 0));
-      return response;
-    } finally {
-      made();
-    }
+    const request = this.#request(c, resource, { user, peer, note: (more) => void Object.assign(notes, more) });
+    const act = (): Promise<Response> => this.#act(c, resource, request);
+    return isChange(method) ? this.#audited(request, resource, notes, act) : act();
   }
 
   async #act(c: ApiContext, resource: Resource, request: ApiRequest): Promise<Response> {
@@ -156,23 +121,20 @@ export class Dispatcher {
     }
   }
 
-  answer({ req }: ApiContext, answer: Answer): Promise<Response> {
-    const { turns } = this.#management.dlx;
-    const limit = this.#limits.replyLimit;
-    return responseOf(answer, { isHead: req.method === 'HEAD', limit, turns, signal: req.raw.signal });
+  answer({ req }: ApiContext, answer: Answer): Response {
+    return responseOf(answer, req.method === 'HEAD', this.#management.dlx.turns);
   }
 
-  refuse(c: ApiContext, error: unknown): Response | Promise<Response> {
+  refuse(c: ApiContext, error: unknown): Response {
     const problem = problemOf(error);
     if (problem !== undefined) return this.answer(c, problem.answer);
     if (!c.req.raw.signal.aborted) this.#host.log?.(error); // the disconnect of a client is no error
     return this.answer(c, { status: 500, body: { error: 'internal_error', reason: 'Internal Server Error' } });
   }
 
-  #request({ req }: ApiContext, resource: Resource, { user, peer, share, note }: Caller): ApiRequest {
+  #request({ req }: ApiContext, resource: Resource, { user, peer, note }: Caller): ApiRequest {
     let kept = 0;
     const keep = (length: number): void => {
-      share.keep(length);
       if ((kept += length) > smallBody) checkMemory(this.#host);
     };
     const bytes = (): Promise<Uint8Array> => readBody(req.raw, this.#limits.bodyLimit, keep);
@@ -190,12 +152,8 @@ export class Dispatcher {
       note,
       bytes,
       text,
-      body: async (...required) => this.#json(await text(), required, req.raw.signal),
+      body: async (...required) => jsonObject(valueIn(await text()), required),
     };
-  }
-
-  async #json(text: string, required: readonly string[], signal: AbortSignal): Promise<JsonObject> {
-    return jsonObject(await inTurns(valueIn(text), this.#management.dlx.turns, signal), required);
   }
 }
 

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { endsOf, PendingLogins } from '../../logins/index.js';
-import { HttpConnection } from './http-connection.js';
+import { endsOf, type PendingLogin, PendingLogins } from '../../logins/index.js';
 import { Problem } from './reply.js';
-import { ReplyMemory, defaultReplyLimits } from './reply-memory.js';
 
 /** The limits of connections of the HTTP API. */
 export interface ConnectionLimits {
@@ -13,8 +11,6 @@ export interface ConnectionLimits {
   /** The most connections without a login: of one address, and in all. */
   readonly pendingLoginsOfAddress: number;
   readonly pendingLogins: number;
-  /** The milliseconds in which a client has to read 256 kB of its reply, or the rest of it. */
-  readonly writeTimeout: number;
 }
 
 export const defaultConnectionLimits: ConnectionLimits = {
@@ -22,11 +18,7 @@ export const defaultConnectionLimits: ConnectionLimits = {
   connectionsOfUser: 256,
   pendingLoginsOfAddress: 100,
   pendingLogins: 400,
-  writeTimeout: 30_000,
 };
-
-/** The write timeout while replies of the same user wait for memory. */
-const shortWriteTimeout = 1_000;
 
 /** The calls of the API to the port, for one request. */
 export interface Visit {
@@ -35,18 +27,24 @@ export interface Visit {
    * @throws Problem 429 when the user has too many connections
    */
   entered(user: string): void;
-  /** See {@link ReplyMemory.turn}. */
-  turn(user: string, signal: AbortSignal): Promise<() => void>;
-  /** The reply was made and has this many bytes. */
-  made(user: string, bytes: number): void;
 }
 
-/** The connections of the HTTP API: decides which of them makes room for others, and limits unread replies. */
+/** One connection of the HTTP API. */
+interface HttpConnection {
+  readonly plain: Socket;
+  readonly ends: string;
+  /** The pending login; undefined once the client has logged in. */
+  pendingLogin: PendingLogin | undefined;
+  /** The user that logged in last. */
+  user: string | undefined;
+  /** The number of requests whose answers have not ended. */
+  active: number;
+}
+
+/** The connections of the HTTP API: decides which of them makes room for others. */
 export class HttpConnections {
   readonly #limits: ConnectionLimits;
-  readonly #now: () => number;
   readonly #pendingLogins: PendingLogins;
-  readonly #replies: ReplyMemory;
   readonly #open = new Set<HttpConnection>();
   /** Authenticated connections between two requests; the one that is idle longest is first. */
   readonly #idle = new Set<HttpConnection>();
@@ -59,9 +57,7 @@ export class HttpConnections {
   constructor(limits: ConnectionLimits, now: () => number) {
     const { pendingLoginsOfAddress: ofAddress, pendingLogins: all } = limits;
     this.#limits = limits;
-    this.#now = now;
     this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);
-    this.#replies = new ReplyMemory(defaultReplyLimits, now);
   }
 
   get count(): number {
@@ -71,7 +67,8 @@ export class HttpConnections {
   /** Accepts a socket. Without room the socket ends without an answer. */
   accept(socket: Socket): void {
     if (this.#open.size >= this.#limits.connections && !this.#makeRoom()) return void socket.destroy();
-    const connection = new HttpConnection(socket, endsOf(socket), this.#now());
+    const ends = endsOf(socket);
+    const connection: HttpConnection = { plain: socket, ends, pendingLogin: undefined, user: undefined, active: 0 };
     this.#byEnds.set(connection.ends, connection);
     this.#open.add(connection);
     connection.pendingLogin = this.#pendingLogins.add(socket.remoteAddress ?? '', () => this.#drop(connection));
@@ -83,7 +80,6 @@ export class HttpConnections {
   secured(socket: Socket): void {
     const connection = this.#byEnds.get(endsOf(socket));
     if (connection === undefined) return void socket.destroy();
-    connection.socket = socket;
     this.#bySocket.set(socket, connection);
   }
 
@@ -91,35 +87,9 @@ export class HttpConnections {
   visit({ socket }: Pick<IncomingMessage, 'socket'>, response: Pick<ServerResponse, 'once'>): Visit | undefined {
     const connection = this.#bySocket.get(socket);
     if (connection === undefined || !this.#open.has(connection)) return undefined;
-    const done: (() => void)[] = [];
     this.#begins(connection);
-    response.once('close', () => {
-      for (const each of done) each();
-      this.#ends(connection);
-    });
-    return {
-      entered: (user) => this.#entered(connection, user),
-      turn: (user, signal) => this.#replies.turn(user, signal),
-      made: (user, bytes) => {
-        const read = this.#replies.hold(user, bytes);
-        connection.unread += bytes;
-        done.push(() => {
-          connection.unread -= bytes;
-          read();
-        });
-      },
-    };
-  }
-
-  /** Ends connections whose clients do not read, and sooner while other replies of the same user wait for memory. */
-  check(): void {
-    const now = this.#now();
-    for (const connection of this.#open) {
-      const stalled = connection.stalledFor(now);
-      const limit = this.#replies.isShort(connection.user ?? '') ? shortWriteTimeout : this.#limits.writeTimeout;
-      if (stalled >= limit) this.#drop(connection);
-    }
-    this.#replies.check();
+    response.once('close', () => this.#ends(connection));
+    return { entered: (user) => this.#entered(connection, user) };
   }
 
   #makeRoom(): boolean {

@@ -27,6 +27,8 @@ export interface HttpLimits extends ConnectionLimits {
   readonly requestTimeout: number;
   /** The milliseconds that a connection may be idle between two requests. */
   readonly keepAliveTimeout: number;
+  /** The milliseconds without any traffic after which a connection ends: its client reads no reply. */
+  readonly writeTimeout: number;
   /** The most bytes of all headers of a request. */
   readonly maxHeaderSize: number;
 }
@@ -36,6 +38,7 @@ const defaultHttpLimits: HttpLimits = {
   headersTimeout: 5_000,
   requestTimeout: 60_000,
   keepAliveTimeout: 5_000,
+  writeTimeout: 30_000,
   maxHeaderSize: 16_384,
 };
 
@@ -45,15 +48,11 @@ const notLoaded = JSON.stringify({
   reason: 'the files of the HTTP API could not be loaded: see the log of this process',
 });
 
-/** The milliseconds between two checks of unread replies. */
-const checkInterval = 500;
-
 /** A port for HTTP, and its connections. */
 export class HttpPort {
   readonly protocol: 'http' | 'https';
   readonly #server: Server;
   readonly #connections: HttpConnections;
-  readonly #checks: NodeJS.Timeout;
   readonly #log: ((error: unknown) => void) | undefined;
   readonly #load: () => Promise<Answering>;
   #loaded: Promise<Answering> | undefined;
@@ -85,10 +84,9 @@ export class HttpPort {
             { ...settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: limits.headersTimeout },
             listener,
           );
+    this.#server.setTimeout(limits.writeTimeout);
     this.#server.on('connection', (socket: Socket) => connections.accept(socket));
     this.#server.on('secureConnection', (socket: Socket) => connections.secured(socket));
-    // Last, because an invalid certificate is refused above.
-    this.#checks = setInterval(() => connections.check(), checkInterval).unref();
   }
 
   /** Loads what answers requests, once. */
@@ -151,7 +149,6 @@ export class HttpPort {
    * @param end ends the work of requests: it is called when no new request can come
    */
   async close(end: () => Promise<void> | undefined = async () => undefined): Promise<void> {
-    clearInterval(this.#checks);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     await this.#loaded?.catch(() => undefined); // what is read from the disk is not left behind
     await end();

@@ -5,7 +5,7 @@ import { FieldJsonError } from '../api/field-json.js';
 /** The answer of a handler. */
 export interface Answer {
   readonly status: number;
-  /** A JSON value with `Rows` for long lists, or a `WrittenJson`; undefined for an empty body. */
+  /** A JSON value with `Rows` for long lists, or a `JsonText`; undefined for an empty body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

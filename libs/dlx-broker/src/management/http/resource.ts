@@ -53,8 +53,6 @@ export interface Resource {
   readonly anyVhost?: true;
   /** Users with the tags monitoring and administrator need no access to the virtual host. */
   readonly visibleVhost?: true;
-  /** The answer to a change may be as long as that to a GET. */
-  readonly readsMuch?: true;
   /** Also handles HEAD. */
   readonly GET?: Handler;
   readonly PUT?: Handler;

@@ -1,32 +1,35 @@
-import { WrittenJson, writtenJson } from './json.js';
+import { jsonPieces } from './json.js';
 import type { Answer } from './reply.js';
-import { streamOf } from './stream-of.js';
-import { inTurns, type Turns } from './turns.js';
+import { pieceSize, TextStream } from './text-stream.js';
+import type { Turns } from './turns.js';
 
-/** How an answer is written. */
-export interface Writing {
-  /** True: only the headers are sent. */
-  readonly isHead: boolean;
-  /** The most bytes of a body. */
-  readonly limit: number;
-  readonly turns: Turns;
-  /** Aborted when the client has gone. */
-  readonly signal: AbortSignal;
-}
-
-/**
- * Writes an answer as JSON, in turns.
- * @throws Problem 413 for a body above the limit
- */
-export async function responseOf({ status, body, headers = {} }: Answer, writing: Writing): Promise<Response> {
+/** Writes an answer as JSON. A long list is made row by row, as its client reads it. */
+export function responseOf({ status, body, headers = {} }: Answer, isHead: boolean, turns: Turns): Response {
   const all = new Headers(headers);
   if (status === 200) all.set('cache-control', 'no-cache');
   if (body === undefined && (status === 200 || status === 201)) all.set('content-length', '0');
   if (body === undefined) return new Response(null, { status, headers: all });
   if (!all.has('content-type')) all.set('content-type', 'application/json');
-  const { isHead, limit, turns, signal } = writing;
-  const { pieces, bytes } = body instanceof WrittenJson ? body : await inTurns(writtenJson(body, limit), turns, signal);
-  all.set('content-length', String(bytes));
-  if (!isHead && pieces.length === 1) return new Response(pieces[0], { status, headers: all });
-  return new Response(isHead ? null : streamOf(pieces), { status, headers: all });
+  const pieces = jsonPieces(body);
+  let text = '';
+  let isWhole = false;
+  while (!isWhole && text.length < pieceSize) {
+    const { done, value } = pieces.next();
+    if (done === true) isWhole = true;
+    else text += value;
+  }
+  if (!isWhole) {
+    return new Response(isHead ? null : new TextStream({ work: behind(text, pieces), turns }).body, {
+      status,
+      headers: all,
+    });
+  }
+  const bytes = Buffer.from(text);
+  all.set('content-length', String(bytes.length));
+  return new Response(isHead ? null : bytes, { status, headers: all });
+}
+
+function* behind(text: string, pieces: Iterable<string>): Generator<string, void, void> {
+  yield text;
+  yield* pieces;
 }

@@ -54,18 +54,11 @@ const headers = { 'content-type': contentType, 'cache-control': 'no-store' };
 async function streamed(
   meter: Meter,
   asked: PageRequest,
-  { user, signal }: ApiRequest,
+  { signal }: ApiRequest,
   { dlx }: Management,
 ): Promise<Response> {
-  const ended = dlx.searches.begin(user.name);
-  try {
-    const work = await pageOf(meter, asked, dlx.graphs);
-    const stream = new TextStream({ work, turns: dlx.turns, check: () => undefined, ended });
-    signal.addEventListener('abort', () => stream.close());
-    if (signal.aborted) stream.close();
-    return new Response(stream.body, { headers });
-  } catch (error) {
-    ended();
-    throw error;
-  }
+  const stream = new TextStream({ work: await pageOf(meter, asked, dlx.graphs), turns: dlx.turns });
+  signal.addEventListener('abort', () => stream.close());
+  if (signal.aborted) stream.close();
+  return new Response(stream.body, { headers });
 }

@@ -77,7 +77,6 @@ export const httpChecks = {
   limits: isObject,
   hosts: readLater,
   bodyLimit: readLater,
-  replyLimit: readLater,
   console: isFlag,
   edits: isFlag,
 } satisfies Checks<HttpPortOptions>;

@@ -1,4 +1,3 @@
-import { inTurns } from '../../http/turns.js';
 import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../../management.js';
 import { placesOf } from '../places.js';
@@ -20,22 +19,14 @@ import { exchangeIn } from './exchanges.js';
 import { argumentsIn } from './queues.js';
 
 /** Answers with all bindings of some lists. RabbitMQ does not cut bindings into pages. */
-async function show(request: ApiRequest, management: Management, lists: readonly Bindings[]): Promise<Answer> {
-  const bindings = await inTurns(joined(lists), management.dlx.turns, request.signal);
-  return listOf(withoutPages(request), management, bindings, bindingColumns, bindingOrder);
-}
-
-/** All bindings of some lists. Yields after each. */
-export function* joined(lists: readonly Bindings[]): Generator<void, readonly PlacedBinding[], void> {
-  const all: PlacedBinding[] = [];
-  for (const bindings of lists) {
-    for (const binding of bindings) {
-      all.push(binding);
-      yield;
-    }
-  }
-  return all;
-}
+const show = (request: ApiRequest, management: Management, lists: readonly Bindings[]): Answer =>
+  listOf(
+    withoutPages(request),
+    management,
+    lists.flatMap((bindings) => [...bindings]),
+    bindingColumns,
+    bindingOrder,
+  );
 
 const getAll: Handler = (request, management) =>
   show(request, management, placesOf(request, management).flatMap(bindingsOf));
@@ -89,11 +80,10 @@ const post: Handler = async (request, management) => {
   return created({ location: [destination, propertiesKey(key, args)].map(encodeURIComponent).join('/') });
 };
 
-const getOne: Handler = async (request, management) =>
-  oneOf(request, await bindingOf(request, management), bindingColumns);
+const getOne: Handler = (request, management) => oneOf(request, bindingOf(request, management), bindingColumns);
 
-const deleteOne: Handler = async (request, management) => {
-  const { source, destination, bindingKey, args, kind, vhost } = await bindingOf(request, management);
+const deleteOne: Handler = (request, management) => {
+  const { source, destination, bindingKey, args, kind, vhost } = bindingOf(request, management);
   management.as(request.user, vhost, (channel) => {
     if (kind === 'queue') channel.unbindQueue(destination, source, bindingKey, args);
     else channel.unbindExchange(destination, source, bindingKey, args);
@@ -102,20 +92,12 @@ const deleteOne: Handler = async (request, management) => {
 };
 
 /** @throws Problem 404 */
-async function bindingOf(request: ApiRequest, management: Management): Promise<PlacedBinding> {
+function bindingOf(request: ApiRequest, management: Management): PlacedBinding {
   const asked = plainKey(request.names['props'] ?? '');
-  const work = bindingCalled(asked, between(request, management));
-  const found = await inTurns(work, management.dlx.turns, request.signal);
-  if (found === undefined) throw notFound();
-  return found;
-}
-
-function* bindingCalled(asked: string, bindings: Bindings): Generator<void, PlacedBinding | undefined, void> {
-  for (const binding of bindings) {
+  for (const binding of between(request, management)) {
     if (plainKey(propertiesKey(binding.bindingKey, binding.args)) === asked) return binding;
-    yield;
   }
-  return undefined;
+  throw notFound();
 }
 
 /** A properties key with its routing key decoded, because clients may encode `a.*` as `a.%2A` or not. */

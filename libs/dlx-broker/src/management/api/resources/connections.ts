@@ -5,7 +5,6 @@ import type { Management } from '../../management.js';
 import { vhostsIn, withoutStatistics } from '../places.js';
 import { noContent, notAuthorised, notFound } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
-import { inTurns } from '../../http/turns.js';
 import { connectionColumns, trackedConnectionColumns } from '../views/connection-columns.js';
 import { connectionName, userName } from '../views/names.js';
 
@@ -50,18 +49,10 @@ const ofUser = (request: ApiRequest, management: Management): readonly Connectio
 const getOfUser: Handler = (request, management) =>
   listOf(request, management, ofUser(request, management), trackedConnectionColumns(management.nodeName));
 
-const deleteOfUser: Handler = async (request, management) => {
-  await inTurns(endAll(ofUser(request, management), request), management.dlx.turns);
+const deleteOfUser: Handler = (request, management) => {
+  for (const connection of ofUser(request, management)) end(connection, request);
   return noContent;
 };
-
-/** Ends one connection in each step, because a connection may have many channels and consumers. */
-function* endAll(connections: readonly Connection[], request: ApiRequest): Generator<void, void, void> {
-  for (const connection of connections) {
-    end(connection, request);
-    yield;
-  }
-}
 
 /**
  * The connection that the path names.

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { AmqpError, type Channel, type Got, type Queue } from '../../../broker/index.js';
+import { AmqpError, type Channel, type Got } from '../../../broker/index.js';
 import { integerIn } from '../../http/body.js';
-import { inTurns } from '../../http/turns.js';
-import { JsonSink, tooLarge, type WrittenJson } from '../../http/json.js';
+import { Rows } from '../../http/json.js';
 import type { Management } from '../../management.js';
 import { propertiesToJson } from '../properties-json.js';
 import { badRequest, channelErrorOf, notAuthorised, ok, Problem } from '../../http/reply.js';
@@ -22,13 +21,13 @@ interface AckMode {
   readonly requeue?: boolean;
 }
 
-/** Gets messages (rule U2). A long reply is made in turns: other clients get and publish meanwhile, as on RabbitMQ. */
+/** Gets messages (rule U2). */
 const get: Handler = async (request, management) => {
   const json = await request.body('ackmode', 'count', 'encoding');
   const how = getRequestIn(json);
   const mode = ackModes.get(json['ackmode']);
   if (mode === undefined) throw badRequest(['unsupported_ackmode', json['ackmode']]);
-  return ok(await withStatusOf(() => fetched(request, management, how, mode)));
+  return ok(withStatusOf(() => fetched(request, management, how, mode)));
 };
 
 interface GetRequest {
@@ -50,53 +49,30 @@ function getRequestIn(json: JsonObject): GetRequest {
   return { count, encoding, truncate };
 }
 
-async function fetched(
-  { names, user, signal }: ApiRequest,
-  management: Management,
-  how: GetRequest,
-  mode: AckMode,
-): Promise<WrittenJson> {
+function fetched({ names, user }: ApiRequest, management: Management, how: GetRequest, mode: AckMode): Rows<Got> {
   const { vhost = '', name = '' } = names;
-  return management.during(user, vhost, (channel) => {
+  return management.as(user, vhost, (channel) => {
     channel.vhost.check(user, 'read', 'queue', name);
-    return inTurns(taken(channel, name, how, mode, management.replyLimit), management.dlx.turns, signal);
+    return new Rows(taken(channel, name, how.count, mode), (got) => shown(got, how));
   });
 }
 
-/**
- * Takes messages until there are enough, the queue is empty, or the reply is full. A message that does not fit stays in
- * the queue.
- * @throws Problem 413 when the first message does not fit
- */
-function* taken(
-  channel: Channel,
-  name: string,
-  how: GetRequest,
-  { noAck, requeue }: AckMode,
-  limit: number,
-): Generator<void, WrittenJson, void> {
-  const sink = new JsonSink(Infinity);
-  const tags: number[] = [];
-  let count = 0;
-  for (; how.count < 0 || count < how.count; count++) {
-    if (!hasRoom(channel.vhost.queues.get(name), how, limit - sink.bytes)) {
-      if (count > 0) break;
-      throw tooLarge(limit);
-    }
-    while (channel.expireSome(name)) yield;
-    const got = nextOf(channel, name, noAck, count > 0);
+/** The bytes of bodies after which a reply has no further message. */
+const mostBytes = 67_108_864;
+
+/** Takes messages until there are enough, the queue is empty, or the reply is full. The other messages stay in the queue. */
+function taken(channel: Channel, name: string, most: number, { noAck, requeue }: AckMode): readonly Got[] {
+  const all: Got[] = [];
+  for (let bytes = 0; (most < 0 || all.length < most) && bytes < mostBytes;) {
+    while (channel.expireSome(name));
+    const got = nextOf(channel, name, noAck, all.length > 0);
     if (got === undefined) break;
-    if (requeue !== undefined) tags.push(got.deliveryTag);
-    sink.add((count === 0 ? '[' : ',') + JSON.stringify(shown(got, how)));
-    yield;
+    all.push(got);
+    bytes += got.body.length;
   }
-  sink.add(count === 0 ? '[]' : ']');
   // Messages return at the end: a message that returns at once would be fetched again.
-  for (const tag of requeue === undefined ? [] : tags) {
-    channel.reject(tag, requeue);
-    yield;
-  }
-  return sink.end();
+  if (requeue !== undefined) for (const { deliveryTag } of all) channel.reject(deliveryTag, requeue);
+  return all;
 }
 
 /**
@@ -114,18 +90,6 @@ function nextOf(channel: Channel, name: string, noAck: boolean, isEnough: boolea
 
 const isUnreadable = (error: unknown): boolean =>
   error instanceof AmqpError && error.reply === 'INTERNAL_ERROR' && error.closes === 'channel';
-
-/** The bytes of a message in a reply without its body. */
-const envelope = 512;
-
-/**
- * True if the next message fits into the reply. Base64 is the longest form of a body, except for text of control
- * characters.
- */
-function hasRoom(queue: Queue | undefined, { truncate }: GetRequest, room: number): boolean {
-  const size = queue?.head?.size;
-  return size === undefined || envelope + (Math.min(size, truncate) * 4) / 3 <= room;
-}
 
 function shown({ message, body, redelivered, messageCount }: Got, { encoding, truncate }: GetRequest): object {
   const { exchange, routingKey, properties } = message;
@@ -146,9 +110,9 @@ function shown({ message, body, redelivered, messageCount }: Got, { encoding, tr
 /**
  * An error closes the channel. As RabbitMQ, it answers 400 with the code of the error, unless HTTP has a status for it.
  */
-async function withStatusOf<T>(act: () => Promise<T>): Promise<T> {
+function withStatusOf<T>(act: () => T): T {
   try {
-    return await act();
+    return act();
   } catch (error) {
     if (!(error instanceof AmqpError) || error.reply === 'NOT_ALLOWED') throw error;
     if (isUnreadable(error)) throw new Problem(503, 'unavailable', channelErrorOf(error));
@@ -158,6 +122,4 @@ async function withStatusOf<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-export const queueGet: readonly Resource[] = [
-  { path: '/queues/:vhost/:name/get', allows: 'management', readsMuch: true, POST: get },
-];
+export const queueGet: readonly Resource[] = [{ path: '/queues/:vhost/:name/get', allows: 'management', POST: get }];

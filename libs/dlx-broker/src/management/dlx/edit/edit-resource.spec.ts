@@ -541,7 +541,7 @@ describe('bad input is refused with its name', () => {
     ['no JSON', '{', 'not_json'],
     ['JSON without end', `{"headers":${'{"a":'.repeat(5_000)}`, 'nested more than 128 levels deep'],
     ['10,000 headers', { headers: many(10_000) }, "'headers' take"],
-    ['20,000 headers', { headers: many(20_000) }, 'an object has more than 16384 names'],
+    ['20,000 headers', { headers: many(20_000) }, "'headers' take"],
   ])('%s', async (_, body, reason) => {
     const answer = await edit(body);
     expect([answer.status, (answer.body as { reason: string }).reason]).toEqual([400, expect.stringContaining(reason)]);

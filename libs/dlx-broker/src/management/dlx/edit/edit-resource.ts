@@ -181,8 +181,8 @@ export function declareOriginalsQueue(
   else management.as(user, vhost.name, (channel) => void channel.declareQueue(name, { durable: true }));
 }
 
-const search = <T>({ user, signal }: ApiRequest, { dlx }: Management, work: Iterator<void, T, void>): Promise<T> =>
-  dlx.searches.run(user.name, () => inTurns(work, dlx.turns, signal));
+const search = <T>({ signal }: ApiRequest, { dlx }: Management, work: Iterator<void, T, void>): Promise<T> =>
+  inTurns(work, dlx.turns, signal);
 
 /** A promise of the end of a commit: undefined, or the error with which the journal failed. */
 function awaitedCommit(): { readonly promise: Promise<Error | undefined>; readonly settled: Settled } {
@@ -192,5 +192,5 @@ function awaitedCommit(): { readonly promise: Promise<Error | undefined>; readon
 }
 
 export const edits: readonly Resource[] = [
-  { path: '/dlx/queues/:vhost/:name/messages/:id/edit', allows: 'management', readsMuch: true, POST: edit },
+  { path: '/dlx/queues/:vhost/:name/messages/:id/edit', allows: 'management', POST: edit },
 ];

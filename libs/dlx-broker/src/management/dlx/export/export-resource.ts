@@ -4,7 +4,7 @@ import { matcherOf } from '../filter.js';
 import { filterInQuery, filterNames, idsInQuery, numberIn, onlyKnown, wordIn } from '../input.js';
 import { readableQueue } from '../readable-queue.js';
 import { linesOf } from './lines.js';
-import { TextStream } from './text-stream.js';
+import { TextStream } from '../../http/text-stream.js';
 
 const parameters = [...Object.keys(filterNames), 'header', 'ids', 'limit', 'encoding'];
 
@@ -19,7 +19,7 @@ const headers = {
 
 /** The messages that match a filter, or have certain ids, one on each line. Reading delivers, counts and flags nothing. */
 const exportAll: Handler = (request, management) => {
-  const { query, user, signal } = request;
+  const { query, signal } = request;
   onlyKnown(query.keys(), parameters, 'parameter');
   const queue = readableQueue(request, management);
   const positions = idsInQuery(query);
@@ -28,13 +28,10 @@ const exportAll: Handler = (request, management) => {
   const limit = numberIn(query, 'limit', mostMessages, 1, mostMessages);
   const encoding = wordIn(query, 'encoding', ['auto', 'base64'], 'auto');
   if (request.method === 'HEAD') return new Response(null, { headers });
-  const { turns, exports: running } = management.dlx;
-  const ended = running.begin(user.name);
   const stream = new TextStream({
     work: linesOf({ queue, matches, positions, limit, encoding, now: () => management.now() }),
-    turns,
+    turns: management.dlx.turns,
     check: () => void readableQueue(request, management),
-    ended,
   });
   signal.addEventListener('abort', () => stream.close());
   if (signal.aborted) stream.close();

@@ -28,7 +28,7 @@ export function* deadLetterGraphOf(vhost: VirtualHost): Generator<void, DeadLett
   const components = yield* strongComponents(edges.keys(), (queue) => targetsOf(queue, edges));
   const loops = yield* loopsIn(edges, components);
   const { targets, returns } = yield* reachedBy(edges, components);
-  const queues = yield* sorted(all, ({ name }) => [name], false);
+  const queues = sorted(all, ({ name }) => [name], false);
   return { queues, edges, loops, targets, returns };
 }
 

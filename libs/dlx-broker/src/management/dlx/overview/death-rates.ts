@@ -19,11 +19,8 @@ export function deathRates(vhosts: readonly VirtualHost[], measures: Measures): 
   return Object.fromEntries(deathCounters.map((name) => [name, rateOf(name)]));
 }
 
-/** Rates of the last five minutes, oldest first, and zeros before the first sample. Yields after each virtual host. */
-export function* ratesSeries(
-  vhosts: readonly VirtualHost[],
-  statistics: Statistics,
-): Generator<void, Readonly<Record<string, unknown>>, void> {
+/** Rates of the last five minutes, oldest first, and zeros before the first sample. */
+export function ratesSeries(vhosts: readonly VirtualHost[], statistics: Statistics): Readonly<Record<string, unknown>> {
   const times = statistics.recentTimes;
   const sums = times.map(() => chartCounters.map(() => 0));
   const indexes = chartCounters.map((name) => vhostSeries.names.indexOf(name));
@@ -33,7 +30,6 @@ export function* ratesSeries(
       const counts = history?.atOrFirst(time);
       for (const [index, of] of indexes.entries()) sums[at]![index]! += counts?.[of] ?? 0;
     }
-    yield;
   }
   const rates = (index: number): readonly number[] => {
     const all = times.slice(1).map((time, at) => {

@@ -1,5 +1,4 @@
 import type { VirtualHost } from '../../../broker/index.js';
-import { inTurns } from '../../http/turns.js';
 import { ok } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import type { Management } from '../../management.js';
@@ -22,14 +21,13 @@ const show: Handler = async (request, management) => {
   const graphs: DeadLetterGraph[] = [];
   for (const vhost of vhosts) graphs.push(await dlx.graphs.of(vhost));
   const totals = new Totals(management, management.now(), reasonsFor(management.broker, request.user));
-  for (const graph of graphs) await inTurns(totals.add(graph), dlx.turns, request.signal);
-  const loops = await inTurns(alarmsOfLoops(graphs, measures), dlx.turns, request.signal);
-  const series = await inTurns(ratesSeries(vhosts, statistics), dlx.turns, request.signal);
+  for (const graph of graphs) totals.add(graph);
+  const loops = alarmsOfLoops(graphs, measures);
   const { shown, leftOut } = alarmsOf(request, management, vhosts, totals, loops);
   return ok({
     totals: totals.toJSON(),
     dead_letter_rates: deathRates(vhosts, measures),
-    rates_series: series,
+    rates_series: ratesSeries(vhosts, statistics),
     top: totals.topToJson(measures),
     redrives: dlx.redrives
       .list()
@@ -41,14 +39,13 @@ const show: Handler = async (request, management) => {
 };
 
 /** The alarms of loops, with the number of those that are left out. */
-function* alarmsOfLoops(graphs: readonly DeadLetterGraph[], measures: Measures): Generator<void, Alarms, void> {
+function alarmsOfLoops(graphs: readonly DeadLetterGraph[], measures: Measures): Alarms {
   const shown: Alarm[] = [];
   let leftOut = 0;
   for (const graph of graphs) {
     for (const alarm of loopAlarms(graph, measures)) {
       if (alarm !== undefined && shown.length < mostOfKind) shown.push(alarm);
       else if (alarm !== undefined) leftOut++;
-      yield;
     }
   }
   return { shown, leftOut };

@@ -32,12 +32,9 @@ export class Totals {
     readonly seesReason: SeesReason,
   ) {}
 
-  /** Adds the queues of a virtual host. Yields after each. */
-  *add(graph: DeadLetterGraph): Generator<void, void, void> {
-    for (const queue of graph.queues) {
-      if (!queue.deleted) this.#addQueue(queue, graph);
-      yield;
-    }
+  /** Adds the queues of a virtual host. */
+  add(graph: DeadLetterGraph): void {
+    for (const queue of graph.queues) if (!queue.deleted) this.#addQueue(queue, graph);
   }
 
   #addQueue(queue: Queue, graph: DeadLetterGraph): void {

@@ -11,15 +11,9 @@ export function deadLettersTo(queue: Queue, { edges }: DeadLetterGraph): object 
   return { ...row, dangling: !edge.exchangeExists };
 }
 
-/** The edges that reach a queue. Yields after each edge. */
-export function* edgesInto(queue: Queue, { edges }: DeadLetterGraph): Generator<void, readonly DeadLetterEdge[], void> {
-  const found: DeadLetterEdge[] = [];
-  for (const edge of edges.values()) {
-    if (edge.reaches.has(queue)) found.push(edge);
-    yield;
-  }
-  return found;
-}
+/** The edges that reach a queue. */
+export const edgesInto = (queue: Queue, { edges }: DeadLetterGraph): readonly DeadLetterEdge[] =>
+  [...edges.values()].filter(({ reaches }) => reaches.has(queue));
 
 /** An edge as the queue sees it that gets the dead letters. A consumer may reject a message of any queue. */
 export const sourceToJson = (queue: Queue, edge: DeadLetterEdge): object => ({

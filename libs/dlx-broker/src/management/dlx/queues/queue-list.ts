@@ -1,11 +1,11 @@
-import type { Patterns, Queue } from '../../../broker/index.js';
+import type { Queue } from '../../../broker/index.js';
 import { cut, nameFilter, type Page, pageIn } from '../../api/paging.js';
 import { sorted } from '../../api/sorting.js';
-import { inTurns } from '../../http/turns.js';
 import { badRequest, ok } from '../../http/reply.js';
 import type { Handler } from '../../http/resource.js';
 import { type Columns, rowOf } from '../../api/columns.js';
 import type { Management } from '../../management.js';
+import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { onlyKnown, wordIn } from '../input.js';
 import { reasonsFor } from '../pause/pause-json.js';
 import { seenVhosts } from '../seen-vhosts.js';
@@ -14,9 +14,6 @@ import { type DeadLetterSign, deadLetterSign, queueRowColumns } from './queue-ro
 
 const parameters = ['vhost', 'name', 'dead', 'sort', 'sort_reverse', 'page', 'page_size', 'lengths'];
 
-/** The number of queues that are looked at in one step: some hundredths of a millisecond. */
-const inOneGo = 64;
-
 /** The order of the queues of a list. */
 interface Order {
   /** Undefined: by virtual host and name. */
@@ -24,14 +21,11 @@ interface Order {
   readonly isReverse: boolean;
 }
 
-/**
- * A page of the queues that the user may see. Sorting and filtering read counters, and no messages but the first of a queue. Only for the
- * ages of dead letters are more messages looked at: in the queues of the page, or in all when the list is sorted by age.
- */
+/** A page of the queues that the user may see. Sorting and filtering read counters, and no message but the first of a queue. */
 export const listQueues: Handler = async (request, management) => {
   const { query } = request;
   const { dlx, host } = management;
-  const graphs = new Map<unknown, Awaited<ReturnType<typeof dlx.graphs.of>>>();
+  const graphs = new Map<unknown, DeadLetterGraph>();
   const signOf = (queue: Queue): DeadLetterSign | undefined => {
     const graph = graphs.get(queue.home);
     return graph && deadLetterSign(queue, graph);
@@ -42,20 +36,15 @@ export const listQueues: Handler = async (request, management) => {
     signOf,
     reasonsFor(management.broker, request.user),
   );
-  const list = queueListIn(query, columns);
-  const vhosts = seenVhosts(request, management);
-  for (const vhost of vhosts) graphs.set(vhost, await dlx.graphs.of(vhost));
-  const all = [...graphs.values()].flatMap(({ queues }) => queues);
-  const isDead = (queue: Queue): boolean => signOf(queue) !== undefined;
-  const shown = {
-    ...(list.withLengths && { more: lengthColumn(management) }),
-    all,
-    columns,
-    nameOf: ({ name }: Queue) => name,
-    isDead,
-    isGone: ({ deleted }: Queue) => deleted,
-  };
-  return ok(await inTurns(pageOfQueues(list, shown, host.patterns), dlx.turns, request.signal));
+  const { page, onlyDead, order, withLengths } = queueListIn(query, columns);
+  for (const vhost of seenVhosts(request, management)) graphs.set(vhost, await dlx.graphs.of(vhost));
+  const all = [...graphs.values()].flatMap(({ queues }) => queues).filter(({ deleted }) => !deleted);
+  const fits = page.name === undefined ? undefined : nameFilter(page, host.patterns, all.length);
+  const found = all.filter((queue) => (!onlyDead || signOf(queue) !== undefined) && (fits?.(queue.name) ?? true));
+  const more = withLengths ? lengthColumn(management) : undefined;
+  return ok(
+    cut(arrange(found, columns, order), page, all.length, (queue) => ({ ...rowOf(queue, columns), ...more?.(queue) })),
+  );
 };
 
 function lengthColumn({ statistics }: Management): (queue: Queue) => object {
@@ -64,7 +53,7 @@ function lengthColumn({ statistics }: Management): (queue: Queue) => object {
 }
 
 /** The parts of a list of queues that a request asks for. */
-export interface QueueList {
+interface QueueList {
   readonly page: Page;
   readonly onlyDead: boolean;
   readonly order: Order;
@@ -76,44 +65,13 @@ export interface QueueList {
  * Reads the filters, the order and the page of a list.
  * @throws Problem 400
  */
-export function queueListIn(query: URLSearchParams, columns: Columns<never>): QueueList {
+function queueListIn(query: URLSearchParams, columns: Columns<never>): QueueList {
   onlyKnown(query.keys(), parameters, 'parameter');
   const page = pageOf(query);
   const onlyDead = wordIn(query, 'dead', ['true', 'false'], 'false') === 'true';
   const isReverse = wordIn(query, 'sort_reverse', ['true', 'false'], 'false') === 'true';
   const withLengths = wordIn(query, 'lengths', ['true', 'false'], 'false') === 'true';
   return { page, onlyDead, withLengths, order: { column: sortIn(query, columns), isReverse } };
-}
-
-/** Queues that are sorted by virtual host and name, and what a list needs to know of each. */
-export interface ShownQueues<T> {
-  readonly all: readonly T[];
-  readonly columns: Columns<T>;
-  nameOf(item: T): string;
-  isDead(item: T): boolean;
-  /** True for a queue that was deleted meanwhile. */
-  isGone?(item: T): boolean;
-  /** Further columns of the rows, by which no list is sorted. */
-  more?(item: T): object;
-}
-
-/** The wanted page, in the wanted order. Yields wherever it may pause. @throws Problem 400 for a page after the last one */
-export function* pageOfQueues<T>(
-  { page, onlyDead, order }: QueueList,
-  { all, columns, nameOf, isDead, isGone, more }: ShownQueues<T>,
-  patterns: Patterns,
-): Generator<void, object, void> {
-  const fits = page.name === undefined ? undefined : nameFilter(page, patterns, all.length);
-  const found: T[] = [];
-  let total = 0;
-  for (const queue of all) {
-    if (isGone?.(queue) === true) continue;
-    total++;
-    if ((!onlyDead || isDead(queue)) && (fits?.(nameOf(queue)) ?? true)) found.push(queue);
-    if (total % inOneGo === 0) yield;
-  }
-  const arranged = yield* arrange(found, columns, order);
-  return cut(arranged, page, total, (queue) => ({ ...rowOf(queue, columns), ...more?.(queue) }));
 }
 
 /** @throws Problem 400 */
@@ -133,13 +91,8 @@ function sortIn(query: URLSearchParams, columns: Columns<never>): string | undef
 }
 
 /** Sorts queues that are sorted by virtual host and name, which is also the order of equal rows. */
-function* arrange<T>(
-  found: T[],
-  columns: Columns<T>,
-  { column, isReverse }: Order,
-): Generator<void, readonly T[], void> {
+function arrange(found: Queue[], columns: Columns<Queue>, { column, isReverse }: Order): readonly Queue[] {
   if (column === undefined) return isReverse ? found.reverse() : found;
   const none = isReverse ? -Infinity : Infinity; // rows without a value are last
-  const keyOf = (queue: T): readonly unknown[] => [columns[column]?.(queue) ?? none];
-  return yield* sorted(found, keyOf, isReverse);
+  return sorted(found, (queue) => [columns[column]?.(queue) ?? none], isReverse);
 }

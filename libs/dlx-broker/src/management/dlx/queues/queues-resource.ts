@@ -1,14 +1,12 @@
 import { growingCounters } from '../counters-json.js';
 import { rowOf } from '../../api/columns.js';
 import { tableToJson } from '../../api/field-json.js';
-import { joined as allBindings } from '../../api/resources/bindings.js';
 import { queueOf } from '../../api/resources/queues.js';
 import { bindingColumns, bindingsTo } from '../../api/views/binding-columns.js';
 import { consumersOfQueue } from '../../api/views/consumer-columns.js';
 import { channelName, userName } from '../../api/views/names.js';
 import type { Consumer, Queue } from '../../../broker/index.js';
-import { Rows } from '../../http/json.js';
-import { inTurns } from '../../http/turns.js';
+import { joined, Rows } from '../../http/json.js';
 import { ok } from '../../http/reply.js';
 import type { Handler, Resource } from '../../http/resource.js';
 import { onlyKnown } from '../input.js';
@@ -32,16 +30,14 @@ const showQueue: Handler = async (request, management) => {
     signOf,
     reasonsFor(management.broker, request.user),
   );
-  const sources = await inTurns(edgesInto(queue, graph), dlx.turns, request.signal);
-  const bindings = await inTurns(allBindings(bindingsTo(vhost, queue)), dlx.turns, request.signal);
   return ok({
     ...rowOf(queue, columns),
     arguments: tableToJson(queue.declared.arguments),
     counters: countersOf(queue),
     settings: settingsToJson(queue),
     dead_letters_to: deadLettersTo(queue, graph),
-    dead_letters_from: new Rows(sources, (edge) => sourceToJson(queue, edge)),
-    bindings: new Rows(bindings, (binding) => rowOf(binding, bindingColumns)),
+    dead_letters_from: new Rows(edgesInto(queue, graph), (edge) => sourceToJson(queue, edge)),
+    bindings: new Rows(joined(bindingsTo(vhost, queue)), (binding) => rowOf(binding, bindingColumns)),
     consumers_list: new Rows(consumersOfQueue(vhost, queue), consumerToJson),
   });
 };

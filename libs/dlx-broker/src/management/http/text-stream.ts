@@ -1,16 +1,16 @@
-import { longestTurn, type Turns } from '../../http/turns.js';
+import { longestTurn, type Turns } from './turns.js';
 
 /** The characters that are sent in one piece. */
-const pieceSize = 65_536;
+export const pieceSize = 65_536;
 
 export interface TextSource {
   /** Yields wherever it may pause, with text if there is some. */
   readonly work: Iterator<string | undefined, void, void>;
   readonly turns: Turns;
   /** Called before each turn. @throws when the user may not read on, which breaks the response off */
-  readonly check: () => void;
+  readonly check?: () => void;
   /** Called once, when nothing more is sent. */
-  readonly ended: () => void;
+  readonly ended?: () => void;
 }
 
 /**
@@ -39,7 +39,7 @@ export class TextStream {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#source.work.return?.();
-    this.#source.ended();
+    this.#source.ended?.();
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -68,7 +68,7 @@ export class TextStream {
       if (turns.now() - this.#turnBegan >= longestTurn) {
         await turns.next();
         this.#turnBegan = turns.now();
-        check();
+        check?.();
         if (!this.#isOpen) break;
       }
       const { done, value } = work.next();
