@@ -186,15 +186,15 @@ describe('a client', () => {
   });
 
   it.each([
-    ['data', 'a', undefined, 'a'],
-    ['a pattern', null, 1, 'null'],
-  ])('fails an event without %s, and logs it', async (_, pattern, data, name) => {
+    ['data', 'a', undefined, 'a', "emit of 'a': the data are undefined"],
+    ['a pattern', null, 1, 'null', 'emit: the pattern is null'],
+  ])('fails an event without %s, and logs it', async (_, pattern, data, name, text) => {
     const { client } = await open();
     const lines = listen();
-    await expect(lastValueFrom(client.emit(pattern, data))).rejects.toThrow('invalid data or message pattern');
+    await expect(lastValueFrom(client.emit(pattern, data))).rejects.toThrow(text);
     client.emit(pattern, data);
     await until(() => expect(lines).toHaveLength(1));
-    expect(lines[0]).toMatch(new RegExp(`^emit of '${name}' failed: .*invalid data or message pattern`));
+    expect(lines[0]).toMatch(new RegExp(`^emit of '${name}' failed: .*${text}`));
   });
 
   it('keeps nothing of a request that could not be sent', async () => {

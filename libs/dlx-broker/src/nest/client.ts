@@ -225,7 +225,7 @@ export class DlxClient extends Client {
    * @throws NotAvailableError on a broker that keeps delayed events in queues
    */
   async cancelDelayed(messageId: string, exchange = this.#events.exchange): Promise<number> {
-    await this.connect();
+    await this.#started(); // after what was emitted before
     return this.#delayed.cancel(exchange, messageId);
   }
 
