@@ -44,6 +44,7 @@ const onAllBrokers = [
   'test/e2e/async-context.spec.ts',
   'test/e2e/code-of-others.spec.ts',
   'test/e2e/contracts.spec.ts',
+  'test/e2e/death-history.spec.ts',
   'test/e2e/differences.spec.ts',
   'test/e2e/edits.spec.ts',
   'test/e2e/error-history.spec.ts',

@@ -106,7 +106,7 @@ export const rooms = [
   {
     name: 'cli',
     job: 'the command: serves a broker, looks at its data, asks one over HTTP',
-    imports: ['broker', 'options', 'topology', 'host', 'logins', 'store', 'amqp', 'management', 'backend'],
+    imports: ['history', 'broker', 'options', 'topology', 'host', 'logins', 'store', 'amqp', 'management', 'backend'],
   },
 ];
 

@@ -121,7 +121,13 @@ describe('dead-letters', () => {
     const errors = [failed('2026-01-01T12:30:00Z'), failed('2026-01-01T12:00:00Z')];
     for (const more of [
       {},
-      { 'dlx-errors': errors },
+      {
+        'dlx-errors': errors,
+        'dlx-deaths': [
+          { queue: 'wait.5', reason: 'expired' },
+          { queue: 'work', reason: 'rejected', count: 3 },
+        ],
+      },
       { 'dlx-failing-since': '9'.repeat(30), 'dlx-queue': 7, 'dlx-attempt': 'x' },
     ])
       channel.sendToQueue('dead', Buffer.from('order'), { headers: { ...headers, ...more } });
@@ -132,6 +138,9 @@ describe('dead-letters', () => {
     // The latest failure, not the first.
     expect(again).toMatch(/^\d+ +parked +3 +work +2026-01-01 12:30:00 /);
     expect(second).toMatch(/^\d+ +parked +.*RangeError +order$/);
+    const shown = (await run('show', 'dead', /^\d+/.exec(again!)![0])).out;
+    expect(shown).toMatch(/\n *expired +1 +wait\.5 .*\n *rejected +3 +work /);
+    expect(shown).not.toContain('dlx-deaths');
     expect((await run('list', 'dead', '--reason', 'parked')).out).toContain('3 shown of 3 ready');
     expect((await run('list', 'dead', '--by', 'reason')).out).toMatch(/\n3 +parked/);
     const [head, group] = (await run('list', 'dead', '--by', 'fingerprint')).out.split('\n');

@@ -58,7 +58,10 @@ describe('@Retry with parkFor', () => {
     expect([lot().payloads(), archive().payloads()]).toEqual([[{ id: 2 }], [{ id: 1 }]]);
     const [archived] = archive().messages();
     expect(archived!.headers).toMatchObject({ 'dlx-error-class': 'TypeError', 'dlx-parked': true });
-    expect(archived!.deaths).toMatchObject([{ queue: 'orders.parked', reason: 'expired', count: 1 }]);
+    expect(archived!.deaths).toMatchObject([
+      { queue: 'orders.parked', reason: 'expired', count: 1 },
+      { queue: 'orders', reason: 'rejected', count: 1 },
+    ]);
     await dlx.advance('3650d');
     expect([lot().ready, archive().ready]).toEqual([0, 2]);
   });

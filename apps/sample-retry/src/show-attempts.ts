@@ -27,8 +27,8 @@ function whatNext(error: Error, { attempt, attempts = 1 }: DlxContext): string {
   return attempt < attempts ? `again in ${500 * 2 ** (attempt - 1)} ms` : 'that was the last attempt';
 }
 
-/** The `x-death` of a retried message names the wait queue in which it expired. */
+/** Where the message died before this attempt, why and how often, the latest death first. */
 function historyOf({ deaths }: DlxContext): string {
-  const history = deaths.map(({ queue, reason, count }) => `${reason} in ${queue}, count ${count}`);
-  return history.length === 0 ? '' : `  [x-death: ${history.join('; ')}]`;
+  const history = deaths.map(({ queue, reason, count }) => `${queue} ${reason} ${count}`);
+  return history.length === 0 ? '' : `  [${history.join(', ')}]`;
 }

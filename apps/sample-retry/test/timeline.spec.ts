@@ -34,17 +34,17 @@ it('runs four payments, to the hundredth of a second', async () => {
     '  0.00 s  pay-1    1        paid 30 EUR',
     '  0.00 s  pay-2    1        BankTimeout: no answer; again in 500 ms',
     '  0.00 s  pay-3    1        UnknownCurrency: JPY; again in 500 ms',
-    '  0.50 s  pay-2    2        BankTimeout: no answer; again in 1000 ms  [x-death: expired in wait.500, count 1]',
-    '  0.50 s  pay-3    2        UnknownCurrency: JPY; again in 1000 ms  [x-death: expired in wait.500, count 1]',
-    '  1.50 s  pay-2    3        paid 20 USD  [x-death: expired in wait.1000, count 1]',
-    '  1.50 s  pay-3    3        UnknownCurrency: JPY; again in 2000 ms  [x-death: expired in wait.1000, count 1]',
-    '  3.50 s  pay-3    4        UnknownCurrency: JPY; that was the last attempt  [x-death: expired in wait.2000, count 1]',
+    '  0.50 s  pay-2    2        BankTimeout: no answer; again in 1000 ms  [wait.500 expired 1, payments rejected 1]',
+    '  0.50 s  pay-3    2        UnknownCurrency: JPY; again in 1000 ms  [wait.500 expired 1, payments rejected 1]',
+    '  1.50 s  pay-2    3        paid 20 USD  [wait.1000 expired 1, payments rejected 2, wait.500 expired 1]',
+    '  1.50 s  pay-3    3        UnknownCurrency: JPY; again in 2000 ms  [wait.1000 expired 1, payments rejected 2, wait.500 expired 1]',
+    '  3.50 s  pay-3    4        UnknownCurrency: JPY; that was the last attempt  [wait.2000 expired 1, payments rejected 3, wait.1000 expired 1, wait.500 expired 1]',
     '  3.50 s  pay-3             parked after 4 failures, the last: UnknownCurrency',
     '  4.50 s                    the bank learns about JPY',
     '  4.50 s  pay-3             redriven to where it came from',
     '  4.50 s  pay-3    1        paid 10 JPY',
     '  4.50 s  pay-4    1        BankAway: closed for a moment; held until it is back',
-    '  5.50 s  pay-4    1        paid 40 EUR  [x-death: expired in wait.1000, count 1]',
+    '  5.50 s  pay-4    1        paid 40 EUR  [wait.1000 expired 1]',
   ]);
   expect(receipts).toEqual(['pay-1', 'pay-2', 'pay-3', 'pay-4']); // one each, however many attempts it took
   for (const queue of ['payments', 'payments.parked', 'wait.500', 'wait.1000', 'wait.2000']) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RedriveTask } from '../api/types';
-import { doneShare, subjectOf } from './words';
+import { doneShare, reasonOf, subjectOf } from './words';
 
 const task = (part: Partial<RedriveTask>): RedriveTask =>
   ({
@@ -28,6 +28,15 @@ describe('the progress of a redrive', () => {
     expect(doneShare(task({ limit: 20 }), 1_000)).toBe(0.5);
     expect(doneShare(task({ ready_at_start: 0, scanned: 0 }))).toBe(0);
   });
+});
+
+it('lists a parked message as parked until it dies again, whatever it died of before', () => {
+  const deaths = [{ reason: 'rejected' }] as unknown as Parameters<typeof reasonOf>[0]['deaths'];
+  const parked = { 'dlx-parked': { type: 'bool', value: true } };
+  const died = { 'x-death': { type: 'array', value: [] } };
+  expect(reasonOf({ deaths, headers: parked })).toBe('parked');
+  expect(reasonOf({ deaths, headers: { ...parked, ...died } })).toBe('rejected');
+  expect(reasonOf({ deaths, headers: died })).toBe('rejected');
 });
 
 it('says what a redrive is about', () => {

@@ -20,9 +20,9 @@ const reasons: Readonly<Record<string, string>> = {
 /** Why messages stay, in words. */
 export const whyLeft = (why: string): string => reasons[why] ?? why;
 
-/** The reason under which a message is listed: that of its latest death. A handler parks a message without a death. */
+/** The reason under which a message is listed: `parked`, unless it died since, or that of its latest death. */
 export const reasonOf = ({ deaths, headers }: Pick<Letter, 'deaths' | 'headers'>): string =>
-  deaths[0]?.reason ?? (headers['dlx-parked']?.value === true ? 'parked' : '');
+  headers['dlx-parked']?.value === true && headers['x-death'] === undefined ? 'parked' : (deaths[0]?.reason ?? '');
 
 /** The first line of a body, for a list. */
 export function snippetOf({ payload, payload_encoding, payload_bytes }: Letter): string {

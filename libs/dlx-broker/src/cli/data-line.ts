@@ -1,5 +1,5 @@
+import { historyOf } from '../history/index.js';
 import {
-  deathsOf,
   type Field,
   type FieldTable,
   fieldTypeNames,
@@ -54,9 +54,9 @@ const propertiesOf = (properties: Properties): object => ({
   ...(properties.headers !== undefined && { headers: tableOf(properties.headers) }),
 });
 
-/** Newest first, with the field names of `x-death`, which is also among the headers. */
+/** Newest first, with the field names of `x-death`. The headers have them, too, in `x-death` and `dlx-deaths`. */
 const deathsIn = (message: Message): readonly object[] =>
-  deathsOf(message).map(({ queue, reason, count, time, exchange, routingKeys }) => ({
+  historyOf(message).map(({ queue, reason, count, time, exchange, routingKeys }) => ({
     queue,
     reason,
     count,

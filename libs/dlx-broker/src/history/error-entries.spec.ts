@@ -95,6 +95,23 @@ describe('the history of the errors of a message', () => {
 });
 
 describe('headers that would be larger than 64 KB', () => {
+  it('lose the deaths at last, and keep the number of the attempt', () => {
+    const died = new Message(
+      '',
+      'work',
+      { headers: new Map([['foreign', longstr('f'.repeat(65_480))]]) },
+      new Uint8Array(),
+    );
+    const rejected = { queue: 'work', attempt: 2, failedAt: now, isParked: false, isRejected: true };
+    const { headers, leftOut } = headersForRetry(died, rejected, headersWith(entries));
+    expect([leftOut, headers.has('dlx-deaths'), headers.has('dlx-errors'), headers.get('dlx-attempt')?.value]).toEqual([
+      'the history of its errors and its deaths',
+      false,
+      false,
+      2,
+    ]);
+  });
+
   const progress = { queue: 'work', attempt: 2, failedAt: now, isParked: false };
   const entries = Array.from({ length: 10 }, (_, index) => entry(10 - index, { message: 'm'.repeat(256) }));
   const successor = (foreign: number, stack: number) =>

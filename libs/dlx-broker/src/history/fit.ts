@@ -1,22 +1,24 @@
 import { type Field, fieldSize, type FieldTable, isLargerThan, tableSize } from '../message/index.js';
 import { readHistory, writeHistory } from './error-entries.js';
-import { errorHeaders, historyHeaders } from './names.js';
+import { errorHeaders, historyHeaders, retryHeaders } from './names.js';
 
 /** The most bytes of the headers of a successor, its own included. The headers of a message have to fit into one frame. */
 export const mostHeaderBytes = 65_536;
 
 /** What was left out of headers that were too large. */
-export type LeftOutOfHistory = 'the stack of its error' | 'the history of its errors';
+export type LeftOutOfHistory =
+  'the stack of its error' | 'the history of its errors' | 'the history of its errors and its deaths';
 
 /**
- * Makes headers fit into {@link mostHeaderBytes}: without the stack, and if that is not enough without the history, from its middle.
- * Other headers stay.
+ * Makes headers fit into {@link mostHeaderBytes}: without the stack, and if that is not enough without the history of the errors, from its
+ * middle, and at last without that of the deaths. Other headers stay.
  */
 export function fit(headers: Map<string, Field>): LeftOutOfHistory | undefined {
   if (!isLargerThan(headers, mostHeaderBytes)) return undefined;
   const hadStack = headers.delete(errorHeaders.stack);
   if (!isLargerThan(headers, mostHeaderBytes)) return 'the stack of its error';
-  if (!headers.has(historyHeaders.errors)) return hadStack ? 'the stack of its error' : undefined;
+  if (!headers.has(historyHeaders.errors) && !headers.has(retryHeaders.deaths))
+    return hadStack ? 'the stack of its error' : undefined;
   const { errors, omitted } = readHistory(headers);
   if (errors.length > 2) {
     const ends = [errors[0]!, errors[errors.length - 1]!];
@@ -24,7 +26,8 @@ export function fit(headers: Map<string, Field>): LeftOutOfHistory | undefined {
     if (!isLargerThan(headers, mostHeaderBytes)) return 'the history of its errors';
   }
   writeHistory(headers, { errors: [], omitted: 0 });
-  return 'the history of its errors';
+  if (!isLargerThan(headers, mostHeaderBytes)) return 'the history of its errors';
+  return headers.delete(retryHeaders.deaths) ? 'the history of its errors and its deaths' : 'the history of its errors';
 }
 
 /** Those headers that still fit when they are added to the headers of a message. */

@@ -2,6 +2,7 @@ export * from './attempts.js';
 export { cutTo } from './cut.js';
 export { dateAt } from './date-at.js';
 export * from './dead-since.js';
+export { deathIn, historyAfter, historyOf } from './death-history.js';
 export { editHeaders, type EditNote, editsOf, isLockedHeader, withEditNote } from './edited.js';
 export {
   addEntry,

@@ -19,6 +19,8 @@ export const retryHeaders = {
   redrives: 'dlx-redrives',
   /** Groups similar failures, on a message that was parked or rejected. */
   fingerprint: 'dlx-fingerprint',
+  /** Its deaths up to its last republish, in the format of `x-death` (rule H5), which a republished message does not keep (rules I6, W3). */
+  deaths: 'dlx-deaths',
 } as const;
 
 /** The errors of earlier attempts. They stay at a redrive. */

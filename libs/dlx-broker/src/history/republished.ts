@@ -1,6 +1,17 @@
-import { type Address, bool, type Field, type FieldTable, int32, int64, longstr } from '../message/index.js';
+import {
+  type Address,
+  bool,
+  type DeathEntry,
+  deathsOf,
+  type Field,
+  type FieldTable,
+  int32,
+  int64,
+  longstr,
+} from '../message/index.js';
 import { type Message, Repeated, RepeatedField, stripDeaths } from '../message/index.js';
 import { failingSince, redrivesOf } from './attempts.js';
+import { deathIn, historyAfter, historyOf, writeDeaths } from './death-history.js';
 import { addRedrive, readHistory, writeHistory } from './error-entries.js';
 import { fingerprintAmong, isFingerprint } from './fingerprint.js';
 import { fit, type LeftOutOfHistory } from './fit.js';
@@ -20,6 +31,8 @@ export interface RetryProgress {
   readonly failedAt: number | undefined;
   /** When it failed for the first time, if not the time that its headers name: an outage was left out of it. */
   readonly failingSince?: number | undefined;
+  /** True: it failed in its work queue, which is a death there (reason `rejected`). False: it lay elsewhere, or is handled later. */
+  readonly isRejected?: boolean;
   readonly isParked: boolean;
   /** Of a parked message. Default: the one it has, or else calculated from its error. */
   readonly fingerprint?: string | undefined;
@@ -46,8 +59,8 @@ const repeated = {
 };
 
 /**
- * The headers of a message that is retried, postponed or parked. They have neither deaths, with which the message could be dropped as a
- * cycle (rules H9, I6), nor CC, which would route it to further queues (rule G2). Messages that fail together share them.
+ * The headers of a message that is retried, postponed or parked. Its deaths move to `dlx-deaths`: with `x-death` the message could be dropped
+ * as a cycle (rules H9, I6). CC would route it to further queues (rule G2). Messages that fail together share the headers.
  * @param added headers that describe the failure, which do not change any more
  */
 export function headersForRetry(
@@ -55,10 +68,12 @@ export function headersForRetry(
   progress: RetryProgress,
   added: FieldTable | undefined,
 ): SuccessorHeaders {
-  const { queue, attempt, isParked, fingerprint, from = addressOf(message) } = progress;
+  const { queue, attempt, isParked, fingerprint, failedAt, isRejected, from = addressOf(message) } = progress;
   const { exchange, routingKey } = from;
   const carried = carriedHeaders(message);
   const since = sinceOf(message, progress);
+  const rejection =
+    isRejected === true && failedAt !== undefined ? deathIn(queue, 'rejected', message, failedAt) : undefined;
   const write = (): SuccessorHeaders => {
     const headers = withoutTraces(carried);
     headers.delete(errorHeaders.policy);
@@ -73,9 +88,19 @@ export function headersForRetry(
     const written = isParked ? (fingerprint ?? fingerprintOfParked(message, headers, queue, added)) : undefined;
     if (written === undefined) headers.delete(retryHeaders.fingerprint);
     else headers.set(retryHeaders.fingerprint, longstr(written));
+    writeDeaths(headers, rejection === undefined ? historyOf(message) : historyAfter(message, rejection));
     return { headers, leftOut: fit(headers) };
   };
-  return isParked ? write() : lastWritten.of([carried, added, queue, attempt, exchange, routingKey, since], write);
+  if (isParked) return write();
+  const parts: unknown[] = [carried, added, queue, attempt, exchange, routingKey, since];
+  if (rejection !== undefined) addParts(parts, rejection);
+  for (const death of deathsOf(message)) addParts(parts, death);
+  return lastWritten.of(parts, write);
+}
+
+/** What distinguishes a death from others, for {@link Repeated}. */
+function addParts(parts: unknown[], { queue, reason, exchange, routingKeys, count, time, ...rest }: DeathEntry): void {
+  parts.push(queue, reason, exchange, count, time, rest.originalExpiration, ...routingKeys);
 }
 
 /** When a message failed for the first time, in whole milliseconds: a clock of an application may have fractions. */
@@ -97,8 +122,8 @@ function fingerprintOfParked(
 }
 
 /**
- * The headers of a redriven message: of its failures only the number of redrives is left, and the history of its errors, with an entry
- * of the redrive. Messages with the same headers that are redriven together share them.
+ * The headers of a redriven message, which begins a new life: of its failures only the number of redrives is left, and the history of its
+ * errors, with an entry of the redrive. Messages with the same headers that are redriven together share them.
  * @param now milliseconds since 1970
  */
 export function headersForRedrive(message: Message, now: number): FieldTable {

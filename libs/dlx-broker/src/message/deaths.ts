@@ -21,12 +21,8 @@ export class RecordedDeaths implements Deaths {
 
   /** Rules H6, H7. */
   record(death: DeathEntry, _own: FieldTable | undefined, { lastDeathHeaders }: Dialect): RecordedDeaths {
-    const { all } = this;
-    const known = all.find((each) => isSamePair(each, death));
-    const newest = known === undefined ? death : { ...known, count: known.count + 1 };
-    const next = [newest];
-    for (const each of all) if (each !== known) next.push(each);
-    return new RecordedDeaths(next, this.first, lastDeathHeaders ? death : undefined, this.parsesExpiration);
+    const all = oneMoreDeath(this.all, death);
+    return new RecordedDeaths(all, this.first, lastDeathHeaders ? death : undefined, this.parsesExpiration);
   }
 
   closesCycle(queue: string): boolean {
@@ -56,6 +52,14 @@ export class RecordedDeaths implements Deaths {
     if (this.last !== undefined) nameDeath(headers, 'last', this.last); // rule W2
     return headers;
   }
+}
+
+/** A history after one more death, or after several in one queue for one reason: the known entry counts up and moves to the front (rules H6, H7). */
+export function oneMoreDeath(all: readonly DeathEntry[], death: DeathEntry): readonly DeathEntry[] {
+  const known = all.find((each) => isSamePair(each, death));
+  const next = [known === undefined ? death : { ...known, count: known.count + death.count }];
+  for (const each of all) if (each !== known) next.push(each);
+  return next;
 }
 
 const isSamePair = (one: DeathEntry, other: DeathEntry): boolean =>

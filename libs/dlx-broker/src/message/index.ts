@@ -10,11 +10,19 @@ export { basicClass, methodIds } from './codec/method-ids.js';
 export { decodeText, encodeText, isShortstr, isUtf8, maxShortstrBytes, textLength } from './codec/text.js';
 export * from './message.js';
 export * from './death.js';
-export { deathsOf, firstDeathOf, isClaimed, oldestDeathOf, recordDeath, RecordedDeaths } from './deaths.js';
+export {
+  deathsOf,
+  firstDeathOf,
+  isClaimed,
+  oldestDeathOf,
+  oneMoreDeath,
+  recordDeath,
+  RecordedDeaths,
+} from './deaths.js';
 export { ClaimedDeaths } from './claimed-deaths.js';
 export * from './notes.js';
 export { areSameNotes } from './same-notes.js';
-export { stripDeaths } from './x-death.js';
+export { readDeaths, stripDeaths, writeDeath } from './x-death.js';
 export { isPredeclared, isReserved, reservedPrefix } from './names.js';
 export * from './nesting.js';
 export * from './properties.js';

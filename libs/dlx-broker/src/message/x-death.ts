@@ -46,12 +46,15 @@ const noDeaths: readonly DeathEntry[] = [];
 /**
  * The deaths in a table of headers, newest first. Elements that are no deaths are left out. A missing text is empty, a
  * missing count 1.
+ * @param name of the header, which may be one with the same format
+ * @param most elements that are read
  */
-export function readDeaths(headers: FieldTable | undefined): readonly DeathEntry[] {
-  const header = headers?.get('x-death');
+export function readDeaths(headers: FieldTable | undefined, name = 'x-death', most = Infinity): readonly DeathEntry[] {
+  const header = headers?.get(name);
   if (header?.type !== 'A') return noDeaths;
   const deaths: DeathEntry[] = [];
   for (const entry of header.value) {
+    if (deaths.length === most) break;
     const death = entry.type === 'F' ? readDeath(entry.value) : undefined;
     if (death !== undefined) deaths.push(death);
   }

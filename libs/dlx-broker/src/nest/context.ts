@@ -100,7 +100,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return (this.#headers ??= fromFieldTable(this.properties.headers));
   }
 
-  /** The history of deaths, newest first. */
+  /** The deaths since the message was published or redriven, the latest first: those of earlier attempts, too. */
   get deaths(): readonly XDeath[] {
     return (this.#deaths ??= readDeaths(this.args[0].message));
   }

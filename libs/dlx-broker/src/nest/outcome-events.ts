@@ -1,9 +1,10 @@
 import { type Observable, share, Subject, Subscription, using } from 'rxjs';
+import { deathIn, historyAfter } from '../history/index.js';
 import { HomeContext } from '../host/index.js';
 import { type Backend, type BackendDeath, type BackendDelivery } from '../backend/index.js';
 import type { Message, Properties } from '../message/index.js';
 import { isWaitQueueName } from '../retry/index.js';
-import { type ConsumedLetter, guarded, Letter, type SettledLetter } from '../streams/index.js';
+import { type ConsumedLetter, guarded, Letter, type SettledLetter, toXDeath } from '../streams/index.js';
 import type { DeathHooks } from './death-hooks/death-hooks.js';
 
 /**
@@ -117,7 +118,7 @@ export class OutcomeEvents {
     const { queue, message, failures: attempt, fingerprint } = letter;
     const all = { attempt, ...(kind !== 'acked' && fingerprint !== undefined && { fingerprint }), ...more };
     if (this.observed) this.#next(kind, queue, letter.properties, all);
-    this.#notifyHooks(kind, queue, message, all);
+    this.#notifyHooks(kind, queue, message, all, kind === 'rejected' || queue === letter.workQueue);
   }
 
   /** Emits an event of a handler. */
@@ -136,12 +137,15 @@ export class OutcomeEvents {
     if (reason === 'expired') this.emit('expired', { queue, message });
   }
 
-  #notifyHooks(kind: Kind, queue: string, message: Message, more: More): void {
+  /** @param hasDied false for a dead letter that is only put aside: it died before */
+  #notifyHooks(kind: Kind, queue: string, message: Message, more: More, hasDied = true): void {
     if (this.#hooks?.handles(kind) !== true) return;
     const { messageId } = message.own;
     const letter = new Letter(message, queue, this.backend.recordsOrigins === true);
     const at = this.backend.clock.now();
-    this.#hooks.notify({ kind, queue, at, ...(messageId !== undefined && { messageId }), ...more, letter });
+    const death = deathIn(queue, kind === 'expired' ? kind : 'rejected', message, at);
+    const deaths = hasDied ? historyAfter(message, death).map(toXDeath) : letter.deaths;
+    this.#hooks.notify({ kind, queue, at, ...(messageId !== undefined && { messageId }), ...more, deaths, letter });
   }
 
   #next(kind: Kind, queue: string, { messageId }: Properties, more: More & OfHandler): void {

@@ -1,6 +1,17 @@
 import { die } from '../../../../test/harnesses/die.js';
 import { describe, expect, it } from 'vitest';
-import { array, bool, int32, int64, longstr, Message, type Field, type Properties } from '../message/index.js';
+import {
+  array,
+  bool,
+  int32,
+  int64,
+  longstr,
+  Message,
+  table,
+  timestamp,
+  type Field,
+  type Properties,
+} from '../message/index.js';
 import { planRetry } from './policy.js';
 
 import { ManualClock } from '../testing/manual-clock.js';
@@ -96,7 +107,7 @@ describe('a failed delivery', () => {
     });
   });
 
-  it('is republished persistent, mandatory, without its own time to live, deaths, CC and user id', () => {
+  it('is republished persistent, mandatory, without its own time to live, x-death, CC and user id', () => {
     const headers = new Map<string, Field>([
       ['tenant', longstr('a')],
       ['CC', array([longstr('copy')])],
@@ -115,6 +126,19 @@ describe('a failed delivery', () => {
       'dlx-first-exchange': longstr('shop'),
       'dlx-first-routing-key': longstr('order.created'),
       'dlx-failing-since': int64(1_700_000_000_000),
+      'dlx-deaths': array([
+        table(
+          new Map<string, Field>([
+            ['count', int64(2)],
+            ['reason', longstr('rejected')],
+            ['queue', longstr('orders')],
+            ['time', timestamp(1_700_000_000)],
+            ['exchange', longstr('shop')],
+            ['routing-keys', array([longstr('order.created')])],
+            ['original-expiration', longstr('10')],
+          ]),
+        ),
+      ]),
     });
   });
 

@@ -217,7 +217,9 @@ function successorOf(
   const { queue = delivery.queue, fingerprint, failingSince, isPostponed = false } = options;
   const { attempt = attemptsMade(delivery, queue) + (isParked ? 0 : 1) } = options;
   const failedAt = isPostponed ? undefined : now;
-  const progress = { queue, attempt, failedAt, failingSince, isParked, fingerprint, from: firstAddressOf(delivery) };
+  const isRejected = queue === delivery.queue && !isPostponed;
+  const from = firstAddressOf(delivery);
+  const progress = { queue, attempt, failedAt, failingSince, isRejected, isParked, fingerprint, from };
   const { headers, leftOut } = headersForRetry(message, progress, options.headers);
   return { successor: republication(message, to, headers, recordOf(message, queue)), leftOut, attempt };
 }

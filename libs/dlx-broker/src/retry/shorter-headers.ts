@@ -3,7 +3,10 @@ import { type BackendDelivery, type Publication, ServerError } from '../backend/
 
 /** What was left out of the headers of a successor: with it they would be larger than a frame of the server. */
 export type LeftOut =
-  LeftOutOfHistory | 'the texts of its error' | 'its error and its origin' | 'all headers about its attempts';
+  | LeftOutOfHistory
+  | 'the texts of its error and its deaths'
+  | 'its error and its origin'
+  | 'all headers about its attempts';
 
 interface Shorter {
   readonly leftOut: LeftOut;
@@ -11,8 +14,14 @@ interface Shorter {
 }
 
 const texts: Shorter = {
-  leftOut: 'the texts of its error',
-  names: [errorHeaders.stack, errorHeaders.message, errorHeaders.policy, ...Object.values(historyHeaders)],
+  leftOut: 'the texts of its error and its deaths',
+  names: [
+    errorHeaders.stack,
+    errorHeaders.message,
+    errorHeaders.policy,
+    ...Object.values(historyHeaders),
+    retryHeaders.deaths,
+  ],
 };
 const origin: Shorter = {
   leftOut: 'its error and its origin',

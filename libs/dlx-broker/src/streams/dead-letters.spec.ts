@@ -238,7 +238,10 @@ describe('a dead letter', () => {
     const [back] = queue('orders').messages();
     expect(back).toMatchObject({ payload: 'a', properties: { expiration: undefined } });
     expect(back!.headers['dlx-attempt']).toBe(2);
-    expect(back!.deaths).toMatchObject([{ queue: 'wait.30000', reason: 'expired' }]);
+    expect(back!.deaths).toMatchObject([
+      { queue: 'wait.30000', reason: 'expired' },
+      { queue: 'orders', reason: 'rejected', count: 1 },
+    ]);
   });
 
   it('stays in hand when its wait queue cannot be declared, and can be retried when it can', async () => {
@@ -299,8 +302,9 @@ describe('a dead letter', () => {
     await second!.park('hospital');
     expect(queue('hospital').payloads()).toEqual(['b']);
     const [parked] = queue('orders.parked').messages();
-    expect(parked).toMatchObject({ payload: 'a', deaths: [] });
+    expect(parked).toMatchObject({ payload: 'a', deaths: [{ queue: 'orders', reason: 'rejected', count: 1 }] });
     expect({ ...parked!.headers }).toEqual({
+      'dlx-deaths': [expect.objectContaining({ queue: 'orders', reason: 'rejected' })],
       'dlx-attempt': 1,
       'dlx-queue': 'orders',
       'dlx-first-exchange': 'shop',

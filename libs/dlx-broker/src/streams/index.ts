@@ -24,4 +24,4 @@ export * from './throttle-redrive.js';
 export * from './where-decoded.js';
 export * from './where-reason.js';
 export * from './where.js';
-export { readDeaths, type XDeath } from './x-death.js';
+export { readDeaths, toXDeath, type XDeath } from './x-death.js';

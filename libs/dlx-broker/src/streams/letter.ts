@@ -63,7 +63,7 @@ export class Letter<T = unknown> {
     return (this.#headers ??= fromFieldTable(this.properties.headers));
   }
 
-  /** Its deaths, the latest first (rule H7). A parked letter has none: see `failures` and the `dlx-` headers. */
+  /** Its deaths since it was published or redriven, the latest first (rule H7), also before retries and in the parking lot. */
   get deaths(): readonly XDeath[] {
     return (this.#deaths ??= readDeaths(this.message));
   }

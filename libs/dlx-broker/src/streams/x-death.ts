@@ -1,4 +1,5 @@
-import { deathsOf, type DeathEntry, type FieldTable, type Message } from '../message/index.js';
+import { historyOf } from '../history/index.js';
+import type { DeathEntry, Message } from '../message/index.js';
 
 /** One entry of `x-death`: all deaths of a message in one queue for one reason (rule H5). */
 export interface XDeath extends Omit<DeathEntry, 'time'> {
@@ -8,5 +9,5 @@ export interface XDeath extends Omit<DeathEntry, 'time'> {
 
 export const toXDeath = (death: DeathEntry): XDeath => ({ ...death, time: new Date(death.time) });
 
-/** The deaths of a message, or those in a table of headers, the latest first (rule H7). */
-export const readDeaths = (of: Message | FieldTable | undefined): readonly XDeath[] => deathsOf(of).map(toXDeath);
+/** The deaths of a message since it was published or redriven, the latest first: see {@link historyOf}. */
+export const readDeaths = (message: Message): readonly XDeath[] => historyOf(message).map(toXDeath);

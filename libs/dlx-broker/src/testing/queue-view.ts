@@ -1,6 +1,6 @@
 import type { Queue } from '../broker/index.js';
-import { decodePayload } from '../history/index.js';
-import { deathsOf, fromFieldTable, type DeathEntry, type Plain, type Properties } from '../message/index.js';
+import { decodePayload, historyOf } from '../history/index.js';
+import { fromFieldTable, type DeathEntry, type Plain, type Properties } from '../message/index.js';
 import { meantOf } from '../options/index.js';
 import { Letter } from '../streams/index.js';
 
@@ -14,7 +14,7 @@ export interface WaitingMessage {
   readonly properties: Properties;
   /** The headers as plain values, as in handlers and letters. `properties.headers` has them with their wire types. */
   readonly headers: Readonly<Record<string, Plain>>;
-  /** The latest first (rule H7). */
+  /** Since it was published or redriven, the latest first (rule H7). */
   readonly deaths: readonly DeathEntry[];
   readonly redelivered: boolean;
   /** When it expires in this queue, in milliseconds since 1970; undefined for never. */
@@ -64,7 +64,7 @@ export class QueueView {
         routingKey: message.routingKey,
         properties,
         headers: fromFieldTable(properties.headers),
-        deaths: deathsOf(message),
+        deaths: historyOf(message),
         redelivered: returns > 0,
         expiresAt: deadline === 0 ? undefined : deadline,
       });

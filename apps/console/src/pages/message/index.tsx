@@ -186,14 +186,12 @@ function Sub({ of }: { of: Letter }) {
   const [death] = of.deaths;
   return (
     <span class="sub">
-      {death === undefined ? (
-        reasonOf(of) === 'parked' ? (
-          <>
-            <Reason of="parked" /> after its last attempt
-          </>
-        ) : (
-          'never died'
-        )
+      {reasonOf(of) === 'parked' ? (
+        <>
+          <Reason of="parked" /> after its last attempt
+        </>
+      ) : death === undefined ? (
+        'never died'
       ) : (
         <>
           <Reason of={death.reason} /> in <Name of={death.queue} /> <Age of={diedAt(of)} />

@@ -2,7 +2,7 @@ import type { Letter } from '../../api/types';
 import { href } from '../../router';
 import { count, dateTime, duration } from '../../ui/format';
 import { Age, Card, Name, Reason, visible } from '../../ui/parts';
-import { reasonOf } from '../../letters/words';
+import { diedAt, reasonOf } from '../../letters/words';
 import { type Hop, hopsOf, publishedAt } from './timeline';
 
 /** The most hops that are shown at once. */
@@ -45,7 +45,7 @@ export function Timeline({ of, vhost, queue }: { of: Letter; vhost: string; queu
           )}
           {start !== undefined && <small>{dateTime(start)}, says the publisher</small>}
         </li>
-        {hidden > 0 && <li class="muted">{count(hidden)} earlier hops are in the header x-death</li>}
+        {hidden > 0 && <li class="muted">{count(hidden)} earlier hops are in its headers</li>}
         {hops.slice(hidden).map((hop, index) => (
           <HopView key={index} of={hop} vhost={vhost} />
         ))}
@@ -57,9 +57,9 @@ export function Timeline({ of, vhost, queue }: { of: Letter; vhost: string; queu
               <Name of={queue} />
             </a>
           </span>
-          {deaths[0] !== undefined && deaths[0].time > 0 && (
+          {deaths[0] !== undefined && (diedAt(of) ?? 0) > 0 && (
             <small>
-              since <Age of={deaths[0].time} />
+              since <Age of={diedAt(of)} />
             </small>
           )}
         </li>

@@ -59,7 +59,7 @@ const isUnproven = ({ origin }: Letter): boolean => origin?.proven === false;
 export function lettersText(body: unknown): string {
   const { items, messages_ready: ready, scanned, complete } = body as Page;
   const rows = items.map((letter) => {
-    const { reason, count, queue, time } = letter.deaths[0] ?? parkedFrom(letter);
+    const { reason, count, queue, time } = parkedFrom(letter) ?? letter.deaths[0] ?? { reason: '', queue: '' };
     return [
       letter.id,
       reason,
@@ -76,13 +76,13 @@ export function lettersText(body: unknown): string {
   return `${table}\n${items.length} shown of ${ready} ready (${scanned} looked at${more})`;
 }
 
-/**
- * The facts of a message that never died: a parked one failed in the queue of its handler as often as it was tried. Other messages
- * have none.
- */
-function parkedFrom({ headers, died_at: diedAt }: Letter): Partial<Death> & Pick<Death, 'reason' | 'queue'> {
+/** The facts of a parked message: it failed in the queue of its handler as often as it was tried. Undefined if it died since, or is not parked. */
+function parkedFrom({
+  headers,
+  died_at: diedAt,
+}: Letter): (Partial<Death> & Pick<Death, 'reason' | 'queue'>) | undefined {
   const valueOf = (name: string): unknown => headers[name]?.value;
-  if (valueOf('dlx-parked') !== true) return { reason: '', queue: '' };
+  if (valueOf('dlx-parked') !== true || headers['x-death'] !== undefined) return undefined;
   const [queue, attempts, since] = [valueOf('dlx-queue'), valueOf('dlx-attempt'), Number(valueOf('dlx-failing-since'))];
   const failed = diedAt ?? since;
   return {
@@ -153,10 +153,12 @@ function errorsText({ errors = [], errors_omitted: omitted = 0 }: Letter): strin
 
 /** How long after the death before it. */
 const waited = ({ time }: Death, before: Death | undefined): string =>
-  time === null || before === undefined || before.time === null ? '' : duration(time - before.time);
+  time === null || before === undefined || before.time === null || time < before.time
+    ? '' // the time of an entry is that of its first death
+    : duration(time - before.time);
 
 /** They are shown as deaths and as errors. */
 const isShownElsewhere = (name: string): boolean =>
-  name === 'x-death' || name === 'dlx-errors' || name.startsWith('x-first-death-');
+  name === 'x-death' || name === 'dlx-deaths' || name === 'dlx-errors' || name.startsWith('x-first-death-');
 
 const section = (title: string, text: string): string => (text === '' ? '' : `${title}\n\n${text}`);

@@ -1,6 +1,6 @@
 import type { Entry } from '../../broker/index.js';
-import { deathsOf, emptyTable, firstDeathOf, type Message, plainProperties } from '../../message/index.js';
-import { diedAt, fingerprintIn, originOf, readHistory, redrivesOf } from '../../history/index.js';
+import { emptyTable, firstDeathOf, type Message, plainProperties } from '../../message/index.js';
+import { diedAt, fingerprintIn, historyOf, originOf, readHistory, redrivesOf } from '../../history/index.js';
 import { errorOf } from './letter-facts.js';
 import { type PayloadEncoding, payloadOf } from './payload.js';
 import { typedTable } from './typed-field.js';
@@ -44,7 +44,7 @@ export function messageToJson(entry: Entry, shown: Shown): Record<string, unknow
     ...(shown.errors === true && errorsToJson(message)),
     died_at: diedAt(message) ?? null,
     first_death: firstDeathOf(message) ?? null,
-    deaths: deathsOf(message).map((death) => ({
+    deaths: historyOf(message).map((death) => ({
       reason: death.reason,
       count: death.count,
       queue: death.queue,

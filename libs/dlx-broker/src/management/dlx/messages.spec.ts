@@ -162,7 +162,8 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
     publish('other', 'expired one', { expiration: '10', ...headers({ tenant: 'b' }) });
     rooms.clock.advance('1m');
     publish('dead', 'never died');
-    publish('dead', 'in parking', headers({ 'dlx-parked': true, 'dlx-queue': 'work' }));
+    const history = [{ queue: 'work', reason: 'rejected', count: 3 }];
+    publish('dead', 'in parking', headers({ 'dlx-parked': true, 'dlx-queue': 'work', 'dlx-deaths': history }));
     const answers = {
       '?reason=rejected': ['rejected one'],
       '?reason=expired': ['expired one'],

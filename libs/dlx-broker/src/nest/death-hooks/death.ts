@@ -1,4 +1,4 @@
-import type { Letter } from '../../streams/index.js';
+import type { Letter, XDeath } from '../../streams/index.js';
 import type { DeathKind } from '../decorators/on-dead-letter.js';
 
 /** A message that was parked or rejected, or that expired. */
@@ -19,6 +19,8 @@ export interface Death {
   readonly error?: unknown;
   /** Groups failures of the same cause, if there was an error. */
   readonly fingerprint?: string;
+  /** All deaths of the message since it was published or redriven, with this one, the latest first. */
+  readonly deaths: readonly XDeath[];
   /** The message as it was when it failed: its payload, headers and earlier errors. It is no longer to be settled. */
   readonly letter: Letter;
 }
