@@ -39,6 +39,7 @@ const alone = [
 
 /** Whole applications that need no virtual time: the same cases run on the embedded broker and on both servers. */
 const onAllBrokers = [
+  'test/acceptance/readme.spec.ts',
   'test/e2e/all-ends.spec.ts',
   'test/e2e/all-features.spec.ts',
   'test/e2e/async-context.spec.ts',

@@ -13,8 +13,8 @@ class Orders {
 
   @Consume({ queue: 'orders.dead', exchange: 'orders.dlx', routingKey: '#' })
   @Retry({ attempts: 3 })
-  bury(@Payload() order: { id: number }, @Ctx() { headers, deaths }: DlxContext): void {
-    console.log(order, headers['dlx-error-message'], deaths);
+  bury(@Payload() order: { id: number }, @Ctx() { routingKey, deaths }: DlxContext): void {
+    console.log(order, routingKey, deaths);
   }
 }
 

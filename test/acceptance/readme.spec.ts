@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { format } from 'node:util';
 import { NestFactory } from '@nestjs/core';
+import { DlxBrokerModule } from 'dlx-broker';
 import ts from 'typescript';
 import { afterEach, expect, it, vi } from 'vitest';
 import * as decorators from '../../libs/dlx-broker/src/nest/decorators/index.js';
@@ -8,6 +9,7 @@ import { embeddedChecks } from '../../libs/dlx-broker/src/nest/brokers/embedded.
 import { amqpChecks, httpChecks, listenChecks } from '../../libs/dlx-broker/src/nest/brokers/listen.js';
 import { publishBufferChecks, rabbitmqChecks } from '../../libs/dlx-broker/src/nest/brokers/rabbitmq.js';
 import { forRootChecks } from '../../libs/dlx-broker/src/nest/options.js';
+import { here } from '../e2e/places.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const readme = read('README.md');
@@ -22,6 +24,8 @@ it('the first handler of the README is the one that is run here', () => {
 
 it('the first handler sees its message die, and why', async () => {
   const create = vi.spyOn(NestFactory, 'createApplicationContext');
+  const forRoot = DlxBrokerModule.forRoot.bind(DlxBrokerModule);
+  vi.spyOn(DlxBrokerModule, 'forRoot').mockImplementation((options) => forRoot(here(options)));
   for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockReturnValue(true);
   const printed = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   await import('./first-handler.js');
@@ -33,7 +37,7 @@ it('the first handler sees its message die, and why', async () => {
     routingKeys: ['order.created'],
     count: 1,
   };
-  expect(printed).toHaveBeenCalledWith({ id: 7 }, 'no tea for order 7', [{ ...death, time: expect.any(Date) as Date }]);
+  expect(printed).toHaveBeenCalledWith({ id: 7 }, 'order.created', [{ ...death, time: expect.any(Date) as Date }]);
   const [, said] = /```text\n(\{ id[\s\S]*?)```/.exec(readme) ?? [];
   const time = /time: (\S+Z)/.exec(said ?? '')?.[1];
   expect(`${format(...(printed.mock.calls[0] as unknown[]))}\n`.replace(/time: \S+Z/, `time: ${time}`)).toBe(said);

@@ -28,7 +28,7 @@ const languages: Readonly<Record<string, string>> = {
 /** Blocks with output that no example of test/examples prints: the first line, and the spec that compares it. */
 const comparedBy: Readonly<Record<string, string>> = {
   'README.md: The console: http://127.0.0.1:38375/ (user guest, password guest)': 'test/docs/outputs.spec.ts',
-  'README.md: { id: 7 } no tea for order 7 [': 'test/acceptance/readme.spec.ts',
+  'README.md: { id: 7 } order.created [': 'test/acceptance/readme.spec.ts',
   "docs/guide/changing-queues.md: queue 'orders' in vhost '/' (classic, 12 messages) gets the name 'orders.old'; its messages and arguments come along":
     'test/docs/outputs.spec.ts',
   'docs/guide/idempotency.md: paid a': 'test/backends/redis-idempotency.spec.ts',
