@@ -122,7 +122,10 @@ export interface Consumption {
   readonly isOver?: boolean;
   /** Ends deliveries. Unsettled deliveries can still be settled. */
   cancel(): void;
-  /** Cancels, and returns unsettled messages to their positions in the queue. */
+  /**
+   * Cancels, and returns unsettled messages to their positions in the queue. Commits that are under way go on, and settle their
+   * deliveries; nothing else can be done with any of its deliveries.
+   */
   close(): void;
 }
 

@@ -36,4 +36,9 @@ export const connectionLogEvents = {
   }),
   policyConflict: line({ level: 'warn', fields: [], says: '`rabbitmq()`: a policy changes what a queue needs' }),
   policiesUnchecked: line({ level: 'warn', fields: ['reason'], says: '`rabbitmq()`: policies could not be looked at' }),
+  republishedInDoubt: line({
+    level: 'warn',
+    fields: [],
+    says: '`rabbitmq()`: a consumer closed, and messages that were being republished may be there twice',
+  }),
 } as const;

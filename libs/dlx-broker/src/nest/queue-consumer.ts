@@ -118,10 +118,11 @@ export class QueueConsumer {
     this.#gated.cancel();
   }
 
-  /** Resolves when no handler runs any more. */
+  /** Resolves when no handler runs any more, and their messages are settled, or wait for another try of that. */
   async idle(): Promise<void> {
-    if (this.#ordered !== undefined) return this.#ordered.idle();
-    if (this.#atWork > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#ordered !== undefined) await this.#ordered.idle();
+    else if (this.#atWork > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await this.settlement.settling.idle(this.queue);
   }
 
   /** Closes the consumer. Unsettled messages return to the queue. @returns how many of them were at work */

@@ -14,6 +14,7 @@ import type { HandlerMeter } from './handler-meter.js';
 import type { PlannedHandler } from './handler.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import type { Decided, Retrying } from './retrying.js';
+import type { Settling } from './settling.js';
 import { errorOf, type TracedOutcomes, withSpan } from './traced-outcomes.js';
 
 /** The first pause before another try to republish a message, in milliseconds. It doubles each time. */
@@ -34,6 +35,7 @@ export interface SettlementState {
   readonly meter: HandlerMeter | undefined;
   /** The timers of unsettled messages, those of attempts included. */
   readonly timers: DeliveryTimers;
+  readonly settling: Settling;
   readonly events: OutcomeEvents;
   /** The headers that describe failures. */
   readonly notes: FailureNotes;
@@ -62,6 +64,7 @@ export class Republishing {
       const failure = { error, headers, fingerprint, byReject, ...this.holding.failed(failed, headers) };
       this.retrying.decide(delivery, planned.retry, failure, this.#decided(failed, pause, again));
     } catch (fault) {
+      this.shared.settling.end(delivery);
       this.#tryLater(failed, fault, pause, again);
     }
   }
@@ -78,7 +81,9 @@ export class Republishing {
     const { delivery, planned, span, error, isUnhandled } = failed;
     const own = new AsyncResource('DlxDecision');
     const since = this.traces?.now() ?? 0;
+    this.shared.settling.begin(delivery);
     const held = (failure?: Error, leftOut?: LeftOut): void => {
+      this.shared.settling.end(delivery);
       this.traces?.held(failed, hold.wait, since, failure);
       if (failure !== undefined) {
         return this.#tryLater(failed, failure, pause, (next) => this.hold(failed, hold, next));
@@ -96,7 +101,9 @@ export class Republishing {
 
   /** Sends a message to its queue after a delay, as the same attempt. */
   postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number, pause = shortestPause): void {
+    this.shared.settling.begin(delivery);
     this.retrying.postpone(delivery, delay, (failure, leftOut) => {
+      this.shared.settling.end(delivery);
       if (leftOut !== undefined) this.log.shortened({ delivery, planned }, leftOut);
       if (failure === undefined) return;
       this.#tryLater({ delivery, planned }, failure, pause, (next) => this.postpone(delivery, planned, delay, next));
@@ -106,7 +113,9 @@ export class Republishing {
   /** Reports a decision. */
   #decided(failed: Failed, pause: number, again: Again): Decided {
     const since = this.traces?.now() ?? 0;
+    this.shared.settling.begin(failed.delivery);
     return (outcome, failure, leftOut) => {
+      this.shared.settling.end(failed.delivery);
       this.traces?.replaced(failed, outcome, since, failure);
       if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
       if (leftOut !== undefined) this.log.shortened(failed, leftOut);

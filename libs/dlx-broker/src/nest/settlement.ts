@@ -24,6 +24,7 @@ import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import { Republishing, type SettlementState, shortestPause } from './republishing.js';
 import { Retrying, waitAskedBy } from './retrying.js';
+import { Settling } from './settling.js';
 import { errorOf, TracedOutcomes, withSpan } from './traced-outcomes.js';
 
 /** True if the dead letters of its queue go to the dead-letter exchange of the handler, and not to a wait queue. */
@@ -39,6 +40,7 @@ export class Settlement implements SettlementState {
   rejecting: ReadonlySet<string> = new Set();
   meter: HandlerMeter | undefined;
   readonly timers: DeliveryTimers;
+  readonly settling = new Settling();
   readonly #republishing: Republishing;
   readonly #holding: Holding;
   readonly #denials: Denials;
@@ -126,6 +128,7 @@ export class Settlement implements SettlementState {
    */
   rescue(taken: Taken & Partial<Pick<Failed, 'replies'>>, thrown: unknown, hasFailed = false): void {
     const { delivery, planned, replies } = taken;
+    this.settling.end(delivery);
     const fault = readable(thrown);
     const isOver = (): boolean => delivery.settled;
     const giveBack = (): void => {
@@ -213,7 +216,7 @@ export class Settlement implements SettlementState {
       this.counts.dropped++;
       if (this.meter !== undefined) this.meter.of(planned).dropped++;
       this.#log.dropped(failed, attemptBy(failed), error);
-      answer(failed, () => delivery.ack());
+      this.#answer(failed, () => delivery.ack());
       failed.span?.end('dropped');
       this.events.emit('dropped', delivery, { handler: planned.handler.origin, error });
       return;
@@ -235,7 +238,16 @@ export class Settlement implements SettlementState {
     if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#republishing.park(failed);
     if (this.meter !== undefined) this.meter.of(planned).rejected++;
     this.#log.last(failed, attemptBy(failed), 'rejected', error);
-    answer(failed, () => this.reject(delivery, error, failed.span, failed));
+    this.#answer(failed, () => this.reject(delivery, error, failed.span, failed));
+  }
+
+  /** Sends the error to the client of a request, and then settles the message. */
+  #answer(failed: Failed, settle: () => void): void {
+    this.settling.begin(failed.delivery);
+    answer(failed, () => {
+      this.settling.end(failed.delivery);
+      settle();
+    });
   }
 
   /** Warns once if the hook is missing: dead letters then have `Internal server error` in place of the error. */

@@ -115,7 +115,8 @@ export class DeadLetters {
 
   /**
    * The letters of a queue, of several, or of all whose names match a pattern. Cold: each subscription is a consumer of its own,
-   * from subscribe to unsubscribe. At its end, and when the pipeline fails, unsettled letters return to their places in the queue.
+   * from subscribe to unsubscribe. At its end, and when the pipeline fails, unsettled letters return to their places in the queue. A letter
+   * whose successor is on its way to the broker is settled first.
    * Nothing is buffered: the broker holds what exceeds the prefetch, so a stream whose letters are not settled stops.
    *
    * Skip letters with `where` or `whereReason`, not with `filter`, which would leave them unsettled. Place operators that end a

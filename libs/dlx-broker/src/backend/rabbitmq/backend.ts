@@ -207,6 +207,8 @@ export class RabbitMqBackend implements Backend {
         connection: () => this.#link.connection,
         openReplacing: () => (this.#link.current?.server.canReplace === true ? this.host.openPublisher : undefined),
         isLate: (name) => this.#desired.isLate(name),
+        closeTimeout: this.options.closeTimeout,
+        warn: this.host.warn,
         left: (left) => this.#consumers.delete(left),
         fault: this.host.fault,
       },
@@ -250,17 +252,20 @@ export class RabbitMqBackend implements Backend {
     }
   }
 
-  /** Waits for the confirms of what was published, no longer than option `closeTimeout`; then ends the connection. */
+  /**
+   * Waits for the confirms of what was published, and for the acks that follow them, no longer than option `closeTimeout`; then ends the
+   * connection.
+   */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
 
   async #close(): Promise<void> {
-    for (const consumer of this.#consumers) consumer.cancel();
+    const consumers = Promise.all([...this.#consumers].map((consumer) => consumer.close()));
     const isUp = this.#link.current !== undefined;
     await this.#publisher.close(isUp ? this.options.closeTimeout : 0);
+    await consumers;
     this.#http.end();
-    for (const consumer of this.#consumers) consumer.close();
     for (const replies of this.#replies) replies.close();
     const closed = this.#link.close();
     for (const waiting of this.#waiting) waiting(undefined);

@@ -9,7 +9,8 @@ export type WarningEvent =
   | 'declarationFailed'
   | 'comparedByDeclaring'
   | 'policyConflict'
-  | 'policiesUnchecked';
+  | 'policiesUnchecked'
+  | 'republishedInDoubt';
 
 /** Gets a warning for operators: one line of text. @param reason the part of the text that another program wrote */
 export type Warn = (text: string, event: WarningEvent, reason?: string) => void;

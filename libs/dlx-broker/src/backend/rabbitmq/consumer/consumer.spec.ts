@@ -71,6 +71,7 @@ function arrange({ exclusive = false, late = false, fails = false, noChannel = f
   const happened: string[] = [];
   const taken: BackendDelivery[] = [];
   const server = { noChannel };
+  const confirms: ((failure?: Error) => void)[] = [];
   const connection = {
     atEndOfTurn: () => undefined,
     openChannel: (events: ChannelEvents) => {
@@ -84,7 +85,9 @@ function arrange({ exclusive = false, late = false, fails = false, noChannel = f
     {
       clock,
       pauses: () => new Pauses(100, 5_000, () => 0.999_999),
-      publish: (_publication, done) => done(),
+      publish: (_publication, done) => void confirms.push(done),
+      closeTimeout: 5_000,
+      warn: (text) => void happened.push(text),
       connection: () => connection as unknown as AmqpConnection,
       isLate: () => late,
       left: () => void happened.push('left'),
@@ -108,7 +111,7 @@ function arrange({ exclusive = false, late = false, fails = false, noChannel = f
     (failure: Error) => happened.push(`not started: ${failure.message}`),
   );
   consumer.begin();
-  return { clock, consumer, sessions, session: () => sessions.at(-1)!, happened, taken, server };
+  return { clock, consumer, sessions, session: () => sessions.at(-1)!, happened, taken, server, confirms };
 }
 
 const lost = new ConnectionClosedError('socket', 'host', 'gone');
@@ -258,6 +261,78 @@ describe('a consumer', () => {
     session().deliver();
     expect(session().isOpen).toBe(false);
     expect(happened.slice(1)).toEqual(['fault: a mistake', 'left', 'closed: a mistake']);
+  });
+});
+
+describe('a consumer that is closed while messages are being republished', () => {
+  const successor = { exchange: '', routingKey: 'lot', properties: {}, body: Buffer.of(), mandatory: true };
+
+  async function closed() {
+    const arranged = arrange();
+    const { consumer, session, taken } = arranged;
+    session().begin();
+    for (let count = 0; count < 4; count++) session().deliver();
+    const outcomes: (string | undefined)[] = [];
+    for (const delivery of taken.slice(0, 2))
+      delivery.replaceBy(successor, (failure) => outcomes.push(failure?.message));
+    let isClosed = false;
+    void consumer.close().then(() => (isClosed = true));
+    await settle();
+    return { ...arranged, outcomes, calls: () => session().calls.slice(2), isClosed: () => isClosed };
+  }
+
+  it('ends its channel after their acks', async () => {
+    const { confirms, calls, isClosed, happened, clock, outcomes } = await closed();
+    confirms[1]!();
+    expect([calls(), isClosed()]).toEqual([[], false]);
+    confirms[0]!();
+    await settle();
+    expect([calls(), isClosed()]).toEqual([['ack all to 2', 'close'], true]);
+    expect([outcomes, happened]).toEqual([
+      [undefined, undefined],
+      ['started', 'left'],
+    ]);
+    expect(clock.nextWakeUp()).toBeUndefined();
+  });
+
+  it('also when the server refuses one, whose message returns with the end of the channel', async () => {
+    const { confirms, calls, taken } = await closed();
+    confirms[0]!(new Error('refused'));
+    expect(taken.map(({ settled }) => settled)).toEqual([true, false, true, true]);
+    confirms[1]!();
+    expect(calls()).toEqual(['ack 2', 'close']);
+  });
+
+  it('gets nothing more, and nothing else is begun with what it has', async () => {
+    const { confirms, calls, session, taken } = await closed();
+    session().deliver();
+    expect(taken.map(({ settled }) => settled)).toEqual([false, false, true, true]);
+    taken[2]!.ack();
+    taken[3]!.requeue();
+    const refusals: unknown[] = [];
+    taken[2]!.replaceBy(successor, (failure) => refusals.push(failure?.message));
+    expect([calls(), taken.length, confirms.length]).toEqual([[], 4, 2]);
+    expect(refusals).toEqual(['this delivery is settled already']);
+  });
+
+  it('ends without them after closeTimeout, and says how many may be in both queues', async () => {
+    const { confirms, calls, clock, isClosed, happened } = await closed();
+    confirms[0]!();
+    clock.advance(5_000);
+    await settle();
+    expect([calls(), isClosed()]).toEqual([['ack 1', 'close'], true]);
+    expect(happened.filter((line) => line.includes("'q'"))).toEqual([
+      "the consumer of queue 'q' closed while messages were being republished, and the server did not confirm 1 of them within " +
+        '5000 ms: they return to the queue, and may be republished as well',
+    ]);
+  });
+
+  it('ends when the connection is lost', async () => {
+    const { session, isClosed, happened, clock } = await closed();
+    session().end(lost);
+    await settle();
+    expect([isClosed(), happened]).toEqual([true, ['started', 'left']]);
+    expect(clock.nextWakeUp()).toBeUndefined();
   });
 });
 

@@ -8,6 +8,7 @@ import { ChannelClosedError, type ClientError, UnsendableError } from '../client
 import type { openPublisher } from '../client/publisher.js';
 import type { PublisherHost } from '../publisher/publisher.js';
 import type { Pauses } from '../pauses.js';
+import type { Warn } from '../warn.js';
 import { mayPass } from '../declarations/calls.js';
 import type { Publish } from './all-published.js';
 import { RabbitMqDelivery } from './delivery.js';
@@ -26,6 +27,9 @@ export interface ConsumerHost {
   isLate(queue: string): boolean;
   /** See {@link PublisherHost.restore}. */
   readonly restore?: PublisherHost['restore'];
+  /** How long a consumer that closes waits for commits, in milliseconds. */
+  readonly closeTimeout: number;
+  readonly warn: Warn;
   /** Called when the consumer has ended for good. */
   left(consumer: RabbitMqConsumer): void;
   readonly fault: (error: unknown) => void;
@@ -45,6 +49,7 @@ export class RabbitMqConsumer implements Consumption {
   #session: ConsumerSession | undefined;
   #tag: string | undefined;
   #cancelTimer: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
   readonly #pauses: Pauses;
 
   constructor(
@@ -95,15 +100,30 @@ export class RabbitMqConsumer implements Consumption {
     else session.cancel(this.#tag); // deliveries that arrive until the server answers are requeued
   }
 
-  /**
-   * Without a basic.cancel before: it would let the next single active consumer get the messages behind those that are unsettled, before
-   * the end of the channel returns these (rule R3).
-   */
-  close(): void {
+  /** Waits for commits that are under way, no longer than `closeTimeout`. See {@link ConsumerSession.close}. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     this.#end();
     const session = this.#session;
-    if (session?.isOver === false) session.close();
-    this.#leave();
+    if (session === undefined || session.isOver) return this.#leave();
+    const { clock, closeTimeout, warn } = this.host;
+    await new Promise<void>((resolve) => {
+      const tooLong = (): void => {
+        const count = session.abandon();
+        const text =
+          `the consumer of queue '${this.queue}' closed while messages were being republished, and the server did not confirm ` +
+          `${count} of them within ${closeTimeout} ms: they return to the queue, and may be republished as well`;
+        warn(text, 'republishedInDoubt');
+      };
+      const cancel = after(clock, closeTimeout, tooLong);
+      session.close(() => {
+        cancel();
+        resolve();
+      });
+    });
   }
 
   /** It gets no further deliveries. @returns false if that is so already */
@@ -125,6 +145,7 @@ export class RabbitMqConsumer implements Consumption {
   }
 
   #delivered(session: ConsumerSession, delivery: Delivery): void {
+    if (session.isClosing) return; // it returns with the end of the channel
     const isTaken = this.#stage === 'running' || (this.#stage === 'cancelled' && this.options.takesLate === true);
     if (!isTaken) return session.refuse(delivery.deliveryTag);
     try {
@@ -143,7 +164,7 @@ export class RabbitMqConsumer implements Consumption {
   }
 
   #ended(session: ConsumerSession, failure: ClientError | undefined): void {
-    session.isOver = true;
+    session.over();
     if (session !== this.#session) return;
     const hadBegun = this.#tag !== undefined;
     this.#session = undefined;

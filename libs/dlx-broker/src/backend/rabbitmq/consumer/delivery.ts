@@ -35,7 +35,7 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
   previous: Unsettled | undefined;
   next: Unsettled | undefined;
   #isSettled = false;
-  /** True while the server has not confirmed all messages of a commit. */
+  /** True from the begin of a commit until its end. */
   #isCommitting = false;
 
   constructor(
@@ -61,26 +61,26 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
     return this.delivery.isUndecodable;
   }
 
-  /** True also after the end of the channel, because the message is then back in its queue. */
+  /** True also after the end of the channel, because the message is then back in its queue, and before it, unless a commit is under way. */
   get settled(): boolean {
-    return this.#isSettled || this.session.isOver;
+    return this.#isSettled || this.session.isOver || (this.session.isClosing && !this.#isCommitting);
   }
 
   ack(): void {
-    if (this.#begin()) this.session.ack(this);
+    if (!this.#isCommitting && this.#settle()) this.session.ack(this);
   }
 
   /** AMQP's reject takes no headers. */
   reject(_headers?: FieldTable): void {
-    if (this.#begin()) this.session.reject(this);
+    if (!this.#isCommitting && this.#settle()) this.session.reject(this);
   }
 
   requeue(): void {
-    if (this.#begin()) this.session.reject(this, true);
+    if (!this.#isCommitting && this.#settle()) this.session.reject(this, true);
   }
 
   giveBack(): void {
-    if (this.#begin()) this.session.giveBack(this);
+    if (!this.#isCommitting && this.#settle()) this.session.giveBack(this);
   }
 
   replaceBy(publication: Publication, done?: Done): void {
@@ -100,15 +100,15 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
 
   #commit(publications: readonly Publication[], done: Done | undefined): void {
     if (this.settled || this.#isCommitting) return done?.(new Error('this delivery is settled already'));
+    this.#begin();
     const { replacing } = this.session;
     const [first] = publications;
     if (replacing !== undefined && first !== undefined && publications.length === 1) {
       return this.#replaceBy(replacing, first, done);
     }
-    this.#isCommitting = true;
     allPublished(publications, this.host.publish, (failure) => {
-      this.#isCommitting = false;
-      if (failure === undefined) this.ack();
+      if (failure === undefined && this.#settle()) this.session.ack(this);
+      this.#end();
       done?.(failure);
     });
   }
@@ -117,26 +117,26 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
   #replaceBy(replacing: ConfirmPublisher, successor: Publication, done: Done | undefined, wasRestored = false): void {
     const { exchange, routingKey, properties, body } = successor;
     const { restore } = this.host;
-    this.#isCommitting = true;
     const answered = (failure: ClientError | undefined): void => {
       if (failure instanceof ReturnedError && failure.code === 404 && restore !== undefined && !wasRestored) {
         return restore(exchange, (mayBeThere) => {
           if (mayBeThere && !this.session.isOver) return this.#replaceBy(replacing, successor, done, true);
-          this.#isCommitting = false;
+          this.#end();
           done?.(failureOf(failure, successor));
         });
       }
-      this.#isCommitting = false;
       if (failure instanceof ReturnedError && failure.code === 312 && successor.mandatory !== true) {
+        if (this.#settle()) this.session.ack(this);
+        this.#end();
         successor.dropped?.(successor);
-        this.ack();
         return done?.();
       }
       const isOver = failure instanceof ChannelClosedError || failure instanceof ConnectionClosedError;
       if (isOver) this.#isSettled = true;
       // Code 541: the disk failed after the server had done both, in its memory.
       const isDone = failure === undefined || (failure instanceof ReturnedError && failure.code === 541);
-      if (isDone && this.#begin()) this.session.settled(this);
+      if (isDone && this.#settle()) this.session.settled(this);
+      this.#end();
       done?.(failure && failureOf(failure, successor));
     };
     this.session.sendAcks();
@@ -153,9 +153,19 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
     return { ...publication, properties: { ...publication.properties, headers } };
   }
 
-  /** @returns false if it was settled before, or a commit will settle it */
-  #begin(): boolean {
-    if (this.settled || this.#isCommitting) return false;
+  #begin(): void {
+    this.#isCommitting = true;
+    this.session.begin();
+  }
+
+  #end(): void {
+    this.#isCommitting = false;
+    this.session.end();
+  }
+
+  /** @returns false if it was settled before */
+  #settle(): boolean {
+    if (this.settled) return false;
     return (this.#isSettled = true);
   }
 }

@@ -15,8 +15,14 @@ export interface Unsettled {
 export class ConsumerSession {
   /** True after a cancel: there are no further deliveries, and the channel is closed after the last settlement. */
   isCancelled = false;
+  /** True after {@link close}: only commits that are under way still settle deliveries. */
+  isClosing = false;
   /** True after the end of the channel: the server has requeued all unsettled deliveries. */
   isOver = false;
+  /** Commits that are under way: their messages are published, and their deliveries acked afterwards. */
+  #commits = 0;
+  /** Called when no commit delays the end of the channel any more. */
+  #closed: (() => void) | undefined;
   #oldest: Unsettled | undefined;
   #newest: Unsettled | undefined;
   /** The tags of the deliveries that were acked in this turn. */
@@ -92,13 +98,50 @@ export class ConsumerSession {
     this.#closeIfDone();
   }
 
-  close(): void {
-    this.sendAcks();
-    this.channel.close();
+  /** A commit of a delivery begins. */
+  begin(): void {
+    this.#commits++;
+  }
+
+  /** A commit has ended. If it succeeded, its delivery is settled. */
+  end(): void {
+    this.#commits--;
+    this.#closeIfDone();
+  }
+
+  /**
+   * Ends the channel when no commit is under way: the messages of a commit would be out, and its delivery back in the queue. Other
+   * deliveries return with the end of the channel, and not before: a consumer that is cancelled first lets others get later messages
+   * (rule R3).
+   * @param closed called then, or when the channel is lost before
+   */
+  close(closed?: () => void): void {
+    this.isClosing = true;
+    this.#closed = closed;
+    this.#closeIfDone();
+  }
+
+  /** Ends the channel in spite of commits. @returns how many are under way */
+  abandon(): number {
+    this.#close();
+    return this.#commits;
+  }
+
+  /** The channel has ended. */
+  over(): void {
+    this.isOver = true;
+    this.#closed?.();
   }
 
   #closeIfDone(): void {
-    if (this.isCancelled && this.isIdle && !this.isOver) this.close();
+    const isDone = this.isClosing ? this.#commits === 0 : this.isCancelled && this.isIdle;
+    if (isDone && !this.isOver) this.#close();
+  }
+
+  #close(): void {
+    this.sendAcks();
+    this.channel.close();
+    this.#closed?.();
   }
 
   /** Sends the acks of this turn now: whatever follows on the channel comes after them. */
