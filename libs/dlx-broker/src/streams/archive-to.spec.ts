@@ -34,6 +34,27 @@ it('archiveTo writes, flushes and then acks each letter, in order', async () => 
   expect([queue(deadQueue).ready, queue(deadQueue).unacknowledged]).toEqual([1, 0]);
 });
 
+it('archiveTo: at the end of the application the stream completes, and nothing is written any more', async () => {
+  const { letters, queue, die } = await lettersHarness();
+  die('a', 'b');
+  const written: unknown[] = [];
+  let answer: () => void = () => undefined;
+  const write = ({ payload }: { payload: unknown }): Promise<void> => {
+    written.push(payload);
+    return new Promise((resolve) => (answer = resolve));
+  };
+  const ends: unknown[] = [];
+  letters
+    .from(deadQueue)
+    .pipe(archiveTo({ write }))
+    .subscribe({ error: (error: unknown) => ends.push(error), complete: () => ends.push('complete') });
+  await settle();
+  letters.close();
+  answer();
+  await settle();
+  expect([written, ends, queue(deadQueue).ready]).toEqual([['a'], ['complete'], 2]);
+});
+
 const full = (): never => {
   throw new Error('disk full');
 };

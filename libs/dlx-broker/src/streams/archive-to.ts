@@ -29,6 +29,7 @@ export function archiveTo<L extends ConsumedLetter>(
   const within = withinOf(options, 'archiveTo');
   const archived = (letter: L): Observable<L> =>
     new Observable((subscriber) => {
+      if (letter.isReturned) return subscriber.complete();
       if (within !== undefined) {
         const tooLate = (): void => {
           const error = new CallbackTimeoutError('archiveTo: sink', letter.queue, within);
@@ -39,6 +40,7 @@ export function archiveTo<L extends ConsumedLetter>(
       }
       const written = (): void => {
         if (subscriber.closed) return; // too late, or the stream has ended: the letter is back in its queue
+        if (letter.isReturned) return subscriber.complete(); // so it is when the application shuts down
         letter.ack();
         subscriber.next(letter);
         subscriber.complete();

@@ -72,6 +72,11 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
     return this.#host.clock;
   }
 
+  /** @internal True once the stream has ended. */
+  get isReturned(): boolean {
+    return this.#host.closed();
+  }
+
   /** @internal The nearest delay that has a wait queue. @param delay milliseconds */
   nearestWait(delay: number): number {
     return this.#host.waitQueues.nearest(delay);
