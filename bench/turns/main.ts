@@ -1,21 +1,18 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { commands } from '../../libs/dlx-broker/src/cli/ctl/commands.js';
-import { runCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
 import { resources } from '../../libs/dlx-broker/src/management/api/resources.js';
 import { endWithHelp } from '../usage.js';
-import { linesOf } from './commands.js';
 import type { Turn } from './meter.js';
 import { type Asked, requestsOf } from './requests.js';
-import { definitions, type Size } from './scene.js';
+import type { Size } from './scene.js';
 
 endWithHelp(`npm run bench:turns -- [options]
 
-The longest turn of the event loop for each request of a client or an operator: every method of every route of the management API, every command of ctl,
+The longest turn of the event loop for each request of a client or an operator: every method of every route of the management API,
 and the commands of the engine for many objects. In milliseconds of processor time, garbage collections apart.
 
   --data      with a data directory: queues and messages are durable
@@ -144,24 +141,6 @@ for (const asked of requestsOf(resources, size)) {
   if (asked.isRedrive === true) await redriven(text);
   const why = status >= 400 ? ` ${text.replaceAll('\n', ' ').slice(0, 80)}` : '';
   report(asked.label, (await tell('end')) as readonly Turn[], `${status} ${bytes} bytes${why}`);
-}
-const file = join(folder, 'definitions.json');
-writeFileSync(file, JSON.stringify(definitions({ ...size, queues: size.queues / 2, bindings: size.bindings / 2 })));
-for (const { words, before } of linesOf(commands, file)) {
-  const label = `ctl ${words.join(' ').replace(file, '<file>')}`;
-  if (!label.includes(only)) continue;
-  if (before !== undefined) await tell('prepare', before);
-  let bytes = 0;
-  let fault = '';
-  await tell('begin');
-  const code = await runCtl([...words, '--url', `http://guest:guest@127.0.0.1:${port}`], {
-    env: process.env,
-    version: '',
-    out: (text) => void (bytes += text.length),
-    error: (text) => void (fault = text),
-    stdin: () => Promise.resolve(''),
-  });
-  report(label, (await tell('end')) as readonly Turn[], `${code} ${bytes} bytes ${fault.split('\n')[0] ?? ''}`);
 }
 for (const operation of operations) {
   if (!`engine: ${operation}`.includes(only)) continue;

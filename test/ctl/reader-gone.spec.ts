@@ -40,7 +40,6 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('a command whose re
 
   it.each([
     ['ctl list_queues', ''],
-    ['ctl help', ''],
     ['dead-letters list', ''],
     ['dead-letters list --watch 0.1', ''],
     ['dead-letters redrives', ''],

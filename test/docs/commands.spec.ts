@@ -1,9 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as commander from 'commander';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { parseCommandLine } from '../../libs/dlx-broker/src/cli/ctl/command-line.js';
-import { commands as ctlCommands } from '../../libs/dlx-broker/src/cli/ctl/commands.js';
-import { withoutBroker } from '../../libs/dlx-broker/src/cli/ctl/help.js';
+import { addCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
 import { blocksOf, checkedPages, placeOf } from './blocks.js';
 import { read } from './pages.js';
 import { commandsOf } from './shell.js';
@@ -23,25 +21,17 @@ beforeAll(async () => {
   const parsed = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(() => Promise.resolve(program));
   await import('../../libs/dlx-broker/src/cli/main.js');
   program = parsed.mock.contexts[0] as commander.Command;
+  const output = { env: {}, out: () => {}, error: () => {}, stdin: async () => '' };
+  addCtl(
+    program.commands.find((one) => one.name() === 'ctl')!,
+    output,
+    () => {},
+  );
   parsed.mockRestore();
   process.argv = argv;
 });
 
 const isPlaceholder = (word: string): boolean => /^\[?[A-Z]+/.test(word);
-
-/** What is wrong with the words behind `dlx-broker ctl`. */
-function faultOfCtl([name = '', ...rest]: readonly string[], isWhole: boolean): string | undefined {
-  if (name === '' || isPlaceholder(name)) return undefined;
-  if (withoutBroker.some((command) => command.name === name)) return undefined;
-  const command = ctlCommands.find((one) => one.name === name);
-  if (command === undefined) return `ctl has no command ${name}`;
-  const { args, invalid } = parseCommandLine([name, ...rest], command);
-  if (invalid.length > 0) return `ctl ${name} has no option ${invalid.join(' ')}`;
-  const count = args.length - 1;
-  const [least, most] = command.takes;
-  if (isWhole && (count < least || count > most)) return `ctl ${name} takes ${command.takes.join(' to ')} arguments`;
-  return undefined;
-}
 
 /** What is wrong with the words behind `dlx-broker`. @param isWhole whether all arguments have to be there */
 function faultOf(words: readonly string[], isWhole: boolean): string | undefined {
@@ -54,7 +44,6 @@ function faultOf(words: readonly string[], isWhole: boolean): string | undefined
     const next = command.commands.find((one) => one.name() === name);
     if (next === undefined) return `${command.name()} has no command ${name}`;
     [command, rest] = [next, rest.slice(1)];
-    if (name === 'ctl') return faultOfCtl(rest, isWhole);
   }
   command.configureOutput({ outputError: () => undefined });
   let parsed: ReturnType<commander.Command['parseOptions']>;
@@ -91,7 +80,7 @@ function faultOfCommand([name = '', ...rest]: readonly string[], isWhole: boolea
 describe('command lines', () => {
   it.each([
     ['ctl set_polici a b c', 'ctl has no command set_polici'],
-    ['ctl delete_queue orders --if-full', 'ctl delete_queue has no option --if-full'],
+    ['ctl delete_queue orders --if-full', 'delete_queue has no option --if-full'],
     ['data rename ./data orders', 'rename takes other arguments'],
     ['serve --htpp 127.0.0.1:1', 'serve has no option --htpp'],
     ['dead-letters lst', 'dead-letters has no command lst'],

@@ -7,8 +7,6 @@ import { Consume, Queue, Retry } from 'dlx-broker';
 import { longstr, silentOutbox } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { expect, it } from 'vitest';
-import { parseCommandLine } from '../../libs/dlx-broker/src/cli/ctl/command-line.js';
-import { commands } from '../../libs/dlx-broker/src/cli/ctl/commands.js';
 import { editQueue } from '../../libs/dlx-broker/src/cli/data-edit.js';
 import { openBroker } from '../../libs/dlx-broker/src/open-broker.js';
 import { blocksOf } from './blocks.js';
@@ -107,23 +105,4 @@ it('docs/guide/changing-queues.md: a renamed queue takes its bindings along', as
   await editQueue(directory, { vhost: '/', queue: 'orders', to: 'orders.old', dryRun: true }, out);
   expect(said).toBe(outputOf(text));
   await rm(directory, { recursive: true });
-});
-
-it('docs/reference/ctl.md: a command announces what it does', () => {
-  const text = blockWith('docs/reference/ctl.md', 'set_policy DLX');
-  const words = commandsOf(text, true)
-    .find(([, , name]) => name === 'set_policy')!
-    .slice(3);
-  const command = commands.find(({ name }) => name === 'set_policy')!;
-  const { args, options } = parseCommandLine(words, command);
-  const input = {
-    args,
-    options,
-    vhost: '/',
-    timeout: undefined,
-    stdin: async () => '',
-    note: () => undefined,
-    quiet: false,
-  };
-  expect(text).toContain(`\n${command.banner!(input)}\n`);
 });

@@ -145,8 +145,8 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('dlx-broker serve o
     const { body } = await call('/nodes');
     expect(body).toMatchObject([{ disk_free_alarm: true, dlx_faults: [{ name: 'storage_failed' }] }]);
     const { port } = new URL(`http://${/http=(\S+)/.exec(line)?.[1]}`);
-    const status = start('ctl', '--url', `http://127.0.0.1:${port}`, 'status');
-    expect((await status.ended).output).toMatch(/Storage of node rabbit@localhost: .*EIO/);
+    const status = start('ctl', 'status', '--url', `http://127.0.0.1:${port}`);
+    expect((await status.ended).output).toMatch(/Alarm: storage: .*EIO/);
     expect(await stop(server)).toBe(1);
     expect((await server.ended).errors.match(/EIO/g)).toHaveLength(1);
   });

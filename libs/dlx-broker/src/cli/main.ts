@@ -113,15 +113,6 @@ async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
-program
-  .command('ctl')
-  .description("Run a command of rabbitmqctl on a running broker: see 'dlx-broker ctl help'.")
-  .helpOption(false)
-  .allowUnknownOption()
-  .allowExcessArguments()
-  .passThroughOptions()
-  .action(ctl);
-
 const standardOutput: CommandOutput = {
   env: process.env,
   out: (text) => void process.stdout.write(`${text}\n`),
@@ -174,10 +165,19 @@ program
     });
   });
 
+// Other commands start faster without the files of these two.
+const ctl = program
+  .command('ctl')
+  .description('Policies, users, queues and lists of a running broker, as rabbitmqctl has them.');
+if (process.argv[2] === 'ctl') {
+  const { addCtl, readInput } = await import('./ctl/index.js');
+  const output = { ...standardOutput, stdin: () => readInput(process) };
+  addCtl(ctl, output, (code) => void (process.exitCode = code));
+}
+
 const deadLetters = program
   .command('dead-letters')
   .description('List, group, show, redrive, edit and export the dead letters of a running broker.');
-// The other commands start faster without this file.
 if (process.argv[2] === 'dead-letters') {
   const [{ addDeadLetters }, { terminalOf }] = await Promise.all([
     import('./dead-letters/index.js'),
@@ -192,18 +192,6 @@ addQueues(queues, standardOutput, (code) => void (process.exitCode = code));
 
 const handlers = program.command('handlers').description('List, pause and resume the handlers of an application.');
 addHandlers(handlers, standardOutput, (code) => void (process.exitCode = code));
-
-/** Passes the words of the command line on unread: their grammar and their errors are those of rabbitmqctl. */
-async function ctl(): Promise<void> {
-  const { readInput, runCtl } = await import('./ctl/index.js');
-  process.exitCode = await runCtl(process.argv.slice(3), {
-    env: process.env,
-    version,
-    out: (text) => void process.stdout.write(`${text}\n`),
-    error: (text) => void process.stderr.write(`${text}\n`),
-    stdin: () => readInput(process.stdin),
-  });
-}
 
 async function serveUntilSignal(flags: Flags): Promise<void> {
   const start = new AbortController();

@@ -3,14 +3,18 @@ import { Api } from './ctl/api.js';
 import { CtlFailure, exit } from './ctl/exit.js';
 import type { CommandOutput } from './dead-letters/ask.js';
 
+type ApiFlags = LoginFlags & { readonly timeout?: string };
+
 /**
  * The API of the server that the options name, or else the environment.
  * @param name of the command, for errors
  * @throws CtlFailure
  */
-export function apiOf(name: string, { url, user, password }: LoginFlags, env: CommandOutput['env']): Api {
-  const given = Object.entries({ url, user, password }).filter((one): one is [string, string] => one[1] !== undefined);
-  return new Api(addressOf(new Map(given), env), undefined, name);
+export function apiOf(name: string, flags: ApiFlags, env: CommandOutput['env']): Api {
+  const { timeout } = flags;
+  if (timeout !== undefined && !(Number(timeout) > 0))
+    throw new CtlFailure(exit.usage, `Error: --timeout must be a number of seconds above 0, but is '${timeout}'`);
+  return new Api(addressOf(flags, env), timeout === undefined ? undefined : Number(timeout) * 1000, name);
 }
 
 /**
@@ -21,7 +25,7 @@ export function apiOf(name: string, { url, user, password }: LoginFlags, env: Co
  */
 export async function withApi(
   name: string,
-  flags: LoginFlags,
+  flags: ApiFlags,
   output: CommandOutput,
   work: (api: Api) => Promise<number | void>,
 ): Promise<number> {

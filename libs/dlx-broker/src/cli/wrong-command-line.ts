@@ -3,7 +3,7 @@ import { exit } from './ctl/exit.js';
 /** Exit code: the command cannot be carried out. */
 export const refused = 2;
 
-/** The commands whose refusals end with one code, also that of a wrong command line. All others have the codes of ctl. */
+/** The commands whose refusals end with one code, also that of a wrong command line. All others have those of `exit`. */
 const withOneCode = ['serve', 'data', 'init', 'definitions', 'move'];
 
 /** The exit code of a wrong command line. @param words of the command line, behind the name of the program */
@@ -12,6 +12,7 @@ export const codeOfWrong = ([command = '']: readonly string[]): number =>
 
 /** The commands that have commands of their own, with an example of one that takes `--url`. */
 const examples: Readonly<Record<string, string>> = {
+  ctl: 'ctl list_queues',
   'dead-letters': 'dead-letters list',
   queues: 'queues pause QUEUE',
   handlers: 'handlers list',

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addressOf } from './address.js';
 
-const of = (options: Record<string, string>, env: Record<string, string> = {}) =>
-  addressOf(new Map(Object.entries(options)), env);
+const of = (options: Record<string, string>, env: Record<string, string> = {}) => addressOf(options, env);
 
 describe('the address of a management API', () => {
   it('is that of a new broker on this machine', () => {

@@ -13,11 +13,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const usage = (text: string): CtlFailure => new CtlFailure(exit.usage, `Error: ${text}`);
 
 /** Reads the options, or else the environment. Default: the address and login of a new broker on this machine. @throws CtlFailure */
-export function addressOf(options: ReadonlyMap<string, string | number | boolean>, env: Environment): HttpApi {
-  const option = (name: string): string | undefined => {
-    const value = options.get(name) ?? env[`DLX_BROKER_${name.toUpperCase()}`];
-    return value === undefined || value === '' ? undefined : String(value);
-  };
+export function addressOf(flags: LoginFlags, env: Environment): HttpApi {
+  const option = (name: keyof LoginFlags): string | undefined =>
+    flags[name] || env[`DLX_BROKER_${name.toUpperCase()}`] || undefined;
   const url = urlOf(option('url') ?? 'http://127.0.0.1:15672');
   const user = option('user') ?? decoded(url.username);
   const password = option('password') ?? decoded(url.password);

@@ -44,51 +44,14 @@ export class Api {
     throw this.#refusal(reply);
   }
 
-  /** Makes or replaces an object. @param missing thrown for 404 */
-  async put(path: readonly string[], body: unknown, missing?: CtlFailure): Promise<undefined> {
-    const { status } = await this.call('PUT', path, missing === undefined ? [201, 204] : [201, 204, 404], { body });
-    if (status === 404) throw missing as CtlFailure;
-  }
-
-  /** Deletes an object. @param missing thrown for 404 */
-  async remove(path: readonly string[], missing: CtlFailure): Promise<undefined> {
-    const { status } = await this.call('DELETE', path, [200, 204, 404]);
-    if (status === 404) throw missing;
-  }
-
-  /** Gets a list; undefined if it does not exist. */
-  async list(...path: string[]): Promise<readonly Readonly<Record<string, unknown>>[] | undefined> {
-    const { status, body } = await this.call('GET', path, [200, 404]);
-    if (status === 404) return undefined;
-    if (Array.isArray(body)) return body as Readonly<Record<string, unknown>>[];
-    throw this.#foreign();
-  }
-
-  /** Gets an object; undefined if it does not exist. */
-  async find(...path: string[]): Promise<Readonly<Record<string, unknown>> | undefined> {
-    const { status, body } = await this.call('GET', path, [200, 404]);
-    if (status === 404) return undefined;
-    if (typeof body === 'object' && body !== null) return body as Readonly<Record<string, unknown>>;
-    throw this.#foreign();
-  }
-
-  /** Gets an object that every management API has. */
-  async get(...path: string[]): Promise<Readonly<Record<string, unknown>>> {
-    const found = await this.find(...path);
-    if (found !== undefined) return found;
-    throw this.#foreign();
-  }
-
   /** Sends a request, and returns the answer whatever its status. @throws CtlFailure when there is no answer */
-  async send(method: Method, path: readonly string[], sent: Sent = {}, as: Partial<HttpApi> = {}): Promise<Reply> {
-    if (this.timeout === 0) throw this.#late();
-    const api = { ...this.address, ...as };
+  async send(method: Method, path: readonly string[], sent: Sent = {}): Promise<Reply> {
     const { timeout } = this;
     const { body, headers, query, receive } = sent;
     const call = { method, path: ['api', ...path], body, headers, query: query && parameters(query), timeout, receive };
     let answer: HttpAnswer;
     try {
-      answer = await callHttp(api, call);
+      answer = await callHttp(this.address, call);
     } catch (error) {
       if (error instanceof CtlFailure) throw error; // of `receive`
       throw error instanceof LateAnswer ? this.#late() : this.#unavailable(reasonFor(error as Error));
@@ -98,15 +61,16 @@ export class Api {
 
   #refusal({ status, body, text }: Reply): CtlFailure {
     const reason = reasonOf(body);
-    if (status === 401) return this.#unavailable(`${reason ?? 'not authorised'} (user '${this.address.user}')`);
+    const { user } = this.address;
+    if (status === 401) return this.#unavailable(`${reason} (user '${user}'); --user and --password name another one`);
     if (status === 429) return this.#unavailable(reason ?? 'too many attempts to log in');
     if (reason === undefined)
       return this.#unavailable(`it answers ${status} ${text.slice(0, 200).split('\n')[0]}`.trimEnd());
-    return new CtlFailure(exit.unavailable, `Error:\n${reason}`);
+    return new CtlFailure(exit.unavailable, `Error: ${reason}`);
   }
 
   /** Another HTTP server answers at the address. */
-  #foreign(): CtlFailure {
+  foreign(): CtlFailure {
     return this.#unavailable('its answer is not that of a management API');
   }
 
@@ -115,7 +79,7 @@ export class Api {
   }
 
   #late(): CtlFailure {
-    const text = `Error: operation ${this.command} on '${this.address.base}' timed out. Timeout value used: ${this.timeout}`;
+    const text = `Error: no answer to ${this.command} from '${this.address.base}' within ${Number(this.timeout) / 1000} s; --timeout SECONDS waits longer`;
     return new CtlFailure(exit.temporary, text);
   }
 }
@@ -133,15 +97,22 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The reason in the body of a refusal. RabbitMQ escapes angle brackets in some of its texts. */
+/** The reason in the body of a refusal, in one line. RabbitMQ escapes angle brackets in some of its texts. */
 export function reasonOf(body: unknown): string | undefined {
   const { reason } = (typeof body === 'object' && body !== null ? body : {}) as { reason?: unknown };
   if (reason === undefined) return undefined;
-  return decodedReason(typeof reason === 'string' ? reason : JSON.stringify(reason));
+  return decodedReason(textOf(reason)).trim().replaceAll(/\n+/g, ': ');
+}
+
+/** RabbitMQ sends some reasons as a list of words, and some of the words as lists of the codes of their letters. */
+function textOf(reason: unknown): string {
+  if (!Array.isArray(reason)) return typeof reason === 'string' ? reason : JSON.stringify(reason);
+  const isText = reason.length > 0 && reason.every((code) => Number.isInteger(code) && code < 0x110000);
+  return isText ? String.fromCodePoint(...(reason as number[])) : reason.map(textOf).join(' ');
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
+  ECONNREFUSED: 'connection refused; --url or DLX_BROKER_URL names the management API of a running broker',
   ENOTFOUND: 'no such host',
   ECONNRESET: 'it ended the connection',
 };

@@ -1,150 +1,108 @@
-import { shownLines } from '../../host/index.js';
-import { addressOf } from './address.js';
-import { Api } from './api.js';
-import { type Answer, type Command, type Input } from './command.js';
-import { type CommandLine, parseCommandLine } from './command-line.js';
-import { commands, elsewhere } from './commands.js';
-import { BadArguments, CtlFailure, exit, failureInJson } from './exit.js';
-import { type Formatter, type FormatterName, formatters, written } from './format/index.js';
-import { commandList, helpFor, overview, usageOf, withoutBroker } from './help.js';
-import { suggestionFor } from './suggestion.js';
+import type { Command } from 'commander';
+import { shownJson, shownLines, shownText } from '../../host/index.js';
+import type { CommandOutput, CommonFlags } from '../dead-letters/ask.js';
+import { withServer, withVhost } from '../dead-letters/options.js';
+import { withApi } from '../with-api.js';
+import type { Api } from './api.js';
+import { CtlFailure, exit } from './exit.js';
+import { type Facts, type Given, request, shownThing } from './request.js';
+import { type Row, table } from './table.js';
 
 export { readInput } from './password.js';
 
-/** The environment, input and output of a command: those of the process, or of a test. */
-export interface CommandContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly version: string;
-  out(text: string): void;
-  error(text: string): void;
-  /** All of standard input. */
-  stdin(): Promise<string>;
+interface CtlFlags extends CommonFlags {
+  readonly quiet?: true;
+  readonly silent?: true;
+  readonly timeout?: string;
 }
 
-/** Runs one command of rabbitmqctl over a management API. @returns the code to exit with */
-export async function runCtl(words: readonly string[], context: CommandContext): Promise<number> {
-  try {
-    return await run(words, context);
-  } catch (error) {
-    if (!(error instanceof CtlFailure)) throw error;
-    context.error(error.message);
-    return error.code;
+/** `stdin` is all of standard input. */
+export type CtlOutput = CommandOutput & { readonly stdin: () => Promise<string> };
+
+/** Adds the commands of `ctl` to a program. @param ended gets the exit code */
+export function addCtl(parent: Command, output: CtlOutput, ended: (code: number) => void): void {
+  for (const [group, rows] of Object.entries(table)) {
+    parent.commandsGroup(`${group}:`);
+    for (const row of rows) {
+      const { about, call = '', columns, options = [] } = row;
+      const command = parent.command(row.command).description(about);
+      if (columns !== undefined) command.argument('[columns...]', columns.join(' ').trim().replaceAll(' ', ', '));
+      for (const [flags, description] of options) command.option(flags, description);
+      const isOfVhost = call.includes('{vhost}') && !row.command.includes('<vhost>');
+      (isOfVhost || row.only ? withVhost(command) : withServer(command))
+        .option('-q, --quiet', 'write only what was asked for')
+        .option('-s, --silent', 'the same, and no names of columns')
+        .option('-t, --timeout <SECONDS>', 'how long to wait for an answer (default: as long as it takes)')
+        .action(async () => {
+          const flags = command.opts<CtlFlags>();
+          ended(await withApi(command.name(), flags, output, (api) => run(row, command, flags, api, output)));
+        });
+    }
   }
 }
 
-async function run(words: readonly string[], context: CommandContext): Promise<number> {
-  const { out, error } = context;
-  const [name, ...named] = parseCommandLine(words).args;
-  const wantsHelp = parseCommandLine(words).options.get('help') === true;
-  if (name === undefined) return wantsHelp ? (out(overview()), exit.ok) : (error(overview()), exit.usage);
-  if (name === 'help') return help(named, words, context);
-  if (name === 'version') return (out(context.version), exit.ok);
-  const command = commandCalled(name);
-  if (command === undefined) throw unknown(name, named[0]);
-  if (wantsHelp) return (out(helpFor(command)), exit.ok);
-  const line = parseCommandLine(words, command);
-  try {
-    const { formatter, input } = inputOf(command, line, context);
-    return await answer(command, input, formatter, line, context);
-  } catch (failure) {
-    if (!(failure instanceof BadArguments)) throw failure;
-    const text = `Error (argument validation): ${failure.message}\nArguments given:\n\t${line.shown}`;
-    throw new CtlFailure(failure.code, text, `\n\n${usageOf(command)}`);
+async function run(row: Row, command: Command, flags: CtlFlags, api: Api, output: CtlOutput): Promise<void> {
+  const args = command.registeredArguments.map((each, at) => [each.name(), command.processedArgs[at]] as const);
+  const given = { vhost: '/', ...flags, ...Object.fromEntries(args) } as Given;
+  const { call, body, headers, query = {}, thing, done, columns } = row;
+  if (columns !== undefined && call !== undefined) return list(row, given, flags, api, output);
+  if (call !== undefined) {
+    const asked = Object.entries(query).filter(([flag]) => given[flag] === true);
+    await request(api, call, given, {
+      body: body?.(given),
+      headers: headers?.(given) ?? {},
+      query: Object.fromEntries(asked.map(([, name]) => [name, 'true'])),
+      thing: call.startsWith('DELETE') ? thing : undefined,
+    });
   }
+  const answer = await row.run?.(given, api, output.stdin);
+  if (typeof answer === 'object') return output.out(shownJson(JSON.stringify(answer)));
+  const what = done ?? (call?.startsWith('PUT') === true ? 'set' : 'removed');
+  const text = answer ?? (call && thing ? `${shownThing(call, thing, given)}: ${what}` : 'done');
+  if (answer !== undefined || !(flags.quiet || flags.silent || flags.json)) output.out(shownLines(text));
 }
 
-async function answer(
-  command: Command,
-  input: Input,
-  formatter: FormatterName,
-  { options }: CommandLine,
-  { env, out }: CommandContext,
-): Promise<number> {
-  const address = addressOf(options, env);
-  const banner = command.banner?.(input) ?? '';
-  if (banner !== '') input.note(banner);
-  const api = new Api(address, input.timeout, command.name);
-  const given = await asked(command, input, api, formatter);
-  const headers = options.get('silent') !== true && options.get('no-table-headers') !== true;
-  const text = written(given, { formatter, quiet: input.quiet, headers, node: address.base });
-  if (text !== undefined) out(text);
-  return exit.ok;
+/** Names of columns of rabbitmqctl, and their keys in the API. */
+const keys: Readonly<Record<string, string>> = {
+  source_name: 'source',
+  destination_name: 'destination',
+  destination_kind: 'destination_type',
+  queue_name: 'queue.name',
+  channel_pid: 'channel_details.name',
+  connection: 'connection_details.name',
+  owner_pid: 'owner_pid_details.name',
+  limits: 'value',
+};
+
+function valueOf(row: Facts, column: string): unknown {
+  const path = (keys[column] ?? column).split('.');
+  const value = path.reduce<unknown>((object, key) => (object as Facts | undefined)?.[key], row);
+  // RabbitMQ counts the messages of a new queue after some seconds.
+  return value ?? (/^(messages|message_bytes|consumers)/.test(column) ? 0 : null);
 }
 
-async function asked(command: Command, input: Input, api: Api, formatter: FormatterName): Promise<Answer> {
-  try {
-    return await command.run(input, api);
-  } catch (failure) {
-    if (formatter === 'json' && failure instanceof CtlFailure) throw failureInJson(failure, api.address.base);
-    throw failure;
+/** Names as they are, other values as JSON. */
+function cellOf(value: unknown): string {
+  if (value === null || typeof value === 'string') return value ?? '';
+  const isOfNames = Array.isArray(value) && value.every((each) => typeof each === 'string');
+  return isOfNames ? value.join(',') : JSON.stringify(value);
+}
+
+async function list(row: Row, given: Given, flags: CtlFlags, api: Api, { out }: CtlOutput): Promise<void> {
+  const [shown = [], others = []] = (row.columns ?? []).map((names) => names.split(' '));
+  const asked = (given['columns'] as readonly string[]).flatMap((each) => each.split(/[\s,]+/).filter(Boolean));
+  const unknown = asked.find((each) => ![...shown, ...others].includes(each));
+  if (unknown !== undefined) {
+    const text = `Error: there is no column '${unknown}'; the columns are ${[...shown, ...others].join(', ')}`;
+    throw new CtlFailure(exit.usage, text);
   }
-}
-
-/** @throws CtlFailure for arguments or options that the command does not accept */
-function inputOf(
-  command: Command,
-  line: CommandLine,
-  { out, stdin }: CommandContext,
-): { readonly formatter: FormatterName; readonly input: Input } {
-  const { options, invalid } = line;
-  const formatter = formatterOf(options.get('formatter'));
-  const unfit: (readonly [string, string])[] = [...invalid];
-  const format: Formatter = formatters[formatter];
-  const seconds = options.get('timeout');
-  if (options.has('no-table-headers') && !format.hasHeaders) unfit.push(['--no-table-headers', '']);
-  if (Number(seconds) < 0) unfit.push(['--timeout', String(seconds)]);
-  if (unfit.length > 0) {
-    const list = unfit.map(([name, value]) => `${name} : ${value}`).join('\n');
-    throw new BadArguments(exit.usage, `Invalid options for this command:\n${list}`);
-  }
-  if (options.has('node') || options.has('longnames'))
-    throw new CtlFailure(exit.usage, 'Error: there are no Erlang nodes here: use --url instead of --node');
-  const [, ...args] = line.args;
-  const [least, most] = command.takes;
-  if (args.length < least) throw new BadArguments(exit.usage, 'not enough arguments.');
-  if (args.length > most) throw new BadArguments(exit.usage, 'too many arguments.');
-  const quiet = options.get('quiet') === true || options.get('silent') === true || !format.hasNotes;
-  const input: Input = {
-    args,
-    options,
-    vhost: String(options.get('vhost') ?? '/'),
-    timeout: seconds === undefined ? command.timeout : Number(seconds) * 1000,
-    quiet,
-    stdin,
-    note: (text) => void (quiet || out(shownLines(text))),
-  };
-  command.check?.(input);
-  return { formatter, input };
-}
-
-function formatterOf(asked: unknown = 'table'): FormatterName {
-  if (Object.hasOwn(formatters, String(asked))) return asked as FormatterName;
-  const known = Object.keys(formatters).join(', ');
-  const why = asked === 'erlang' ? 'terms of Erlang are not written here' : 'it is not known';
-  throw new CtlFailure(exit.usage, `Error: --formatter ${String(asked)}: ${why} (known: ${known})`);
-}
-
-const commandCalled = (name: string): Command | undefined => commands.find((command) => command.name === name);
-
-/** @param next the word behind it: `ctl queues list` means `list_queues` */
-function unknown(name: string, next = ''): CtlFailure {
-  if (elsewhere.includes(name))
-    return new CtlFailure(
-      exit.usage,
-      `Error: command '${name}' of rabbitmqctl is about Erlang nodes and their cluster, or has no HTTP API`,
-    );
-  const known = [...commands, ...withoutBroker].map((command) => command.name).toSorted();
-  const joined = [`${name}_${next}`, `${next}_${name}`].find((words) => known.includes(words));
-  const suggestion = joined ?? suggestionFor(name, known);
-  const found = `\nCommand '${name}' not found. \n`;
-  return new CtlFailure(exit.usage, found, suggestion === undefined ? overview() : `Did you mean '${suggestion}'? \n`);
-}
-
-function help(named: readonly string[], words: readonly string[], { out }: CommandContext): number {
-  if (words.includes('--list-commands')) return (out(`\n${commandList()}`), exit.ok);
-  const [name] = named;
-  if (name === undefined) return (out(overview()), exit.ok);
-  const command = commandCalled(name);
-  if (command === undefined) throw new CtlFailure(exit.usage, 'Error:\n', unknown(name).message);
-  return (out(helpFor(command)), exit.ok);
+  const { body } = await request(api, String(row.call), given);
+  if (!Array.isArray(body)) throw api.foreign();
+  const rows = (body as Facts[]).filter((each) => row.only?.(each, given) ?? true);
+  const columns = asked.length === 0 ? shown : asked;
+  const cut = (each: Facts): Facts => Object.fromEntries(columns.map((column) => [column, valueOf(each, column)]));
+  if (flags.json) return out(shownJson(JSON.stringify(asked.length === 0 ? rows : rows.map(cut))));
+  const lines = rows.map((each) => columns.map((column) => shownText(cellOf(valueOf(each, column)))).join('\t'));
+  if (!flags.silent) lines.unshift(columns.join('\t'));
+  if (lines.length > 0) out(lines.join('\n'));
 }

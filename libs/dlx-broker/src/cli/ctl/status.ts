@@ -1,72 +1,34 @@
-import { bracketed, shownText } from '../../host/index.js';
-import { bold } from './format/bold.js';
+import { bracketed } from '../../host/index.js';
+import type { Api } from './api.js';
+import { type Facts, get, type Given } from './request.js';
 
-type Facts = Readonly<Record<string, unknown>>;
+const listOf = (value: unknown): readonly Facts[] => (Array.isArray(value) ? (value as Facts[]) : []);
+const megabytes = (bytes: unknown): string => `${Math.round(Number(bytes) / 1e6)} MB`;
 
-const section = (title: string, lines: readonly string[]): string =>
-  [bold(title), '', ...(lines.length > 0 ? lines : ['(none)']), ''].join('\n');
-
-/** Gigabytes with up to four decimal places. */
-const gigabytes = (bytes: unknown): string => {
-  const rounded = Math.round(Number(bytes) / 100_000) / 10_000;
-  return `${Number.isInteger(rounded) ? rounded.toFixed(1) : rounded} gb`;
-};
-
-const alarms = { mem_alarm: 'Memory alarm', disk_free_alarm: 'Free disk space alarm' } as const;
-
-/** The faults of the storage. */
-const faultsIn = (node: Facts): readonly Facts[] =>
-  Array.isArray(node['dlx_faults']) ? (node['dlx_faults'] as Facts[]) : [];
-
-/** The report of `status`. Values that the API does not have are left out. */
-export function statusText(overview: Facts, node: Facts, vhosts: number): string {
-  const name = String(overview['node']);
-  const line = (label: string, value: unknown, show: (value: unknown) => string = String): string[] =>
-    value === undefined || value === null ? [] : [`${label}: ${shownText(show(value))}`];
+/** What the API knows of the broker: a text for people, or with `--json` all of it. */
+export async function status(given: Given, api: Api): Promise<string | Facts> {
+  const overview = await get(api, 'overview', given);
+  // A user who may not see the node still gets the rest.
+  const { status: code, body } = await api.send('GET', ['nodes', String(overview['node'])]);
+  const node = (code === 200 ? body : {}) as Facts;
+  if (given['json'] === true) return { ...node, ...overview };
   const totals = (overview['object_totals'] ?? {}) as Facts;
-  const listeners = Array.isArray(overview['listeners']) ? (overview['listeners'] as Facts[]) : [];
-  return [
-    section('Runtime', [
-      ...line('OS PID', node['os_pid']),
-      ...line('Uptime (seconds)', node['uptime'], (uptime) => String(Math.floor(Number(uptime) / 1000))),
-      ...line('RabbitMQ version', overview['rabbitmq_version']),
-      ...line('Node name', name),
-      ...line('Product', overview['product_name']),
-      ...line('Product version', overview['product_version']),
-      ...line('Erlang configuration', overview['erlang_full_version']),
-    ]),
-    section('Alarms', [
-      ...Object.entries(alarms).flatMap(([key, text]) =>
-        node[key] === true ? [`${text} on node ${shownText(name)}`] : [],
-      ),
-      ...faultsIn(node).map(({ reason }) => shownText(`Storage of node ${name}: ${String(reason)}`)),
-    ]),
-    section('Memory', [
-      ...line('Total memory used', node['mem_used'], gigabytes),
-      ...line('Memory high watermark computed to', node['mem_limit'], gigabytes),
-    ]),
-    section('File Descriptors', [
-      ...line('Total', node['fd_used'], (used) => `${used as number}, limit: ${node['fd_total'] as number}`),
-      ...line(
-        'Sockets',
-        node['sockets_used'],
-        (used) => `${used as number}, limit: ${node['sockets_total'] as number}`,
-      ),
-    ]),
-    section('Free Disk Space', [
-      ...line('Low free disk space watermark', node['disk_free_limit'], gigabytes),
-      ...line('Free disk space', node['disk_free'], gigabytes),
-    ]),
-    section('Totals', [
-      ...line('Connection count', totals['connections']),
-      ...line('Queue count', totals['queues']),
-      `Virtual host count: ${vhosts}`,
-    ]),
-    section(
-      'Listeners',
-      listeners.map(({ ip_address: address, port, protocol }) =>
-        shownText(`Interface: ${bracketed(String(address))}, port: ${String(port)}, protocol: ${String(protocol)}`),
-      ),
+  const lines: readonly (readonly [label: string, value: unknown])[] = [
+    ['RabbitMQ version', overview['rabbitmq_version']],
+    ['Product', overview['product_name'] && ['product_name', 'product_version'].map((key) => overview[key]).join(' ')],
+    ['Node', overview['node']],
+    ['Process', node['os_pid']],
+    ['Uptime', node['uptime'] && `${Math.floor(Number(node['uptime']) / 1000)} s`],
+    ['Memory', node['mem_used'] && `${megabytes(node['mem_used'])}, limit ${megabytes(node['mem_limit'])}`],
+    ['Free disk', node['disk_free'] && `${megabytes(node['disk_free'])}, limit ${megabytes(node['disk_free_limit'])}`],
+    ['Alarm', node['mem_alarm'] === true ? 'too much memory is used; publishers wait' : undefined],
+    ['Alarm', node['disk_free_alarm'] === true ? 'too little disk space is free; publishers wait' : undefined],
+    ...listOf(node['dlx_faults']).map(({ reason }) => ['Alarm', `storage: ${String(reason)}`] as const),
+    ...['connections', 'channels', 'queues', 'consumers'].map((name) => [`Total ${name}`, totals[name]] as const),
+    ...listOf(overview['listeners']).map(
+      ({ protocol, ip_address: address, port }) =>
+        ['Listener', `${String(protocol)} ${bracketed(String(address))}:${String(port)}`] as const,
     ),
-  ].join('\n');
+  ];
+  return lines.flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${String(value)}`])).join('\n');
 }
