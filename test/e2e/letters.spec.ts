@@ -76,7 +76,7 @@ it('a shutdown names the queues of pipelines that hang, and ends although an ope
   letters.run(isListed ? /^wo/ : 'work', (all) => all.pipe(fail));
   await until(() => expect(taken).toBe(3));
   await app.close();
-  expect(lines).toEqual([
+  expect(lines.filter((line) => !line.includes('the broker was in memory'))).toEqual([
     expect.stringContaining("3 letters of 'dead' were unsettled in a stream and return to the queue"),
     expect.stringMatching(/^the pipeline of (\/\^wo\/|work) has ended, and threw an error: .*the end failed/),
   ]);

@@ -27,7 +27,16 @@ export interface Reporter {
   readonly notice?: ((text: string) => void) | undefined;
   /** Gets internal errors, failures of the disk, and damage in the data directory. */
   readonly log?: ((error: unknown) => void) | undefined;
+  /** Called when a broker in memory closes while it has messages, with their number. */
+  readonly lost?: ((messages: number) => void) | undefined;
 }
+
+/** Where a broker without a data directory is. */
+export const inMemory = 'in memory: nothing survives this process';
+
+/** @param remedy what would have kept the messages */
+export const lostLine = (messages: number, remedy: string): string =>
+  `${messages === 1 ? '1 message is' : `${messages} messages are`} lost, because the broker was in memory; ${remedy} keeps them`;
 
 /** An open broker, and its data directory. */
 export interface OpenedBroker {
@@ -51,6 +60,8 @@ export async function openBroker(options: OpenBrokerOptions, reporter: Reporter)
     ...(data && { journal: data.journal }),
   });
   const close = async (): Promise<void> => {
+    const messages = data === undefined ? messagesIn(broker) : 0;
+    if (messages > 0) reporter.lost?.(messages);
     broker.close(); // its clock would keep the process alive
     await data?.close();
   };
@@ -63,6 +74,17 @@ export async function openBroker(options: OpenBrokerOptions, reporter: Reporter)
     await close();
     throw error;
   }
+}
+
+/** The messages that queues and delayed exchanges have. */
+function messagesIn(broker: Broker): number {
+  let messages = 0;
+  for (const { queues, exchanges } of broker.virtualHosts.values()) {
+    for (const { length, unacked, delayed, retained } of queues.values())
+      messages += length + unacked + delayed + retained;
+    for (const { delayed } of exchanges.values()) messages += delayed?.count ?? 0;
+  }
+  return messages;
 }
 
 /** The code of the store is loaded only when a data directory is used. */

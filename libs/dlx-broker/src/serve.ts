@@ -2,7 +2,7 @@ import type { Limits, Listener, TlsOptions } from './amqp/index.js';
 import type { Broker, ProfileName } from './broker/index.js';
 import type { HttpListener, HttpOptions } from './management/index.js';
 import type { MetricsListener, MetricsOptions } from './metrics/index.js';
-import { type Reporter, openBroker } from './open-broker.js';
+import { inMemory, type Reporter, openBroker } from './open-broker.js';
 import type { DataOptions } from './store/index.js';
 import { addUsers, doubtsAbout, guestOf, refuseUnknownVhosts, type ServedUser } from './logins/index.js';
 import { Listeners } from './listeners.js';
@@ -64,6 +64,7 @@ const known = {
   signal: true,
   notice: true,
   log: true,
+  lost: true,
 } satisfies Record<keyof ServeOptions, true>;
 
 /** A running stand-alone broker, and its ports. */
@@ -98,6 +99,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   refuseUnknown(optionsOf(options, 'serve()', 'write { amqp: { host, port } }'), Object.keys(known), 'serve()');
   options.signal?.throwIfAborted();
   const own = await openBroker(options, options);
+  if (own.data === undefined) notice?.(inMemory);
   const { broker, data } = own;
   const amqp = { ...options.amqp, ...(tls && { tls }), ...(limits && { limits }) };
   const listeners = new Listeners(broker, data, { amqp, http, metrics, audit, memoryLimit, notice, log });

@@ -204,12 +204,14 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
     { settingsOf },
     { portRefusal, definitionsRefusal },
     { bracketed, shownLines, shownText },
+    { lostLine },
   ] = await Promise.all([
     import('../serve.js'),
     import('./config-file.js'),
     import('./settings.js'),
     import('./start-refusals.js'),
     import('../host/index.js'),
+    import('../open-broker.js'),
   ]);
   const config = flags.config === undefined ? {} : await readConfig(flags.config);
   const { serve: options, logLevel } = settingsOf(flags, config);
@@ -220,6 +222,7 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
     ...options,
     log: (error) => log('error', shownLines(output(error))),
     notice: (text) => log('info', shownText(text)),
+    lost: (messages) => log('warn', lostLine(messages, '--data DIR')),
     signal: start.signal,
   }).catch((error: unknown) => {
     if (!start.signal.aborted || error !== start.signal.reason)

@@ -35,6 +35,7 @@ export const startLogEvents = {
     fields: ['listener'],
     says: '`DlxServer.on` was called with an event; there are none',
   }),
+  brokerFound: line({ level: 'log', fields: [], says: 'where the broker is: in memory, or which server' }),
   metricsOpened: line({ level: 'log', fields: ['url'], says: 'where the metrics are' }),
   amqpOpened: line({ level: 'log', fields: ['host', 'port'], says: 'where AMQP clients may connect' }),
   apiOpened: line({ level: 'log', fields: ['url'], says: 'where the management API is' }),

@@ -242,6 +242,11 @@ export const logEvents = {
     says: 'health does not tell the age of dead letters; once',
   }),
   ...connectionLogEvents,
+  messagesLost: line({
+    level: 'warn',
+    fields: ['count'],
+    says: 'the application closed a broker in memory that still had messages',
+  }),
   directoryTaken: line({
     level: 'warn',
     fields: ['directory'],

@@ -114,6 +114,8 @@ export interface Connected {
    * @throws DlxConfigurationError when a port cannot be opened
    */
   open(parkingLots: ReadonlySet<string>): Promise<void>;
+  /** Where the broker is, for the log of the start. Absent where the log has it, and for a broker of the caller. */
+  where?(): string;
   /** The address of the AMQP port, once it is open. */
   amqp(): SocketAddress | undefined;
   /** The address of the management API, once it is open. */

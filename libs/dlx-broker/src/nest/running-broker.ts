@@ -203,6 +203,8 @@ export class RunningBroker {
       () => this.#consumers.queues,
       () => this.#gates.unused(),
     );
+    const where = this.connected.where?.();
+    if (where !== undefined) this.#log.write('brokerFound', where, {});
     tellPorts(this, this.connected.urls(), this.#log);
   }
 

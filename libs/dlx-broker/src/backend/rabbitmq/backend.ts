@@ -26,6 +26,7 @@ import type { QueueDeclared } from './client/api.js';
 import type { openPublisher } from './client/publisher.js';
 import { RabbitMqConsumer } from './consumer/consumer.js';
 import { RabbitMqDelayed } from './delayed.js';
+import { placeOf } from './address.js';
 import { HttpAccess } from './http-access.js';
 import { Link, type LinkHost, type OpenLink } from './link.js';
 import type { ResolvedRabbitMq } from './options.js';
@@ -132,6 +133,12 @@ export class RabbitMqBackend implements Backend {
   /** The virtual host of the connection in use; undefined while there is none. */
   get virtualHost(): string | undefined {
     return this.#link.current?.address.virtualHost;
+  }
+
+  /** Host and port of the server in use. */
+  get place(): string {
+    const link = this.#link.current;
+    return link === undefined ? 'an unknown address' : placeOf(link.address);
   }
 
   onState(listener: (state: BackendState) => void): () => void {

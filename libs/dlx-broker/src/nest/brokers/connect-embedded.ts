@@ -1,6 +1,13 @@
 import { EmbeddedBackend } from '../../backend/index.js';
 import { shownLines, shownText } from '../../host/index.js';
-import { type Reporter, openBroker, type OpenedBroker, type OpenBrokerOptions } from '../../open-broker.js';
+import {
+  inMemory,
+  lostLine,
+  type Reporter,
+  openBroker,
+  type OpenedBroker,
+  type OpenBrokerOptions,
+} from '../../open-broker.js';
 import { DlxConfigurationError, parseTimeLimit } from '../../options/index.js';
 import { guestOf, addUsers } from '../../logins/index.js';
 import { faultsOf } from '../../storage-faults.js';
@@ -32,7 +39,7 @@ export async function connectEmbedded(
   const own = await openEmbedded(options, reporter);
   try {
     const connected = connectTo(own, options, reporter, 'embedded()');
-    return dataDir === undefined ? connected : occupying(dataDir, connected);
+    return dataDir === undefined ? { ...connected, where: () => inMemory } : occupying(dataDir, connected);
   } catch (error) {
     await own.close(); // the directory is free for the next attempt
     throw error;
@@ -152,6 +159,7 @@ function known(error: unknown): void {
 /** The log of the application also gets the notices for operators. */
 const reporterOf = (log: EventLog): Reporter => ({
   notice: (text) => log.write('notice', shownText(text), {}),
+  lost: (count) => log.write('messagesLost', lostLine(count, "option 'dataDir' of embedded()"), { count }),
   log: (error) => {
     // The stack of an error of the disk does not help.
     if ((error as Error).name === 'StoreError')

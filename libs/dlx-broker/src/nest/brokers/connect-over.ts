@@ -1,4 +1,4 @@
-import { loadRabbitMq, type RabbitMqLog } from '../../backend/index.js';
+import { loadRabbitMq, type RabbitMqLog, serverOf } from '../../backend/index.js';
 import { shownText, withoutPasswords } from '../../host/index.js';
 import type { Connected } from '../options.js';
 import { EventLog } from '../event-log.js';
@@ -14,7 +14,8 @@ export async function connectOver(
 ): Promise<Connected> {
   const { openRabbitMq } = await loadRabbitMq();
   const backend = openRabbitMq(options, reportsTo(new EventLog('DlxBroker', logging)));
-  return { ...givenBackend(backend), close: () => backend.close() };
+  const where = (): string => `connected to ${serverOf(backend.state)} at ${backend.place}`;
+  return { ...givenBackend(backend), where, close: () => backend.close() };
 }
 
 /** Logs what backends report, on one line and without passwords. */
