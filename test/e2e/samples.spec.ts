@@ -40,18 +40,18 @@ describe.skipIf(isEmbedded)('the samples on a server, by BROKER_URL', () => {
     expect(of('pay-1')).toEqual(['paid 30 EUR']);
     expect(of('pay-2')).toEqual([
       'BankTimeout: no answer; again in 500 ms',
-      'BankTimeout: no answer; again in 1000 ms  [x-death: expired in wait.500, count 1]',
-      'paid 20 USD  [x-death: expired in wait.1000, count 1]',
+      'BankTimeout: no answer; again in 1000 ms  [wait.500 expired 1, payments rejected 1]',
+      'paid 20 USD  [wait.1000 expired 1, payments rejected 2, wait.500 expired 1]',
     ]);
     expect(of('pay-3').slice(3)).toEqual([
-      'UnknownCurrency: JPY; that was the last attempt  [x-death: expired in wait.2000, count 1]',
+      'UnknownCurrency: JPY; that was the last attempt  [wait.2000 expired 1, payments rejected 3, wait.1000 expired 1, wait.500 expired 1]',
       'parked after 4 failures, the last: UnknownCurrency',
       'redriven to where it came from',
       'paid 10 JPY',
     ]);
     expect(of('pay-4')).toEqual([
       'BankAway: closed for a moment; held until it is back',
-      'paid 40 EUR  [x-death: expired in wait.1000, count 1]',
+      'paid 40 EUR  [wait.1000 expired 1]',
     ]);
   });
 
