@@ -40,25 +40,19 @@ const list = (command: string, path: string, shown: string, others = '', more: P
 };
 
 const policies = (word: string, plural: string, path: string): readonly Row[] => [
-  row(
-    `set_${word} <name> <pattern> <definition>`,
-    `Set the ${word.replace('_', ' ')}`,
-    `PUT ${path}/{vhost}/{name}`,
-    'policy {name}',
-    {
-      options: [
-        ['--apply-to <WHAT>', 'queues, exchanges or all (default: all)'],
-        ['--priority <NUMBER>', 'of several that fit, the highest applies (default: 0)'],
-      ],
-      body: (given) => ({
-        pattern: given['pattern'],
-        definition: json(given, 'definition'),
-        priority: priorityOf(given),
-        'apply-to': given['applyTo'] ?? 'all',
-      }),
-    },
-  ),
-  row(`clear_${word} <name>`, `Remove the ${word.replace('_', ' ')}`, `DELETE ${path}/{vhost}/{name}`, 'policy {name}'),
+  row(`set_${word} <name> <pattern> <definition>`, 'Set one', `PUT ${path}/{vhost}/{name}`, 'policy {name}', {
+    options: [
+      ['--apply-to <WHAT>', 'queues, exchanges or all (default: all)'],
+      ['--priority <NUMBER>', 'of several that fit, the highest applies (default: 0)'],
+    ],
+    body: (given) => ({
+      pattern: given['pattern'],
+      definition: json(given, 'definition'),
+      priority: priorityOf(given),
+      'apply-to': given['applyTo'] ?? 'all',
+    }),
+  }),
+  row(`clear_${word} <name>`, 'Remove one', `DELETE ${path}/{vhost}/{name}`, 'policy {name}'),
   list(`list_${plural}`, `${path}/{vhost}`, 'vhost name pattern apply-to definition priority'),
 ];
 
