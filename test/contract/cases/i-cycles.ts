@@ -162,4 +162,23 @@ export const cycleCases: readonly Case[] = [
     },
     ['one'],
   ),
+  contract(
+    'rule V2: a ladder of two wait queues brings a message back in every round',
+    async (session, channel) => {
+      const to = (queue: string) => ({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': queue });
+      await channel.declareQueue('work', { arguments: args(to('wait.1')) });
+      await channel.declareQueue('wait.1', { arguments: args({ ...to('wait.2'), 'x-message-ttl': 60 }) });
+      await channel.declareQueue('wait.2', { arguments: args({ ...to('work'), 'x-message-ttl': 60 }) });
+      await send(channel, 'work', 'm');
+      const seen: unknown[] = [];
+      for (let round = 0; round < 4; round += 1) {
+        await session.elapse(300);
+        const message = await channel.get('work');
+        seen.push(message?.body ?? 'lost');
+        if (message !== undefined) await channel.reject(message.deliveryTag, false);
+      }
+      return seen;
+    },
+    ['m', 'm', 'm', 'm'],
+  ),
 ];
