@@ -13,6 +13,8 @@ export interface OpenBrokerOptions {
   readonly rabbitmq?: ProfileName | undefined;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. Default 30 minutes. */
   readonly consumerTimeout?: number | undefined;
+  /** When an at-least-once dead letter that did not arrive is published again, in milliseconds. Default 3 minutes. */
+  readonly deadLetterRetryAfter?: number | undefined;
   /** Default: the clock of this machine. */
   readonly clock?: Clock | undefined;
   /** The data directory. Default: none, and nothing survives the end of the process. */
@@ -48,7 +50,7 @@ export interface OpenedBroker {
 
 /** Makes a broker, and restores it from its data directory. @throws StoreError if the directory cannot be used, or the reason of the signal */
 export async function openBroker(options: OpenBrokerOptions, reporter: Reporter): Promise<OpenedBroker> {
-  const { rabbitmq, consumerTimeout, clock = new SystemClock(), data: kept, signal } = options;
+  const { rabbitmq, consumerTimeout, deadLetterRetryAfter, clock = new SystemClock(), data: kept, signal } = options;
   const data = kept && (await openDirectory({ ...kept, ...(signal && { signal }) }, clock, reporter));
   const broker = new Broker({
     clock,
@@ -57,6 +59,7 @@ export async function openBroker(options: OpenBrokerOptions, reporter: Reporter)
     pace: turnPace,
     ...(rabbitmq !== undefined && { rabbitmq }),
     ...(consumerTimeout !== undefined && { consumerTimeout }),
+    ...(deadLetterRetryAfter !== undefined && { deadLetterRetryAfter }),
     ...(data && { journal: data.journal }),
   });
   const close = async (): Promise<void> => {

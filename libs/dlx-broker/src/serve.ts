@@ -27,6 +27,8 @@ export interface ServeOptions extends Reporter {
   readonly rabbitmq?: ProfileName;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. Default 30 minutes. */
   readonly consumerTimeout?: number;
+  /** When an at-least-once dead letter that did not arrive is published again, in milliseconds. Default 3 minutes. */
+  readonly deadLetterRetryAfter?: number;
   /** Virtual hosts besides `/`. */
   readonly virtualHosts?: readonly string[];
   /**
@@ -57,6 +59,7 @@ const known = {
   data: true,
   rabbitmq: true,
   consumerTimeout: true,
+  deadLetterRetryAfter: true,
   virtualHosts: true,
   users: true,
   limits: true,

@@ -19,6 +19,7 @@ import type { TopologyChange } from './topology-change.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
 import type { PendingLetter } from './queue/dead-lettering.js';
 import { Packer, type Packing, usualPacking } from './queue/packer.js';
+import { defaultDeadLetterRetryAfter } from './queue/retained.js';
 import { Stalls } from './queue/stall.js';
 import { VirtualHost } from './virtual-host/virtual-host.js';
 
@@ -36,6 +37,11 @@ export interface BrokerOptions {
   readonly rabbitmq?: ProfileName;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever (rule Q8). Default 30 minutes. */
   readonly consumerTimeout?: number;
+  /**
+   * When an at-least-once dead letter that did not arrive is published again, in milliseconds (rule M3): RabbitMQ's
+   * `dead_letter_worker_publisher_confirm_timeout`. Default 3 minutes.
+   */
+  readonly deadLetterRetryAfter?: number;
   /** When queues keep waiting messages as rows. For tests only: they set a small length. */
   readonly packing?: Packing;
 }
@@ -138,6 +144,7 @@ export class Broker {
       names: this.#options.names,
       profile: this.profile,
       consumerTimeout: this.consumerTimeout,
+      deadLetterRetryAfter: this.#options.deadLetterRetryAfter ?? defaultDeadLetterRetryAfter,
       policies: new PolicyBook(this.patterns, this.profile),
       metadata: details,
     });

@@ -26,6 +26,7 @@ export { limitNames } from './declarations.js';
 export * from './ports.js';
 export { product, versionOf } from './product.js';
 export type { TopologyChange } from './topology-change.js';
+export { minDeadLetterRetryAfter } from './queue/retained.js';
 export { defaultConsumerTimeout, minConsumerTimeout } from './channel/ack-timeout.js';
 export { type ProfileName, profiles } from './profile.js';
 export { Queue } from './queue/queue.js';

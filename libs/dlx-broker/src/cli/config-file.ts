@@ -27,6 +27,7 @@ export interface Config {
   readonly rabbitmq?: string;
   /** Milliseconds, or a string such as `30m` or `none`. */
   readonly consumerTimeout?: string | number;
+  readonly deadLetterRetryAfter?: string | number;
   readonly logLevel?: string;
   readonly virtualHosts?: readonly string[];
   readonly users?: readonly ServedUser[];
@@ -138,6 +139,9 @@ const config = object({
   // YAML reads 3.10 as the number 3.1, so only a string is accepted.
   rabbitmq: simple("a string such as '3.10' or '4', in quotes", (value) => typeof value === 'string'),
   consumerTimeout: simple('milliseconds, a string such as 30m, or none', (value) =>
+    ['number', 'string'].includes(typeof value),
+  ),
+  deadLetterRetryAfter: simple('milliseconds, or a string such as 5s', (value) =>
     ['number', 'string'].includes(typeof value),
   ),
   logLevel: text,

@@ -57,6 +57,10 @@ program
     '--consumer-timeout <TIME>',
     'how long a client may keep a message unacknowledged, such as 2h, or none (default: 30m)',
   )
+  .option(
+    '--dead-letter-retry-after <TIME>',
+    'when an at-least-once dead letter that did not arrive is published again, such as 5s (default: 3m)',
+  )
   .option('--log-level <LEVEL>', `lines on standard error: ${logLevels.join(', ')} (default: info)`)
   .action(serveUntilSignal);
 

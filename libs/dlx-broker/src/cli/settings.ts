@@ -9,6 +9,7 @@ import {
   parseHostAndPort,
   parseBytes,
   parseConsumerTimeout,
+  parseRetryAfter,
   parseDurability,
   parseLogLevel,
   parseMemoryLimit,
@@ -42,6 +43,7 @@ export function settingsOf(flags: Flags, config: Config): Settings {
     definitions,
     rabbitmq,
     consumerTimeout,
+    deadLetterRetryAfter,
     virtualHosts,
     users,
     limits,
@@ -60,6 +62,9 @@ export function settingsOf(flags: Flags, config: Config): Settings {
       ...(rabbitmq !== undefined && { rabbitmq: parseProfile(rabbitmq, '--rabbitmq') }),
       ...(consumerTimeout !== undefined && {
         consumerTimeout: parseConsumerTimeout(consumerTimeout, '--consumer-timeout'),
+      }),
+      ...(deadLetterRetryAfter !== undefined && {
+        deadLetterRetryAfter: parseRetryAfter(deadLetterRetryAfter, '--dead-letter-retry-after'),
       }),
       ...(http !== undefined && {
         http: {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { minConsumerTimeout, type ProfileName } from '../broker/index.js';
+import { minConsumerTimeout, minDeadLetterRetryAfter, type ProfileName } from '../broker/index.js';
 import { bytesIn, meantOf, parseDuration } from '../options/index.js';
 import type { Durability } from '../store/index.js';
 import { Refusal } from './refusal.js';
@@ -46,22 +46,30 @@ export function parseMemoryLimit(given: string | number, where: string): number 
   throw new Refusal(`${where} must be a share of memory such as 0.4, or bytes such as 600MB, but is '${given}'`);
 }
 
+/** Milliseconds, or a string such as `5s`. @returns milliseconds @throws Refusal */
+export function parseRetryAfter(given: string | number, where: string): number {
+  const text = String(given);
+  const milliseconds = /^[0-9]+$/.test(text) ? Number(text) : durationIn(text, where, 'a time such as 5s');
+  if (milliseconds >= minDeadLetterRetryAfter) return milliseconds;
+  throw new Refusal(`${where} must be ${minDeadLetterRetryAfter} ms or more, but is '${given}'`);
+}
+
 /** Milliseconds, a string such as `30m`, or `none`. @returns milliseconds; Infinity for `none` @throws Refusal */
 export function parseConsumerTimeout(given: string | number, where: string): number {
   if (given === 'none') return Infinity;
   const text = String(given);
-  const milliseconds = /^[0-9]+$/.test(text) ? Number(text) : durationIn(text, where);
+  const milliseconds = /^[0-9]+$/.test(text) ? Number(text) : durationIn(text, where, 'a time such as 30m, or none');
   if (milliseconds >= minConsumerTimeout) return milliseconds;
   const unit =
     text === String(milliseconds) ? `; a number without a unit is in milliseconds: write ${text}s or ${text}m` : '';
   throw new Refusal(`${where} must be ${minConsumerTimeout} ms or more, or none, but is '${given}'${unit}`);
 }
 
-function durationIn(text: string, where: string): number {
+function durationIn(text: string, where: string, accepted: string): number {
   try {
     return parseDuration(text, where);
   } catch {
-    throw new Refusal(`${where} must be milliseconds, a time such as 30m, or none, but is '${text}'`);
+    throw new Refusal(`${where} must be milliseconds, ${accepted}, but is '${text}'`);
   }
 }
 

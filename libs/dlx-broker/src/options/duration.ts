@@ -37,6 +37,13 @@ export function parseDuration(value: string | number, origin: string): number {
   return milliseconds;
 }
 
+/** Like {@link parseDuration}, but refuses what is shorter than `least` milliseconds. */
+export function parseDurationFrom(least: number, value: unknown, origin: string): number {
+  const milliseconds = parseDuration(value as string | number, origin);
+  if (milliseconds < least) throw refused(value, origin, `is less than ${least} ms`);
+  return milliseconds;
+}
+
 /** The warning for a number below 1000 where a time of less than a second makes little sense; undefined for other values. */
 export const secondsMeant = (value: unknown, option: string): string | undefined =>
   typeof value === 'number' && value < 1_000

@@ -44,6 +44,8 @@ export interface DeadLetteringHome {
   readonly timers: Timers;
   readonly counters: TotalCounters;
   readonly globals: GlobalCounters;
+  /** When an at-least-once dead letter that did not arrive is routed again, in milliseconds. */
+  readonly deadLetterRetryAfter: number;
   readonly deathListeners: ReadonlySet<DeathListener>;
   /** Dead letters that the scheduler is to route. */
   readonly dead: Deque<PendingLetter>;
@@ -143,7 +145,7 @@ export class DeadLettering {
     const isRetained = deadLetterStrategy === 'at-least-once';
     const letter = new PendingLetter(queue, entry, reason, time, deadLetterExchange, key, headers, isRetained);
     if (isRetained) {
-      this.#retained ??= new Retained(home.timers, home.dead, this.#wake);
+      this.#retained ??= new Retained(home.timers, home.deadLetterRetryAfter, home.dead, this.#wake);
       this.#retained.add(letter);
       this.#wake(); // the queue is longer (rule M5)
     }

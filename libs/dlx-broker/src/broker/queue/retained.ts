@@ -3,7 +3,9 @@ import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Entry } from './entry.js';
 
 /** When an at-least-once dead letter that found no target is routed again, in milliseconds (rule M3). */
-const retryAfter = 180_000;
+export const defaultDeadLetterRetryAfter = 180_000;
+/** The shortest such time. */
+export const minDeadLetterRetryAfter = 1_000;
 
 export interface RetainedLetter {
   readonly entry: Entry;
@@ -18,6 +20,8 @@ export class Retained<Letter extends RetainedLetter> {
 
   constructor(
     readonly timers: Timers,
+    /** When a letter that found no target is routed again, in milliseconds (rule M3). */
+    readonly retryAfter: number,
     /** Dead letters that the scheduler is to route. */
     readonly dead: Deque<Letter>,
     /** Called when letters were added to `dead`. */
@@ -56,7 +60,7 @@ export class Retained<Letter extends RetainedLetter> {
   /** The letter has no target, or a target refused it: it is routed again later. */
   strand(letter: Letter, now: number): void {
     this.#stranded.push(letter);
-    if (!this.#timer.isSet) this.timers.set(this.#timer, now + retryAfter);
+    if (!this.#timer.isSet) this.timers.set(this.#timer, now + this.retryAfter);
   }
 
   /** The strategy changed to at-most-once, or the queue is gone (rule M4). */

@@ -54,6 +54,7 @@ export class VirtualHostCore implements QueueHome {
   readonly profile: Profile;
   /** How long a delivery may stay unacknowledged where its queue says nothing, in milliseconds; Infinity for ever (rule Q8). */
   readonly consumerTimeout: number;
+  readonly deadLetterRetryAfter: number;
   readonly policies: PolicyBook;
   readonly limits: VirtualHostLimits;
   readonly routing: Routing;
@@ -83,6 +84,7 @@ export class VirtualHostCore implements QueueHome {
     this.names = parts.names;
     this.profile = parts.profile;
     this.consumerTimeout = parts.consumerTimeout;
+    this.deadLetterRetryAfter = parts.deadLetterRetryAfter;
     this.policies = parts.policies;
     this.#access = parts.access;
     this.limits = new VirtualHostLimits(name, (change) => this.#report(change));

@@ -20,6 +20,8 @@ export interface VirtualHostParts {
   readonly profile: Profile;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever (rule Q8). */
   readonly consumerTimeout: number;
+  /** When an at-least-once dead letter that did not arrive is published again, in milliseconds (rule M3). */
+  readonly deadLetterRetryAfter: number;
   readonly policies: PolicyBook;
   readonly metadata: VirtualHostMetadata;
 }

@@ -29,7 +29,9 @@ export const queueNumbers = {
       ({ length, unacked, retained, delayed }) => length + unacked + retained + delayed,
     ),
   ],
-  queue_consumer_count: [number<Queue>('queue_consumers', 'Consumers of a queue', ({ consumers }) => consumers.announced)],
+  queue_consumer_count: [
+    number<Queue>('queue_consumers', 'Consumers of a queue', ({ consumers }) => consumers.announced),
+  ],
   queue_metrics: [
     number<Queue>('queue_messages_bytes', 'Bytes of the bodies', ({ bytes, bytesUnacked }) => bytes + bytesUnacked),
     number<Queue>('queue_messages_ready_bytes', 'Bytes of the bodies of ready messages', ({ bytes }) => bytes),

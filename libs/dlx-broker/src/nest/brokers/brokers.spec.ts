@@ -165,6 +165,11 @@ describe('embedded() refuses', () => {
       own({ consumerTimeout: true }),
       /true is no duration; write milliseconds, a string such as '30m', or false/,
     ],
+    [
+      'deadLetterRetryAfter of 0',
+      own({ deadLetterRetryAfter: 0 }),
+      /'deadLetterRetryAfter' .*: 0 is less than 1000 ms/,
+    ],
     ['listen.memoryLimit in words', own({ listen: { memoryLimit: '1 GB' } }), /'1 GB' is neither a share of memory/],
     ['listen.memoryLimit of 0', own({ listen: { memoryLimit: 0 } }), /0 is neither a share of memory/],
     ['listen.users of an object', own({ listen: { users: { name: 'a' } } }), /is not a list of users/],

@@ -8,7 +8,7 @@ import {
   type OpenedBroker,
   type OpenBrokerOptions,
 } from '../../open-broker.js';
-import { DlxConfigurationError, parseTimeLimit } from '../../options/index.js';
+import { DlxConfigurationError, parseDuration, parseTimeLimit } from '../../options/index.js';
 import { guestOf, addUsers } from '../../logins/index.js';
 import { faultsOf } from '../../storage-faults.js';
 import { Listeners } from '../../listeners.js';
@@ -171,10 +171,14 @@ const reporterOf = (log: EventLog): Reporter => ({
 /** @throws DlxConfigurationError */
 async function openEmbedded(options: Readonly<EmbeddedBrokerOptions>, reporter: Reporter): Promise<OpenedBroker> {
   const { rabbitmq, clock } = options;
-  const { consumerTimeout: given } = options;
+  const { consumerTimeout: given, deadLetterRetryAfter: retry } = options;
   const consumerTimeout = given === undefined ? given : parseTimeLimit(given, "option 'consumerTimeout'", 0);
+  const deadLetterRetryAfter = retry === undefined ? retry : parseDuration(retry, "option 'deadLetterRetryAfter'");
   try {
-    return await openBroker({ rabbitmq, consumerTimeout, clock, data: dataOf(options) }, reporter);
+    return await openBroker(
+      { rabbitmq, consumerTimeout, deadLetterRetryAfter, clock, data: dataOf(options) },
+      reporter,
+    );
   } catch (error) {
     const { StoreError } = await import('../../store/index.js');
     if (!(error instanceof StoreError)) throw error;

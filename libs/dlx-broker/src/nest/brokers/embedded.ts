@@ -1,6 +1,12 @@
-import { type Clock, minConsumerTimeout, type ProfileName, profiles } from '../../broker/index.js';
+import {
+  type Clock,
+  minConsumerTimeout,
+  minDeadLetterRetryAfter,
+  type ProfileName,
+  profiles,
+} from '../../broker/index.js';
 import type { Durability } from '../../store/index.js';
-import { DlxConfigurationError, parseTimeLimit } from '../../options/index.js';
+import { DlxConfigurationError, parseDurationFrom, parseTimeLimit } from '../../options/index.js';
 import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js';
 import { isListen, type ListenOptions } from './listen.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
@@ -23,6 +29,11 @@ interface EngineOptions extends AccessOptions {
    * its messages return to their queues. Milliseconds, a string such as `'2h'`, or false for no limit. Default `'30m'`.
    */
   readonly consumerTimeout?: number | string | false;
+  /**
+   * When an at-least-once dead letter that did not arrive is published again: RabbitMQ's
+   * `dead_letter_worker_publisher_confirm_timeout`. Milliseconds, or a string such as `'5s'`. Default `'3m'`.
+   */
+  readonly deadLetterRetryAfter?: number | string;
   /** The source of the time, such as a `ManualClock` of `dlx-broker/testing`. Default the time of this machine. */
   readonly clock?: Clock;
 }
@@ -69,6 +80,7 @@ export const embeddedChecks = {
   messageMemory: areBytes,
   diskFreeLimit: areBytes,
   consumerTimeout: (value, origin) => parseTimeLimit(value, origin, minConsumerTimeout),
+  deadLetterRetryAfter: (value, origin) => parseDurationFrom(minDeadLetterRetryAfter, value, origin),
   clock: has('Clock', 'now', 'wakeAt'),
   ...accessChecks,
 } satisfies Checks<EmbeddedBrokerOptions>;

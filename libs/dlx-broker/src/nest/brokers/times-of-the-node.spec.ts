@@ -2,6 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, expect, it } from 'vitest';
 import { ManualClock } from '../../testing/manual-clock.js';
+import { EmbeddedBackend } from '../../backend/index.js';
+import { silentOutbox } from '../../broker/index.js';
+import { longstr } from '../../message/index.js';
 import { DlxBroker } from '../broker.js';
 import { Consume, Ordered, Retry } from '../decorators/index.js';
 import { DlxBrokerModule } from '../dlx-broker.module.js';
@@ -38,4 +41,31 @@ it('a policy of @Ordered fits the consumer timeout of the embedded broker', asyn
   );
   expect((await start('2h')).consumerTimeout).toEqual({ limit: 7_200_000, byQueue: false });
   expect((await start(false)).consumerTimeout).toEqual({ limit: Infinity, byQueue: false });
+});
+
+it('rule M3: the time of deadLetterRetryAfter passes before a kept dead letter is published again', async () => {
+  const clock = new ManualClock();
+  const broker = embedded({ clock, deadLetterRetryAfter: '5s' });
+  const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })] };
+  const app = await NestFactory.createApplicationContext(module, { logger: false });
+  ends.push(() => app.close());
+  const engine = (app.get(DlxBroker).backend as EmbeddedBackend).broker;
+  const channel = engine.connect().openChannel(silentOutbox);
+  const values = {
+    'x-queue-type': 'quorum',
+    'x-dead-letter-exchange': '',
+    'x-dead-letter-routing-key': 'late',
+    'x-dead-letter-strategy': 'at-least-once',
+    'x-overflow': 'reject-publish',
+  };
+  const args = new Map(Object.entries(values).map(([name, value]) => [name, longstr(value)]));
+  channel.declareQueue('work', { durable: true, arguments: args });
+  channel.publish('', 'work', {}, Buffer.from('kept'));
+  channel.reject(channel.get('work')!.deliveryTag, false);
+  channel.declareQueue('late');
+  const arrived = (): number => engine.virtualHost('/').queues.get('late')!.length;
+  clock.advance(4_999);
+  expect(arrived()).toBe(0);
+  clock.advance(1);
+  expect(arrived()).toBe(1);
 });
