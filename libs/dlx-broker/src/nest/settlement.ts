@@ -73,7 +73,11 @@ export class Settlement implements SettlementState {
     if (context.isSettled && outbox?.hasAcked !== true) {
       if (outbox?.failure !== undefined) this.#log.trouble(handling, uncommitted, outbox.failure);
       const isByHand = context.isSettledByHand;
-      if (isByHand) this.counts.byHand++;
+      if (isByHand) {
+        this.counts.byHand++;
+        if (outcome.failed)
+          this.#log.last(handling, context.attempt, settledBefore, context.failureOr(outcome.failure));
+      }
       this.#inform(outcome, handling);
       if (outcome.failed) replies?.error(outcome.failure, doNothing);
       span?.end(
@@ -264,6 +268,9 @@ export class Settlement implements SettlementState {
     return fitting(failed.delivery.message.own.headers, withSpan(this.notes.ofRejected(failed), span));
   }
 }
+
+/** The fate of a message whose handler fails after that. */
+const settledBefore = 'after it had settled the message';
 
 /** The disk of the broker failed after the commit, or the channel ended in it. */
 const uncommitted = 'was handled, but it is unknown whether it was settled, and what it emitted published';
