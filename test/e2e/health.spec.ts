@@ -113,6 +113,7 @@ describe('the health of a broker', () => {
       consumers: 1,
       handling: 0,
       stopped: [],
+      stuck: [],
       parked: 0,
       oldestDeadLetter: undefined,
       loopDelay: undefined,
@@ -310,6 +311,7 @@ describe('checks by terminus, over HTTP', () => {
       consumers: 1,
       handling: 0,
       stopped: [],
+      stuck: [],
       parked: 0,
     });
   });

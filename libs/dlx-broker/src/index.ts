@@ -125,6 +125,7 @@ export type {
   HealthProblem,
   MetricsAddress,
   OldestDeadLetter,
+  StuckHandler,
   SendOptions,
   SocketAddress,
 } from './nest/index.js';

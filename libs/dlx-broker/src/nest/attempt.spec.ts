@@ -28,6 +28,7 @@ async function rescued(invoke: Handler['invoke'], ended: End, settled: boolean):
     processing: (_: unknown, run: (end: () => void) => void) => run(() => undefined),
     log: { write: () => undefined },
     scope: { isUsed: false },
+    watch: { begin: () => undefined, end: () => undefined },
   } as unknown as AttemptParts;
   await new Promise<void>((resolve) => {
     const end: End = (outcome) => {

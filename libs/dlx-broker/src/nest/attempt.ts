@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { doNothing } from '../host/index.js';
 import type { HandlerScope } from './circuit/handler-scope.js';
+import type { AttemptWatch, WatchedAttempt } from './attempt-watch.js';
 import type { DlxContext } from './context.js';
 import type { EventLog } from './event-log.js';
 import { errorFacts, stackOf, textOf } from './failure-log.js';
@@ -24,10 +25,15 @@ export interface AttemptParts {
   readonly processing: Processing;
   readonly log: EventLog;
   readonly scope: HandlerScope;
+  readonly watch: Pick<AttemptWatch, 'begin' | 'end'>;
 }
 
 /** One attempt of a handler: its call between the hooks, within the time limit. */
-export class Attempt extends HandlerRun {
+export class Attempt extends HandlerRun implements WatchedAttempt {
+  begunAt = 0;
+  isKnown = false;
+  older: WatchedAttempt | undefined;
+  younger: WatchedAttempt | undefined;
   /** Called when the attempt has ended; undefined before it has begun. */
   #processed: (() => void) | undefined;
   #measured: Ended | undefined;
@@ -39,7 +45,7 @@ export class Attempt extends HandlerRun {
 
   constructor(
     private readonly parts: AttemptParts,
-    private readonly handling: Handling,
+    readonly handling: Handling,
     private readonly data: unknown,
     replies: Replies | undefined,
     private readonly ended: End,
@@ -67,8 +73,9 @@ export class Attempt extends HandlerRun {
     this.#processed = processed;
     const { handling, data } = this;
     const { planned } = handling;
-    const { settlement, scope } = this.parts;
+    const { settlement, scope, watch } = this.parts;
     handling.begunAt = settlement.notes.begin();
+    watch.begin(this, handling.begunAt);
     this.#measured = settlement.meter?.begin(planned);
     const milliseconds = planned.retry?.timeout;
     if (milliseconds !== undefined) this.#limit(milliseconds);
@@ -82,6 +89,7 @@ export class Attempt extends HandlerRun {
   protected override end(outcome: Outcome): void {
     if (this.#hasEnded) return; // an observable of another library may end twice, and a handler after its time limit
     this.#hasEnded = true;
+    this.parts.watch.end(this);
     this.#left?.();
     this.#measured?.(outcome.failed);
     this.#cancel?.();

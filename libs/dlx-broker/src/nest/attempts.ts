@@ -1,5 +1,6 @@
 import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import { doNothing } from '../host/index.js';
+import type { AttemptWatch } from './attempt-watch.js';
 import { Attempt, type AttemptParts, type Processing } from './attempt.js';
 import type { HandlerScope } from './circuit/handler-scope.js';
 import type { EventLog } from './event-log.js';
@@ -22,6 +23,7 @@ export class Attempts implements AttemptParts {
     private readonly tracing: SafeTracing | undefined,
     private readonly outboxes: OutboxScope,
     readonly scope: HandlerScope,
+    readonly watch: AttemptWatch,
   ) {}
 
   /** Runs the only handler of a message. Its outcome settles the message. */
@@ -35,6 +37,7 @@ export class Attempts implements AttemptParts {
       this.settlement.end(outcome, handling);
       settled(handling);
     };
+    if (this.#wasLost(handling, end)) return;
     if (planned.outbox !== undefined) handling.outbox = new Outbox();
     if (planned.handler.settings.idempotence === undefined) return this.#run(handling, data, replies, end);
     const skip = (claim: 'busy' | 'done'): void => {
@@ -53,9 +56,21 @@ export class Attempts implements AttemptParts {
     const { planned, context } = handling;
     const member = handling.group?.member(end);
     const last = member?.end ?? end;
+    if (this.#wasLost(handling, last)) return;
     const run = (ended: End): void =>
       this.#run(handling, data, undefined, member ? (outcome) => member.arrive(outcome, ended) : ended);
     this.guard.pass(planned, data, context, run, (claim) => last(claim === 'done' ? succeeded : busy), last);
+  }
+
+  /** Ends the attempt as failed if the message comes again because its attempt before took too long. */
+  #wasLost(handling: Handling, end: End): boolean {
+    const failure = this.watch.lost(handling);
+    if (failure === undefined) return false;
+    const { context } = handling;
+    context.markHooked(); // no handler was called, so the hook is not missing
+    context.capture(failure);
+    end({ failed: true, failure });
+    return true;
   }
 
   /** Runs a handler, with its outbox if it has one. */

@@ -140,7 +140,10 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return time === undefined ? undefined : new Date(time);
   }
 
-  /** Aborted when the attempt took longer than its policy's `timeout`, with a {@link HandlerTimeoutError}. */
+  /**
+   * Aborted when the attempt took longer than its policy's `timeout` or the consumer timeout of the server, with a
+   * {@link HandlerTimeoutError}; and when the message returned to its queue because the connection was lost.
+   */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -245,6 +248,11 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   /** @internal What the handler emits is collected here. */
   collect(collector: Collector): void {
     this.#outbox = collector;
+  }
+
+  /** @internal */
+  get isAborted(): boolean {
+    return this.#aborted !== undefined;
   }
 
   /** @internal */

@@ -20,6 +20,8 @@ export interface GatedParts {
   readonly ordered: () => OrderedQueue | undefined;
   /** The number of messages that handlers have in hand. */
   readonly atWork: () => number;
+  /** See {@link AttemptWatch.interrupted}. */
+  readonly interrupted: (failure: Error | undefined, isCancelled: boolean) => void;
 }
 
 /**
@@ -120,12 +122,13 @@ export class GatedConsumption {
     const { backend, take, plan } = this.parts;
     let consumption: Consumption | undefined;
     let isLost = false;
-    const onCancel = (_reason: CancelReason, failure?: Error): void => {
+    const onCancel = (reason: CancelReason, failure?: Error): void => {
       isLost = true;
+      this.parts.interrupted(failure, reason === 'deleted');
       if (consumption !== undefined) this.#cancelled.delete(consumption);
       if (consumption !== this.#consumption) return;
       this.#consumption = undefined;
-      this.parts.ordered()?.end(failure);
+      this.parts.ordered()?.end();
       this.#lost?.(failure);
     };
     this.#isStarting = true; // an embedded broker delivers before consume() returns, and handlers may pause their queue
@@ -161,7 +164,10 @@ export class GatedConsumption {
       takesLate: true,
       ...(priority !== undefined && { priority }),
       onCancel,
-      ...(ordered !== undefined && { onInterrupted: (failure) => ordered.interrupted(failure) }),
+      onInterrupted: (failure) => {
+        this.parts.interrupted(failure, false);
+        ordered?.interrupted();
+      },
     };
   }
 

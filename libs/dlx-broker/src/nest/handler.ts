@@ -1,3 +1,4 @@
+import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../backend/index.js';
 import type { RetryPlan } from '../retry/index.js';
 
@@ -44,6 +45,8 @@ export interface Handling {
   readonly replies: Replies | undefined;
   /** The epoch of its circuit when it began; undefined without a circuit. */
   readonly epoch?: number | undefined;
+  /** The async context of the message. */
+  readonly own?: AsyncResource | undefined;
   /** The span of the attempt; undefined without tracing. */
   span: SafeProcess | undefined;
   /** When the handler began, in milliseconds since 1970; undefined if errors have no history. */

@@ -27,7 +27,7 @@ export * from './decorators/index.js';
 export * from './dlx-broker.module.js';
 export type { DlxFeatureOptions } from './feature.js';
 export type { EmitOptions } from './emit-options.js';
-export type { DlxHealth, HealthProblem, HealthResult, OldestDeadLetter } from './health/index.js';
+export type { DlxHealth, HealthProblem, HealthResult, OldestDeadLetter, StuckHandler } from './health/index.js';
 export { HandlerTimeoutError } from './handler-timeout-error.js';
 export { dlxHeaders } from './headers.js';
 export * from './idempotency/index.js';

@@ -19,6 +19,11 @@ export const startLogEvents = {
   }),
   serverNotStarted: line({ level: 'warn', fields: ['patterns'], says: 'the `DlxServer` is connected and not started' }),
   signalUnhandled: line({ level: 'warn', fields: [], says: 'SIGTERM ends the process without waiting for handlers' }),
+  timeoutTooLong: line({
+    level: 'warn',
+    fields: ['handler', 'queue'],
+    says: 'the server takes a message back before the time limit of its handler is over, or the handler has none',
+  }),
   retryUnused: line({ level: 'warn', fields: [], says: '`queueRetry` names a queue that no handler consumes' }),
   deathHookUnused: line({
     level: 'warn',

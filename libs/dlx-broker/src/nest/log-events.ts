@@ -180,6 +180,16 @@ export const logEvents = {
     fields: ['handler'],
     says: 'a method overrides a handler without its decorators',
   }),
+  handlerStuck: line({
+    level: 'warn',
+    fields: ['handler', 'queue', 'count'],
+    says: 'a handler is at work for longer than option `stuckAfter`; once until it is not',
+  }),
+  takenBack: line({
+    level: 'warn',
+    fields: ['handler', 'queue', 'count', 'limit'],
+    says: 'a handler was at work for longer than the consumer timeout of the server, `limit` ms',
+  }),
   ...startLogEvents,
   consumerEnded: line({
     level: 'warn',

@@ -3,7 +3,7 @@ import type { Broker } from '../broker/index.js';
 import type { Meter, MeteredHandlers } from '../metrics/index.js';
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { IdempotencyStore } from './idempotency/store.js';
-import { DlxConfigurationError, optionsOf, parseDuration, whole } from '../options/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, parseTimeLimit, whole } from '../options/index.js';
 import { type ClusterOptions, type Contributions, readTopology } from '../topology/index.js';
 import type { OperatedHandlers } from './circuit/handler-status.js';
 import { type ResolvedCircuit, resolveCircuit } from './circuit/options.js';
@@ -19,7 +19,7 @@ import type { LoggingOptions } from './logging.js';
 import type { Envelope } from './packets/envelope.js';
 import type { NamedExchange } from './handler-settings.js';
 import { type OutboxLimits, readOutbox } from './outbox/limits.js';
-import { transportChecks } from './transport-checks.js';
+import { leastStuckAfter, transportChecks } from './transport-checks.js';
 import type { ErrorHeaderOptions, TransportOptions } from './transport-options.js';
 
 export type { ErrorHeaderOptions, TransportOptions };
@@ -48,6 +48,7 @@ export interface ResolvedOptions {
   readonly envelope: Envelope | undefined;
   readonly prefetch: number;
   readonly drainTimeout: number;
+  readonly stuckAfter: number;
   readonly errorHeaders: Required<ErrorHeaderOptions> | undefined;
   readonly errorHistory: number;
   readonly fingerprint: FingerprintFunction | undefined;
@@ -182,6 +183,7 @@ export function resolveOptions(options: TransportOptions, name: string): Resolve
     envelope: options.envelope,
     prefetch: options.prefetch ?? 100,
     drainTimeout: parseDuration(options.drainTimeout ?? '10s', origin('drainTimeout')),
+    stuckAfter: parseTimeLimit(options.stuckAfter ?? '1m', origin('stuckAfter'), leastStuckAfter),
     errorHeaders: errorHeaders(options.errorHeaders ?? true, origin('errorHeaders')),
     errorHistory: errorsKept(options.errorHistory, options.errorHeaders !== false),
     fingerprint: options.fingerprint,

@@ -62,6 +62,7 @@ export class QueueConsumer {
       plan: () => this.#plan,
       ordered: () => this.#ordered,
       atWork: () => this.#atWork,
+      interrupted: (...how) => this.attempts.watch.interrupted(this.queue, ...how),
     });
     this.update(plan);
   }
@@ -228,6 +229,7 @@ export class QueueConsumer {
       context,
       replies,
       epoch,
+      own,
       span: undefined,
     }));
     if (matching.some(({ outbox }) => outbox !== undefined)) shareOutbox(handlings);
@@ -250,7 +252,7 @@ export class QueueConsumer {
     const replies = this.#answering.for(delivery, opened?.packet, planned.handler, own);
     this.#atWork++;
     const epoch = planned.circuit?.begin();
-    const handling = { delivery, planned, context, replies, epoch, span: undefined, begunAt: undefined };
+    const handling = { delivery, planned, context, replies, epoch, own, span: undefined, begunAt: undefined };
     this.attempts.single(handling, data, this.#settled);
   }
 
@@ -285,7 +287,7 @@ export class QueueConsumer {
           if (handler === undefined) return this.#share(held, context, matching, own, payload, packet, ended);
           const replies = this.#answering.for(held, packet, handler, own);
           const epoch = planned.circuit?.begin();
-          const handling = { delivery: held, planned, context, replies, epoch, span: undefined };
+          const handling = { delivery: held, planned, context, replies, epoch, own, span: undefined };
           this.attempts.single(handling, payload, () => {
             if (epoch !== undefined) planned.circuit?.ended(epoch);
             ended();

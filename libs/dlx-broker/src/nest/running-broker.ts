@@ -4,6 +4,7 @@ import { describeRetry } from '../retry/index.js';
 import { type Backend, ConnectionLostError } from '../backend/index.js';
 import { describeTopology, type Topology } from '../topology/index.js';
 import type { Processing } from './attempt.js';
+import { AttemptWatch } from './attempt-watch.js';
 import { Attempts } from './attempts.js';
 import { type Circuit, type DlxHandler, type HandlerStatus } from './circuit/index.js';
 import { HandlerGates } from './circuit/handler-gates.js';
@@ -40,6 +41,7 @@ export class RunningBroker {
   readonly #report: StartReport;
   readonly #health: Health;
   readonly #gates: HandlerGates;
+  readonly #watch: AttemptWatch;
   /** Waits for the backend, each with the function that ends it. */
   readonly #waits = new Set<(reason: Error) => void>();
   #booted = false;
@@ -77,7 +79,10 @@ export class RunningBroker {
       plan: () => this.#plan(),
     });
     this.#gates = gates;
-    const attempts = new Attempts(settlement, guard, processing, log, parts.tracing, parts.outboxes, gates.scope);
+    const watch = new AttemptWatch(backend, options.stuckAfter, log);
+    this.#watch = watch;
+    const { tracing, outboxes } = parts;
+    const attempts = new Attempts(settlement, guard, processing, log, tracing, outboxes, gates.scope, watch);
     parts.letters.heldUp = (queue) => gates.circuits.obstacle(queue);
     const work = { backend, settlement, attempts, home, log };
     this.#consumers = new QueueConsumers({ ...work, circuits: gates.circuits, drainTimeout, restore });
@@ -92,6 +97,7 @@ export class RunningBroker {
       unserved: () => (this.#listening ? [] : server.added.map(({ pattern }) => pattern)),
       consumers: () => this.#consumers.condition,
       stopped: () => this.#gates.stopped,
+      stuck: () => watch.stuck,
       parked: () => this.counts.parked,
       deadLetterQueues: () => deadLetterQueues(this.#plan()),
     });
@@ -255,6 +261,7 @@ export class RunningBroker {
       () => this.#waits.forEach((end) => end(interrupted)),
       () => within(this.options.drainTimeout, Promise.allSettled([this.#turn])),
       () => this.#consumers.stop(),
+      () => this.#watch.close(),
     ]);
   }
 

@@ -20,6 +20,7 @@ import {
   misplacedWarning,
   overrideWarning,
   silentServerWarning,
+  timeoutWarning,
   unhookedWarning,
   unseenWarning,
   unservedWarning,
@@ -79,6 +80,8 @@ export class StartReport {
     if (options.logHandlers) log.write('handlerStarted', describeHandler(planned, consumer, topology, backend), place);
     const warning = lossWarning(planned, topology, backend);
     if (warning !== undefined) log.write('failuresLost', warning, place);
+    const late = timeoutWarning(planned, backend.consumerTimeout);
+    if (late !== undefined) log.write('timeoutTooLong', late, place);
     for (const doubt of secondsWarnings(planned)) log.write('durationDoubtful', doubt, place);
     for (const risk of orderWarnings(planned, options.declare)) log.write('orderAtRisk', risk, place);
   }

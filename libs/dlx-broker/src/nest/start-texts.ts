@@ -1,9 +1,10 @@
-import type { Backend } from '../backend/index.js';
+import type { Backend, ConsumerTimeout } from '../backend/index.js';
 import { retentionText, waitQueueName } from '../retry/index.js';
 import { nearestWord } from '../options/index.js';
 import { misspeltArguments, typeOfPredeclared, unreceivedDeadLetters, type Topology } from '../topology/index.js';
 import type { Override } from './explorer.js';
 import type { PlannedHandler } from './handler.js';
+import { limitOf, usualTimeout } from './ordered/time-in-hand.js';
 import type { ConsumerPlan } from './plan.js';
 
 /** One line for the log about a handler: its queue, its bindings, its dead-letter exchange or retries. */
@@ -52,6 +53,25 @@ export function secondsWarnings({ handler: { origin }, retry, circuit }: Planned
   const parked = retry?.retention?.doubt;
   const ofCircuit = circuit?.options.doubts.map((doubt) => `circuit '${circuit.name}' of ${origin}: ${doubt}`) ?? [];
   return parked === undefined ? ofCircuit : [`@Retry on ${origin}: ${parked}`, ...ofCircuit];
+}
+
+/**
+ * The warning for a handler that may work for longer than the consumer timeout. Without a time limit it does so only if the timeout is
+ * below the usual one.
+ */
+export function timeoutWarning(planned: PlannedHandler, known: ConsumerTimeout | undefined): string | undefined {
+  const { handler, queue, retry } = planned;
+  const most = limitOf(planned, known);
+  const timeout = retry?.timeout;
+  if (timeout === undefined ? most >= usualTimeout.limit : timeout < most) return undefined;
+  const [why, remedy] =
+    timeout === undefined
+      ? ['it has no time limit', 'give its @Retry a timeout']
+      : [`its timeout is ${timeout} ms`, 'lower it'];
+  return (
+    `${handler.origin} may be at work for longer than the consumer timeout of queue '${queue}' (${most} ms), after which the server takes ` +
+    `the message back: ${why}; ${remedy} below that, or raise the consumer timeout (option 'consumerTimeout')`
+  );
 }
 
 /**

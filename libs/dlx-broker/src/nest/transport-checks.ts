@@ -1,4 +1,4 @@
-import { optionsOf, parseDuration, refused, refuseUnknown, whole } from '../options/index.js';
+import { optionsOf, parseDuration, parseTimeLimit, refused, refuseUnknown, whole } from '../options/index.js';
 import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
 import { areCircuits } from './circuit/options.js';
 import { tracingMethods } from '../tracing/index.js';
@@ -10,6 +10,9 @@ import { areLoggingOptions } from './logging.js';
 import { checkExchange, checkStore } from './handler-settings.js';
 import { planRetry, type RetryPolicy } from '../retry/index.js';
 import type { TransportOptions } from './transport-options.js';
+
+/** The shortest `stuckAfter`, in milliseconds. */
+export const leastStuckAfter = 1_000;
 
 const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
 
@@ -62,6 +65,7 @@ export const transportChecks = {
   envelope: (value, origin) => anEnvelope.read(value, origin),
   prefetch: (value, origin) => whole(0, 65_535).read(value, origin),
   drainTimeout: isDuration,
+  stuckAfter: (value, origin) => void parseTimeLimit(value, origin, leastStuckAfter),
   errorHeaders: areErrorHeaders,
   errorHistory: isErrorHistory,
   fingerprint: isFunction,

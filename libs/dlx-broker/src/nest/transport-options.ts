@@ -26,6 +26,11 @@ export interface TransportOptions {
   readonly prefetch?: number;
   /** How long a shutdown waits for running handlers: milliseconds or `'10s'`, which is the default. */
   readonly drainTimeout?: number | string;
+  /**
+   * A handler without a time limit that is at work on a message for longer is warned of, and health shows it as stuck: milliseconds or
+   * `'1m'`, which is the default; false for never.
+   */
+  readonly stuckAfter?: number | string | false;
   /** Which headers of a rejected message describe its failure. */
   readonly errorHeaders?: boolean | ErrorHeaderOptions;
   /**

@@ -36,6 +36,17 @@ export interface OldestDeadLetter {
   readonly age: number;
 }
 
+/** A handler that is at work for longer than option `stuckAfter`, and has no time limit. */
+export interface StuckHandler {
+  /** Class and method: `Payments.pay`. */
+  readonly handler: string;
+  readonly queue: string;
+  /** On how many messages it is at work for so long. */
+  readonly messages: number;
+  /** When it began with the oldest of them. */
+  readonly since: Date;
+}
+
 /** What {@link DlxBroker.health} found. */
 export interface DlxHealth {
   /** False if a restart of the process is the remedy: the journal of its broker failed. For a liveness probe. */
@@ -55,6 +66,8 @@ export interface DlxHealth {
   readonly handling: number;
   /** Handlers that get no messages, or one at a time: their circuit is not closed, or they are paused. This is no problem. */
   readonly stopped: readonly HandlerStatus[];
+  /** Handlers that probably hang. This is no problem, because a message may take so long. */
+  readonly stuck: readonly StuckHandler[];
   /** Messages that handlers parked since the start. */
   readonly parked: number;
   /** Undefined without dead letters, without the option `health.deadLetters`, and where the broker cannot show messages. */

@@ -23,6 +23,7 @@ export interface HealthParts {
   consumers(): { readonly count: number; readonly ended: readonly string[]; readonly handling: number };
   /** The handlers that get no messages, or one at a time. */
   stopped(): DlxHealth['stopped'];
+  stuck(): DlxHealth['stuck'];
   parked(): number;
   /** The queues whose dead letters are looked at. */
   deadLetterQueues(): Iterable<string>;
@@ -81,6 +82,7 @@ export class Health {
       consumers: count,
       handling,
       stopped: parts.stopped(),
+      stuck: parts.stuck(),
       parked: parts.parked(),
       oldestDeadLetter,
       loopDelay,

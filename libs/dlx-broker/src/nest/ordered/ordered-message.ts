@@ -93,10 +93,8 @@ export class OrderedMessage implements InHandHome, LaneItem {
   }
 
   /** The message is back in its queue, although the handler may still be at work. Another consumer may get it. */
-  interrupted(reason: Error): void {
-    if (!this.#isAtWork || !this.isGone) return;
-    this.job.own.runInAsyncScope(() => this.#attempt.context.abort(reason));
-    if (this.#hasEnded) this.#end('settled');
+  interrupted(): void {
+    if (this.#isAtWork && this.isGone && this.#hasEnded) this.#end('settled');
   }
 
   waitOf(delay: number): number {

@@ -1,4 +1,4 @@
-import { type Backend, type BackendDelivery, ConnectionLostError } from '../../backend/index.js';
+import type { Backend, BackendDelivery } from '../../backend/index.js';
 import { shownText } from '../../host/index.js';
 import type { OrderedNumbers } from '../../metrics/index.js';
 import type { Admission } from '../circuit/gate.js';
@@ -114,16 +114,14 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
   }
 
   /** The messages in hand have returned to their queue, or can be settled no more. */
-  interrupted(failure: Error | undefined): void {
-    const text = `the messages of queue '${shownText(this.queue)}' have returned to it: another consumer may get them`;
-    const reason = new ConnectionLostError(text, true, { cause: failure });
-    for (const lane of this.#lanes.lanes) lane.items.first()?.interrupted(reason);
+  interrupted(): void {
+    for (const lane of this.#lanes.lanes) lane.items.first()?.interrupted();
     this.#sweep();
   }
 
   /** The consumer has ended: what is not at work returns to the queue, as far as there is one. */
-  end(failure: Error | undefined): void {
-    this.interrupted(failure);
+  end(): void {
+    this.interrupted();
     for (const lane of this.#lanes.lanes) {
       const working = lane.state === 'at work' ? lane.items.first() : undefined;
       lane.items.each((message) => {

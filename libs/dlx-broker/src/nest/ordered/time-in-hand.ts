@@ -1,12 +1,19 @@
 import { type Backend, type ConsumerTimeout, serverOf } from '../../backend/index.js';
 import { DlxConfigurationError } from '../../options/index.js';
+import type { PlannedHandler } from '../handler.js';
 import type { RetryPlan } from '../../retry/index.js';
 
 /** What a server does of which nothing is known: it takes a message back after 30 minutes (rule Q8). */
-const usual: ConsumerTimeout = { limit: 1_800_000, byQueue: false };
+export const usualTimeout: ConsumerTimeout = { limit: 1_800_000, byQueue: false };
 
 /** The argument by which a queue has another time limit, on servers that know it. */
 export const timeoutArgument = 'x-consumer-timeout';
+
+/** How long the server lets a handler keep a message, in milliseconds: the argument of its queue takes precedence, where it is known. */
+export function limitOf({ handler }: PlannedHandler, { limit, byQueue } = usualTimeout): number {
+  const own = byQueue ? handler.settings.queueArguments.get(timeoutArgument)?.value : undefined;
+  return typeof own === 'number' ? own : limit;
+}
 
 /** What the time in hand is calculated from. */
 export interface HoldPlan {
@@ -66,7 +73,7 @@ export function refuseLongHolds(consumers: readonly Holding[], backend: Backend)
  * @throws DlxConfigurationError
  */
 export function refuseTooLong(inHand: TimeInHand, backend: Pick<Backend, 'state' | 'consumerTimeout'>): void {
-  const { limit, byQueue } = backend.consumerTimeout ?? usual;
+  const { limit, byQueue } = backend.consumerTimeout ?? usualTimeout;
   const own = byQueue ? inHand.consumerTimeout : undefined;
   const most = Math.floor(((own ?? limit) / 6) * 5);
   const { holdAtMost, time, origin, retry } = inHand;
@@ -93,4 +100,4 @@ export function refuseTooLong(inHand: TimeInHand, backend: Pick<Backend, 'state'
   );
 }
 
-const shown = (limit: number): string => (limit === usual.limit ? '30 minutes' : `${limit} ms`);
+const shown = (limit: number): string => (limit === usualTimeout.limit ? '30 minutes' : `${limit} ms`);
