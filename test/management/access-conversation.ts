@@ -4,7 +4,7 @@ import { parameters, vhosts } from './access-parameters.js';
 import { moreTypes, policiesOf, types } from './access-policies.js';
 import { door, rights } from './access-rights.js';
 import { everything, put, remove, tags, type Turn } from './access-turns.js';
-import { permissions, users } from './access-users.js';
+import { login, permissions, permissionsOfUsers, users } from './access-users.js';
 
 const setUp: readonly Turn[] = [
   put('/vhosts/{v}', { description: 'of a test', tags: 'a, b' }),
@@ -29,6 +29,8 @@ export const conversation: readonly (readonly [title: string, turns: readonly Tu
   ['every tag at every place', rights],
   ['every tag at every object', objects],
   ['users', users],
+  ['permissions of new users', permissionsOfUsers],
+  ['the login form', login],
   ['permissions', permissions],
   ['policies', policiesOf('policies')],
   ['operator policies', policiesOf('operator-policies')],

@@ -69,6 +69,43 @@ export const users: readonly Turn[] = [
   remove('/users/{u}a%2Fb%20%C3%BC'),
 ];
 
+/** A new user with permissions in the same request; then what became of it, and it is gone again. */
+const made = (rights: unknown): readonly Turn[] => [
+  put('/users/{u}bob', { password: 'x', tags: '', permissions: rights }),
+  get('/users/{u}bob?columns=name,tags'),
+  get('/users/{u}bob/permissions'),
+];
+
+export const permissionsOfUsers: readonly Turn[] = [
+  ...made({ '{v}': { configure: 'a', write: 'b', read: 'c' } }),
+  ...made({ '{v}': { configure: 'x', write: 'y', read: 'z' } }), // only a new user gets them
+  ...[
+    {
+      '{v}': { configure: 'a', write: 'b', read: 'c' },
+      '{v}-other': { configure: 'x', write: 'y', read: 'z', more: 1 },
+    },
+    { '{v}': { configure: 'a', write: 'b', read: 'c' }, 'nowhere-of-that-name': nothing },
+    { '{v}': { configure: '[', write: 'b', read: 'c' } },
+    {},
+  ].flatMap((rights) => [remove('/users/{u}bob'), ...made(rights)]),
+  remove('/users/{u}bob'),
+];
+
+const form = (body: string): Turn =>
+  turn('POST', '/login', body, { headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+
+export const login: readonly Turn[] = [
+  form('username={u}management&password=secret'),
+  form('username={u}management&password=wrong'),
+  form('username={u}none&password=secret'),
+  form('username={u}management'),
+  form(''),
+  turn('POST', '/login', { username: '{u}management', password: 'secret' }),
+  turn('POST', '/login', 'username={u}management&password=secret', { as: '' }),
+  get('/login'),
+  put('/login', {}),
+];
+
 export const permissions: readonly Turn[] = [
   put('/users/{u}eve', { password: 'x', tags: '' }),
   put('/permissions/{v}/{u}eve', { configure: '', write: '<a>', read: '.*' }),

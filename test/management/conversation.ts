@@ -97,6 +97,7 @@ const queues: readonly Said[] = [
   get('/queues/V?lengths_age=60&lengths_incr=0&columns=name'),
   get('/queues/V/q?lengths_age=60&lengths_incr=0'),
   get('/queues/V/q?lengths_age=6000&lengths_incr=1'),
+  get('/queues/V/q?lengths_age=1000000&lengths_incr=100000&columns=name'), // more than any server keeps
   get('/queues/V?disable_stats=true&columns=name,state,type,policy'),
 ];
 

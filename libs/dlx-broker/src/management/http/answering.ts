@@ -7,6 +7,7 @@ export function answeredBy(api: Pick<Api, 'fetch'>): Answering {
   const visits = new WeakMap<object, unknown>();
   const answer = getRequestListener((request, env) => api.fetch(request, { ...env, visit: visits.get(env.outgoing) }), {
     overrideGlobalObjects: false,
+    hostname: 'localhost', // of a request of HTTP/1.0 without a Host header, as load balancers send it
   });
   return (request, response, visit) => {
     visits.set(response, visit);

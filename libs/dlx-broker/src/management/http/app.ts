@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { type Bindings, Dispatcher } from './dispatcher.js';
 import type { ManagementHost } from '../host.js';
+import { addPages } from './pages.js';
 import { notFound } from './reply.js';
 import type { Resource } from './resource.js';
 import { probes } from '../api/probes.js';
@@ -48,6 +49,7 @@ export function createApi(host: ManagementHost, options: ApiOptions = {}, files?
     app.get(path, (c) => dispatcher.answer(c, probe(host)));
     app.all(path, (c) => dispatcher.answer(c, { status: 405, headers: { allow: 'HEAD, GET' } }));
   }
+  addPages(app);
   if (files !== undefined && options.console !== false) {
     for (const path of ['/', '/console/*']) app.all(path, (c) => answerConsole(files, c.req.raw, c.req.path));
   }

@@ -16,7 +16,7 @@ describe('a path', () => {
     ['/vhosts/%ff', 400],
     ['/vhosts/.', 404],
     ['/vhosts/..', 404],
-    ['', 404],
+    ['', 301],
   ])('%s: %i', async (path, status) => {
     const { call } = apiHarness();
     expect((await call('GET', path)).status).toBe(status);

@@ -5,7 +5,7 @@ import { jsonObject, readBody, valueIn } from './body.js';
 import { checkMemory } from '../statistics/memory-check.js';
 import type { ManagementHost } from '../host.js';
 import type { Visit } from './http-connections.js';
-import { Login } from './login.js';
+import { Login, withLoginForm } from './login.js';
 import { Management } from '../management.js';
 import { namesIn } from '../api/names.js';
 import { type Answer, notFound, Problem, problemOf } from './reply.js';
@@ -59,7 +59,8 @@ export class Dispatcher {
     if (method === 'OPTIONS') return this.answer(c, { status: 200, headers: { allow: allow.join(', ') } });
     // A closed socket has no address. It must not count as one of this machine.
     const peer = c.env?.incoming?.socket.remoteAddress ?? 'unknown';
-    const user = await this.#login.user(raw.headers, peer, raw.signal);
+    const headers = resource.hasLoginForm === true ? await withLoginForm(raw) : raw.headers;
+    const user = await this.#login.user(headers, peer, raw.signal);
     c.env?.visit?.entered(user.name);
     const notes: Record<string, unknown> = {};
     const request = this.#request(c, resource, { user, peer, note: (more) => void Object.assign(notes, more) });

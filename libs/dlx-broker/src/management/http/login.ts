@@ -1,6 +1,7 @@
 import type { Clock, User } from '../../broker/index.js';
 import { isLoopback, type LoginAttempt, type Logins, loginsOf, usersOf } from '../../logins/index.js';
 import type { ManagementHost } from '../host.js';
+import { readBody } from './body.js';
 import { clientGone, notAuthorised, Problem } from './reply.js';
 
 const challenge = { 'www-authenticate': 'Basic realm="RabbitMQ Management"' };
@@ -72,6 +73,23 @@ async function waited(attempt: LoginAttempt, clock: Clock, signal: AbortSignal):
   if (!signal.aborted) return;
   attempt.drop();
   throw clientGone();
+}
+
+/** The most bytes of a login form. */
+const longestForm = 4_096;
+
+/**
+ * The headers of a request with the user and the password of its form instead of its own.
+ * @throws Problem 401 without them, 400 for a form that is too long
+ */
+export async function withLoginForm(request: Request): Promise<Headers> {
+  const bytes = await readBody(request, longestForm, () => undefined);
+  const form = new URLSearchParams(Buffer.from(bytes).toString());
+  const [user, password] = [form.get('username'), form.get('password')];
+  if (user === null || password === null) throw loginFailed(request.headers);
+  const headers = new Headers(request.headers);
+  headers.set('authorization', `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`);
+  return headers;
 }
 
 /** True if a proxy forwarded the request: the client may then be on another machine. */

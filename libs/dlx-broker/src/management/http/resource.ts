@@ -53,6 +53,8 @@ export interface Resource {
   readonly anyVhost?: true;
   /** Users with the tags monitoring and administrator need no access to the virtual host. */
   readonly visibleVhost?: true;
+  /** The user and the password are in a form in the body, and not in a header. */
+  readonly hasLoginForm?: true;
   /** Also handles HEAD. */
   readonly GET?: Handler;
   readonly PUT?: Handler;

@@ -17,7 +17,7 @@ export const safeHeaders: ReadonlyMap<string, string> = new Map([
  * @throws Problem 421 for another host, 403 for a page of another origin
  */
 export function checkOrigin({ method, headers, url }: Request, known: readonly string[]): void {
-  const host = headers.get('host') ?? new URL(url).host;
+  const host = headers.get('host') || new URL(url).host; // browsers always send a name
   if (!isKnownHost(host, known)) {
     throw new Problem(421, 'misdirected_request', 'This server is not known by that host name');
   }

@@ -2,9 +2,10 @@ import { AmqpError, type Broker } from '../../../broker/index.js';
 import { userOfJson, userToJson } from '../../definitions/user-json.js';
 import { one } from '../listing.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
+import type { JsonObject } from '../../http/json-object.js';
 import type { Handler, Resource } from '../../http/resource.js';
 import { wholeList } from '../whole-list.js';
-import { permissionRows } from './permissions.js';
+import { permissionRows, setPermissions } from './permissions.js';
 import { topicPermissionRows } from './topic-permissions.js';
 
 const byName = ['name'];
@@ -25,10 +26,24 @@ const getOne: Handler = (request, { broker }) => {
   return one(request, userToJson(user));
 };
 
-const putOne: Handler = async ({ name, body }, { broker }) => {
-  const user = userOfJson(await body());
-  return put(broker.access.setUser(name('user'), user));
+const putOne: Handler = async ({ name, body }, management) => {
+  const { access, virtualHosts } = management.broker;
+  const json = await body();
+  const result = access.setUser(name('user'), userOfJson(json));
+  if (result === 'changed') return noContent; // as in RabbitMQ, only a new user gets the permissions
+  for (const [vhost, rights] of Object.entries(objectIn(json, 'permissions'))) {
+    if (!virtualHosts.has(vhost)) throw badRequest(['no_such_vhost', vhost]);
+    setPermissions(management, name('user'), vhost, objectIn({ [vhost]: rights }, vhost));
+  }
+  return put(result);
 };
+
+/** @throws Problem 400 */
+function objectIn(json: JsonObject, key: string): JsonObject {
+  const { [key]: value = {} } = json;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw badRequest(`${key} should be an object`);
+}
 
 const deleteOne: Handler = ({ name }, { broker }) => {
   if (!deleteUser(broker, name('user'))) throw notFound();

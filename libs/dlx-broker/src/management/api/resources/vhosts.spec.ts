@@ -56,7 +56,11 @@ describe('a virtual host', () => {
   });
 
   it.each([
-    ['tracing, which is not there', { tracing: true }, 'tracing is not supported'],
+    [
+      'tracing, which is not there',
+      { tracing: true },
+      "tracing is not supported: this broker publishes no copies to 'amq.rabbitmq.trace'; bind a queue of your own to the exchange",
+    ],
     ['what is no boolean', { tracing: 'maybe' }, ['not_boolean', 'maybe']],
     ['what is no text', { description: 5 }, 'description should be a string'],
     ['tags of another kind', { tags: {} }, 'tags should be a string or a list of strings'],

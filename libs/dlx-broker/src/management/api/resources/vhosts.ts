@@ -28,9 +28,12 @@ const getAll: Handler = (request, management) =>
 const getOne: Handler = (request, management) =>
   oneOf(request, management.vhost(request.name('vhost')), columnsFor(management, management.measures(request)));
 
+const noTracing =
+  "tracing is not supported: this broker publishes no copies to 'amq.rabbitmq.trace'; bind a queue of your own to the exchange";
+
 const putOne: Handler = async ({ name, body, user }, { broker }) => {
   const json = await body();
-  if (booleanIn(json, 'tracing')) throw badRequest('tracing is not supported');
+  if (booleanIn(json, 'tracing')) throw badRequest(noTracing);
   refuseStreams(json);
   return put(addVhost(broker, name('vhost'), metadataIn(json), user.name));
 };
