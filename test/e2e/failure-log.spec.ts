@@ -90,7 +90,7 @@ describe.each([ByPattern, ByConsume])('a failure is logged once: %o', (handlers)
   };
   const { name } = handlers;
 
-  it('a warning for each retry, an error with its stack for the last attempt', async () => {
+  it('a warning for each retry, an error for the last attempt: one line each', async () => {
     const lines = await after({});
     expect(lines.map(({ level, text }) => [level, text])).toEqual([
       ['warn', `${name}.work: attempt 1 of 3 failed, queue '${name}.work', next in 2 ms: OutOfStock: none left`],
@@ -100,6 +100,11 @@ describe.each([ByPattern, ByConsume])('a failure is logged once: %o', (handlers)
         `${name}.work: attempt 3 of 3 failed, queue '${name}.work', parked in '${name}.work.parked': OutOfStock: none left`,
       ],
     ]);
+    expect(lines.map(({ stack }) => stack)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('with its stack for the last attempt, where that is wanted', async () => {
+    const lines = await after({ logging: { stacks: true } });
     expect(lines.map(({ stack }) => typeof stack)).toEqual(['undefined', 'undefined', 'string']);
     expect(lines[2]!.stack).toMatch(/^OutOfStock: none left\n +at .*failure-log\.spec/);
   });

@@ -6,7 +6,7 @@ import { FailureLog, type Taken } from './failure-log.js';
 it('a message that comes after its last attempt is no attempt 4 of 3', () => {
   const lines: string[] = [];
   const log = new FailureLog(
-    { write: (_: string, text: string) => void lines.push(text) } as unknown as EventLog,
+    { logging: {}, write: (_: string, text: string) => void lines.push(text) } as unknown as EventLog,
     'all',
   );
   const taken = {

@@ -28,7 +28,7 @@ export const tellSubscriber =
       stackOf(error),
     );
 
-/** One line for each failed attempt: a warning while another one follows, an error with its stack for the last. */
+/** One line for each failed attempt: a warning while another one follows, an error for the last. The stack of a parked message is in its headers. */
 export class FailureLog {
   constructor(
     private readonly log: EventLog,
@@ -51,11 +51,16 @@ export class FailureLog {
     this.log.write('held', text, { ...factsOf(taken, attempt), delay, ...facts });
   }
 
-  /** Logs the last failure of a message. @param fate whether the message is parked, dead-lettered or dropped */
-  last(taken: Taken, attempt: number, fate: string, error: unknown): void {
+  /**
+   * Logs the last failure of a message.
+   * @param fate whether the message is parked, dead-lettered or dropped
+   * @param hasStack false: the stack is shown only with the option `logging.stacks`
+   */
+  last(taken: Taken, attempt: number, fate: string, error: unknown, hasStack = this.log.logging.stacks === true): void {
     if (this.wanted === 'none') return;
     const text = `${failed(taken, attempt)}, ${fate}: ${textOf(error)}`;
-    this.log.write('failed', text, { ...factsOf(taken, attempt), fate, ...errorFacts(error) }, stackOf(error));
+    const stack = hasStack ? stackOf(error) : undefined;
+    this.log.write('failed', text, { ...factsOf(taken, attempt), fate, ...errorFacts(error) }, stack);
   }
 
   /** Logs the end of a message that was refused before a handler got it. Why it was refused was logged then. */

@@ -17,7 +17,7 @@ export const logEvents = {
   failed: line({
     level: 'error',
     fields: [...attempt, 'fate'],
-    says: 'the last attempt failed; the line has the stack',
+    says: 'the last attempt failed; the line has the stack if the message was rejected, or with `stacks`',
   }),
   dropped: line({ level: 'warn', fields: attempt, says: 'the handler dropped the message' }),
   held: line({

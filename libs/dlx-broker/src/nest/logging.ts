@@ -6,6 +6,8 @@ import { type LineEvent, type LineFields, type LineLevel, logEvents } from './lo
 export interface LoggingOptions {
   /** True: a line is an object with fields, whose text is the sentence. For loggers that write JSON. Default false. */
   readonly fields?: boolean;
+  /** True: the line of a parked message has the stack of its error. Default false: the headers of the message have it. */
+  readonly stacks?: boolean;
   /** Other levels for some events. */
   readonly levels?: Readonly<Partial<Record<LineEvent, LineLevel>>>;
 }
@@ -15,9 +17,11 @@ const levels: readonly LineLevel[] = ['error', 'warn', 'log', 'debug', 'verbose'
 /** @throws DlxConfigurationError naming the option and the value */
 export const areLoggingOptions: Check = (value, origin) => {
   const options = optionsOf(value, origin, "write { fields: true, levels: { retried: 'debug' } }");
-  refuseUnknown(options, ['fields', 'levels'], origin);
-  const { fields, levels: given } = options as { readonly fields?: unknown; readonly levels?: unknown };
-  if (fields !== undefined) flag.read(fields, optionIn(origin, 'fields'));
+  refuseUnknown(options, ['fields', 'stacks', 'levels'], origin);
+  for (const name of ['fields', 'stacks']) {
+    if (options[name] !== undefined) flag.read(options[name], optionIn(origin, name));
+  }
+  const given = options['levels'];
   if (given === undefined) return;
   const place = optionIn(origin, 'levels');
   const chosen = optionsOf(given, place, "write { retried: 'debug' }");

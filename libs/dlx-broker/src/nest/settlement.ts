@@ -241,7 +241,7 @@ export class Settlement implements SettlementState {
     const { delivery, planned, error } = failed;
     if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#republishing.park(failed);
     if (this.meter !== undefined) this.meter.of(planned).rejected++;
-    this.#log.last(failed, attemptBy(failed), 'rejected', error);
+    this.#log.last(failed, attemptBy(failed), 'rejected', error, true);
     this.#answer(failed, () => this.reject(delivery, error, failed.span, failed));
   }
 
