@@ -19,6 +19,8 @@ export interface WatchedAttempt {
 
 /** An attempt whose message the server took back. */
 interface LostAttempt {
+  /** The handler; another one of the same queue may have ended in time. */
+  readonly origin: string;
   readonly message: Message;
   readonly queue: string;
   readonly error: HandlerTimeoutError;
@@ -108,7 +110,7 @@ export class AttemptWatch {
       if (isLate) {
         const error = new HandlerTimeoutError(origin, limit, ', the consumer timeout of the server');
         late.set(origin, { count: (late.get(origin)?.count ?? 0) + 1, limit });
-        this.#lost.push({ message: delivery.message, queue, error, until: now + limit });
+        this.#lost.push({ origin, message: delivery.message, queue, error, until: now + limit });
         gone.push([each.handling, error]);
       } else {
         const text = `the messages of queue '${shownText(queue)}' have returned to it: another consumer may get them`;
@@ -125,12 +127,13 @@ export class AttemptWatch {
   }
 
   /** Why a message that was delivered again is not handled: its attempt before took too long. Asked once for each. */
-  lost({ delivery }: Handling): HandlerTimeoutError | undefined {
+  lost({ delivery, planned }: Handling): HandlerTimeoutError | undefined {
     if (this.#lost.length === 0 || !delivery.redelivered) return undefined;
     const now = this.backend.clock.now();
     this.#lost = this.#lost.filter(({ until }) => until >= now);
+    const { origin } = planned.handler;
     const index = this.#lost.findIndex(
-      (each) => each.queue === delivery.queue && isSame(each.message, delivery.message),
+      (each) => each.origin === origin && each.queue === delivery.queue && isSame(each.message, delivery.message),
     );
     return index < 0 ? undefined : this.#lost.splice(index, 1)[0]!.error;
   }
