@@ -10,6 +10,7 @@ async function withFirst(act: (wire: Wire) => void): Promise<Wire> {
   const wires: Wire[] = [];
   const opened = ({ network, oracle }: Simulation): void => {
     oracle.lastFault = 0;
+    oracle.isDisturbed = true;
     network.opened = (wire) => {
       if (wires.push(wire) === 1) act(wire);
     };

@@ -52,6 +52,26 @@ describe('a simulated application survives', () => {
     expect(counts).toMatchObject({ deliveries: 14, duplicates: 0, kills: 0 });
   });
 
+  it('a stop in the middle of each republish: the successor has taken the place of its message', async () => {
+    const tasks = [
+      task('forwarded', 3_000, 'queue', 'forward'),
+      task('retried', 3_000, 'event', 'ack', 1),
+      task('poison', 3_000, 'queue', 'ack', 3),
+      task('parked', 3_000, 'event', 'park'),
+    ];
+    for (let at = 3_030; at <= 3_500; at += 20) {
+      const plan = fixedPlan(tasks, [{ kind: 'stop', at, length: 100 }]);
+      const slow = { ...plan.conditions, latency: [20, 20] } as const;
+      const server = { ...plan.server, canReplace: false };
+      const { violation, trace, counts } = await simulate(1, {
+        keepsTrace: true,
+        change: () => ({ ...plan, server, conditions: slow }),
+      });
+      expect(violation?.message, `${at} ms: ${trace.slice(-40).join('\n')}`).toBeUndefined();
+      expect(counts['deliveries']).toBeGreaterThanOrEqual(8); // forwarded, retried: 2 each; poison: 3; parked: 1
+    }
+  });
+
   it('a stop under a memory alarm: a delayed publish whose declaration waits has its outcome when the backend is closed', async () => {
     const faults: readonly Fault[] = [
       { kind: 'alarm', at: 1_000, length: 20_000 },

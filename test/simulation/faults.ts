@@ -56,6 +56,7 @@ export function apply(simulation: Simulation, fault: Fault): void {
   const { world, oracle } = simulation;
   world.note(`fault ${JSON.stringify(fault)}`);
   if (mayEnd(fault)) oracle.lastFault = world.time;
+  if (mayEnd(fault) && fault.kind !== 'stop') oracle.isDisturbed = true;
   (table[fault.kind] as Apply<Fault['kind']>)(simulation, fault as never);
 }
 

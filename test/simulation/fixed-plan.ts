@@ -12,6 +12,7 @@ export const fixedPlan = (tasks: readonly Task[], faults: readonly Fault[] = [],
     slowest: 2,
     unread: 1_048_576,
     heartbeat: 10,
+    canReplace: true,
   },
   conditions: { latency: [1, 1], split: 0, room: 65_536 },
   replicas: Array.from({ length: replicas }, () => ({

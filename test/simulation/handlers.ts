@@ -48,9 +48,10 @@ export class Handlers {
     });
   }
 
-  /** Resolves when no handler is at work, or the patience is over. */
+  /** Resolves when no handler is at work, or the patience is over. Successors may still be on their way: the backend waits for them. */
   async rest(): Promise<void> {
-    for (let waited = 0; this.busy > 0 && waited < patience; waited += 100) {
+    const isAtWork = (): boolean => [...this.#live].some((each) => !each.settled && !this.#leaving.has(each));
+    for (let waited = 0; isAtWork() && waited < patience; waited += 100) {
       await new Promise<void>((resolve) => void this.life.after(100, resolve));
     }
   }
@@ -81,7 +82,7 @@ export class Handlers {
   }
 
   #ack(delivery: BackendDelivery, task: Task): void {
-    this.host.oracle.handled(task);
+    this.host.oracle.handled(task, seenIn(delivery.message, delivery.queue));
     delivery.ack();
   }
 
@@ -113,7 +114,8 @@ export class Handlers {
   #replaced(delivery: BackendDelivery, { id }: Task, queue: string, attempt: number): Done {
     this.#leaving.add(delivery);
     return (failure) => {
-      if (failure === undefined) return this.host.oracle.promised({ id, queue, attempt });
+      if (failure === undefined)
+        return this.host.oracle.promised({ id, queue, attempt }, seenIn(delivery.message, delivery.queue));
       this.#leaving.delete(delivery);
       this.host.world.note(`successor of ${id} failed: ${failure.message}`);
       this.life.after(returnAfter, () => {

@@ -41,12 +41,16 @@ export class Oracle {
    * message that waited may be new once more.
    */
   kills = 0;
+  /** Something else than a stop in order may have ended a connection, or a stop waited in vain for confirms. */
+  isDisturbed = false;
   /** Requeues of the application. */
   requeues = 0;
   deliveries = 0;
   duplicates = 0;
   readonly #sends = new Map<string, number>();
   readonly #arrivals = new Map<string, number>();
+  /** Deliveries that were acked, or have a successor that the broker confirmed. */
+  readonly #settled = new Set<string>();
   /** Successors of which the application learned that the broker has them. */
   readonly #promised = new Map<string, Seen>();
 
@@ -129,13 +133,15 @@ export class Oracle {
     if (arrivals > 1) this.duplicates++;
   }
 
-  handled({ id }: Task): void {
+  handled({ id }: Task, delivered: Seen): void {
     this.world.note(`handled ${id}`);
+    this.#settled.add(keyOf(delivered));
     this.#account(id).isHandled = true;
   }
 
   /** The broker has confirmed a successor of a delivery. */
-  promised(seen: Seen): void {
+  promised(seen: Seen, delivered: Seen): void {
+    this.#settled.add(keyOf(delivered));
     this.world.note(`promised ${keyOf(seen)}`);
     this.#promised.set(keyOf(seen), seen);
   }
@@ -172,6 +178,8 @@ export class Oracle {
 
   #again(seen: Seen): void {
     add(this.#arrivals, keyOf(seen), 0);
+    if (!this.isDisturbed && this.#settled.has(keyOf(seen)) && this.#sends.get(keyOf(seen)) === 1)
+      this.world.violated(`${keyOf(seen)} was settled, and delivered again after a stop in order`);
     if (this.isQuiet && this.requeues === 0)
       this.world.violated(`${keyOf(seen)} was delivered again, and no connection was lost`);
   }

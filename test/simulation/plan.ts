@@ -128,6 +128,7 @@ const serverPlan = (random: Random): ServerPlan => ({
   slowest: random.pick([0, 2, 2, 40, 400]),
   unread: random.pick([200, 2_000, 1_048_576]),
   heartbeat: random.pick([3, 10, 60]),
+  canReplace: random.chance(0.5),
 });
 
 const replicaPlan = (random: Random): ReplicaPlan => ({
@@ -154,19 +155,22 @@ function taskOf(random: Random, id: string, replicas: number, length: number): T
   };
 }
 
-/** One run in eight has no fault at all, and one in eight only such as end no connection. */
+/** One run in eight has no fault at all, one in eight only such as end no connection, and one in eight only stops in order besides. */
 function faultsOf(random: Random, length: number): readonly Fault[] {
   const roll = random.next();
   if (roll < 1 / 8) return [];
   const count = random.integer(1, 5);
-  const faults = Array.from({ length: count }, () => faultOf(random, random.integer(0, length), roll < 1 / 4));
+  const faults = Array.from({ length: count }, () => faultOf(random, random.integer(0, length), kindOf(random, roll)));
   return faults.sort((one, other) => one.at - other.at);
 }
 
-function faultOf(random: Random, at: number, isHarmless: boolean): Fault {
-  const kind = isHarmless
-    ? random.pick(harmless)
-    : random.weighted({ cut: 6, swallow: 1.5, drip: 1, stall: 1, alarm: 1, server: 3, replica: 1, stop: 1.5 });
+function kindOf(random: Random, roll: number): FaultKind {
+  if (roll < 1 / 4) return random.pick(harmless);
+  if (roll < 3 / 8) return random.weighted({ stop: 4, drip: 1, stall: 1, alarm: 1 });
+  return random.weighted({ cut: 6, swallow: 1.5, drip: 1, stall: 1, alarm: 1, server: 3, replica: 1, stop: 1.5 });
+}
+
+function faultOf(random: Random, at: number, kind: FaultKind): Fault {
   const up = random.chance(0.5);
   const vanishes = random.chance(0.3);
   switch (kind) {

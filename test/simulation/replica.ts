@@ -109,6 +109,7 @@ export class Replica {
     this.#gone();
     for (const consumption of consumptions) consumption.cancel();
     await handlers!.rest();
+    for (const consumption of consumptions) consumption.close();
     await backend.close();
     await new Promise<void>((resolve) => life.later(resolve)); // callbacks of the application that follow promises
     if (life.isOver) return;
@@ -169,7 +170,10 @@ export class Replica {
       dial: ({ timeout }) => network.dial(life, timeout ?? connectTimeout),
       openConnection: bug.openConnection?.(openConnection) ?? openConnection,
       openPublisher: bug.openPublisher?.(open) ?? open,
-      warn: (text) => world.note(`${this.name} warns: ${text}`),
+      warn: (text, event) => {
+        world.note(`${this.name} warns: ${text}`);
+        if (event === 'republishedInDoubt') oracle.isDisturbed = true;
+      },
       fault: (error) => world.violated(`${this.name}: fault ${(error as Error).stack ?? String(error)}`),
     });
   }

@@ -1,6 +1,8 @@
 import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
 import { ClientConnections } from '../../libs/dlx-broker/src/amqp/client-connections.js';
 import { Broker, type Journal, type VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
+import { serverProperties } from '../../libs/dlx-broker/src/amqp/server-properties.js';
+import type { FieldTable } from '../../libs/dlx-broker/src/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
 import { FakeDisk } from '../durability/fake-disk.js';
@@ -24,6 +26,8 @@ export interface ServerPlan {
   readonly unread: number;
   /** Seconds. */
   readonly heartbeat: number;
+  /** It announces `basic.replace`. Without it a client acks a delivery after the confirm of its successor, as on RabbitMQ. */
+  readonly canReplace: boolean;
   /** Passes the broker's journal, or one that stands in for it. */
   readonly journal?: (journal: DiskJournal) => Journal;
 }
@@ -119,6 +123,7 @@ export class SimulatedServer {
       },
       runtime,
     );
+    if (!this.plan.canReplace) Object.assign(this.#connections.context, { properties: withoutReplace(broker) });
     this.#broker = broker;
     this.#journal = journal;
     this.isUp = true;
@@ -184,6 +189,15 @@ export class SimulatedServer {
     };
     disk.onStep = begin;
   }
+}
+
+function withoutReplace(broker: Broker): FieldTable {
+  const properties = new Map(serverProperties(broker));
+  const own = properties.get('dlx_broker');
+  if (own?.type !== 'F') throw new Error('the server announces no extensions');
+  const value = new Map(own.value);
+  if (!value.delete('replace')) throw new Error('the server announces no basic.replace');
+  return properties.set('dlx_broker', { type: 'F', value });
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
