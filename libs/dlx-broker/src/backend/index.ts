@@ -2,7 +2,7 @@ export * from './backend.js';
 
 export { EmbeddedBackend, type EmbeddedOptions } from './embedded/backend.js';
 export * from './errors.js';
-export { parseAddress, parseAddresses, type ServerAddress } from './rabbitmq/address.js';
+export { parseAddresses } from './rabbitmq/address.js';
 export { checkManagementUrl } from './rabbitmq/management-url.js';
 export type {
   PublishBuffer,
@@ -17,8 +17,6 @@ export type { RabbitMqLog } from './rabbitmq/open.js';
 export { nearestQueue } from './nearest-queue.js';
 export { type Capability, need } from './need.js';
 export { type BackendState, serverOf, type ServerInfo, whyNot } from './state.js';
-
-export type { AmqpChannel, AmqpConnection } from './rabbitmq/client/api.js';
 
 /** Reads the backend on a server and its AMQP client: an application with an embedded broker starts without them. */
 export const loadRabbitMq = () => import('./rabbitmq/index.js');

@@ -5,7 +5,6 @@ import type { CommandOutput } from './dead-letters/ask.js';
 import type { DefinitionsFlags } from './definitions/index.js';
 import { addHandlers } from './handlers/index.js';
 import type { InitFlags } from './init/index.js';
-import type { MoveFlags } from './move/index.js';
 import { addQueues } from './queues/index.js';
 import { endWithReader } from './reader-gone.js';
 import { Refusal } from './refusal.js';
@@ -149,24 +148,6 @@ program
   .action(async (flags: DefinitionsFlags) => {
     const { writeDefinitions } = await import('./definitions/index.js');
     process.exitCode = await writeDefinitions(flags, standardOutput);
-  });
-
-program
-  .command('move')
-  .description('Move the messages of a queue to a queue elsewhere; each is acked after the other side confirmed it.')
-  .option('--from <URL|DIR>', 'amqp://USER:PASSWORD@HOST:PORT/VHOST or a data directory (default: DLX_BROKER_FROM)')
-  .option('--to <URL|DIR>', 'the same for the other side (default: DLX_BROKER_TO)')
-  .requiredOption('--queue <QUEUE>', 'the name of the queue')
-  .option('--to-queue <QUEUE>', 'its name on the other side (default: the same)')
-  .option('--vhost <NAME>', 'the virtual host in data directories; a URL says its own (default: /)')
-  .option('--limit <NUMBER>', 'messages at most (default: all)')
-  .option('--rate <NUMBER>', 'messages a second at most (default: as many as go)')
-  .option('--strip-deaths', 'take x-death and the like out of the headers')
-  .action(async (flags: MoveFlags) => {
-    const { move } = await import('./move/index.js');
-    process.exitCode = await move(flags, standardOutput, (stop) => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
-    });
   });
 
 // Other commands start faster without the files of these two.

@@ -11,7 +11,6 @@ describe('a wrong command line', () => {
     [64, 'handlers pause'],
     [2, 'serve --amqq'],
     [2, 'data check'],
-    [2, 'move --to a'],
   ])('ends with code %i: %s', (code, words) => {
     expect(codeOfWrong(words.split(' '))).toBe(code);
   });

@@ -4,7 +4,7 @@ import { exit } from './ctl/exit.js';
 export const refused = 2;
 
 /** The commands whose refusals end with one code, also that of a wrong command line. All others have those of `exit`. */
-const withOneCode = ['serve', 'data', 'init', 'definitions', 'move'];
+const withOneCode = ['serve', 'data', 'init', 'definitions'];
 
 /** The exit code of a wrong command line. @param words of the command line, behind the name of the program */
 export const codeOfWrong = ([command = '']: readonly string[]): number =>

@@ -16,7 +16,7 @@ export interface Declared extends Topology {
 
 /** How an operator replaces a queue of a server. */
 const ways: WaysToDelete = (flag) =>
-  `move its messages by 'dlx-broker move', and delete the old one when it is empty: by 'rabbitmqctl delete_queue NAME${flag}', or ` +
+  `move its messages by a shovel, and delete the old one when it is empty: by 'rabbitmqctl delete_queue NAME${flag}', or ` +
   `'dlx-broker ctl delete_queue NAME${flag}' on a dlx-broker`;
 
 /** What a declaration asks of its server besides commands. */
