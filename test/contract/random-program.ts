@@ -52,6 +52,8 @@ class Player {
   #outstanding: { readonly tag: number; readonly queue: string }[] = [];
   #consumers: { readonly consumer: TestConsumer; readonly queue: string; readonly noAck: boolean; seen: number }[] = [];
   readonly #quorumQueues = new Set<string>();
+  /** Rule V8: the consumer of such a queue gets one too many for a message that dies of the limit at a requeue. */
+  readonly #limited = new Set<string>();
   #published = 0;
   #tags = 0;
   #told = 0;
@@ -70,6 +72,7 @@ class Player {
       const quorum = this.#dice.chance(20);
       if (quorum) this.#quorumQueues.add(queue);
       const values = { ...this.#deadLettering(queue, index), ...(quorum ? this.#quorum() : this.#limits()) };
+      if ('x-delivery-limit' in values) this.#limited.add(queue);
       this.#story.push(`declare ${queue} ${JSON.stringify(values)}`);
       await this.#channel.declareQueue(queue, { durable: quorum, arguments: args(values) });
     }
@@ -152,7 +155,7 @@ class Player {
     const { tag } = dice.pick(this.#outstanding);
     const together = this.#outstanding.filter((each) => each.tag <= tag);
     const multiple = dice.chance(25) && isOneQueue(together);
-    const requeue = dice.chance(45);
+    const requeue = dice.chance(45) && !this.#consumesLimited;
     this.#outstanding = this.#outstanding.filter((each) => (multiple ? each.tag > tag : each.tag !== tag));
     if (dice.chance(25)) await this.#tell(`ack ${tag} ${multiple}`, this.#channel.ack(tag, multiple));
     else
@@ -160,6 +163,10 @@ class Player {
         `nack ${tag} multiple ${multiple} requeue ${requeue}`,
         this.#channel.nack(tag, { multiple, requeue }),
       );
+  }
+
+  get #consumesLimited(): boolean {
+    return this.#consumers.some(({ queue }) => this.#limited.has(queue));
   }
 
   async #consume(): Promise<void> {
@@ -178,7 +185,7 @@ class Player {
   }
 
   async #recover(): Promise<void> {
-    if (!isOneQueue(this.#outstanding)) return;
+    if (!isOneQueue(this.#outstanding) || this.#consumesLimited) return;
     await this.#tell('recover', this.#channel.recover(true));
     this.#outstanding = [];
   }

@@ -30,18 +30,22 @@ export function drawStep(draft: Draft): Step | undefined {
   const held = Array.from({ length: channelCount }, (_, channel) => rehearsal.world.held(channel)).flat();
   const isOpen = transactions && rehearsal.world.isTransactional(transactional);
   const channel = isOpen && random.chance(0.3) ? transactional : random.integer(0, channelCount - 1);
+  const heldInTransaction = isOpen ? held.filter((each) => each.channel === transactional) : [];
+  const fetched = held.filter(({ of }) => of.startsWith('g'));
   const waiting = names.queues.filter((name) => (rehearsal.ground.queues.get(name)?.length ?? 0) > 0);
   const queue = random.pick(waiting.length > 0 && random.chance(0.75) ? waiting : names.queues);
   const what = random.weighted({
     publish: 34,
     settle: held.length > 0 ? 60 : 0,
-    get: 12,
+    settleInTransaction: heldInTransaction.length > 1 ? 25 : 0,
+    get: isOpen ? 20 : 12,
     consume: rehearsal.world.consumers().length < 3 ? 8 : 0,
     elapse: draft.unitsLeft > 0 ? 9 : 0,
     cancel: 2,
     recover: held.length > 0 ? 4 : 0,
     close: 2,
     closeHolder: held.length > 1 ? 2 : 0,
+    closeFetcher: fetched.length > 0 ? 3 : 0,
     bind: transactions ? 6 : 2,
     unbind: transactions ? 6 : 1,
     purge: 0.7,
@@ -59,6 +63,8 @@ export function drawStep(draft: Draft): Step | undefined {
       return drawPublish(draft, channel);
     case 'settle':
       return drawSettle(random, random.pick(held), held);
+    case 'settleInTransaction':
+      return drawSettle(random, random.pick(heldInTransaction), held);
     case 'get':
       return { do: 'get', channel, queue, as: `g${draft.count()}`, noAck: random.chance(0.3) };
     case 'consume':
@@ -72,6 +78,8 @@ export function drawStep(draft: Draft): Step | undefined {
       return { do: what, channel };
     case 'closeHolder':
       return { do: 'close', channel: random.pick(held).channel };
+    case 'closeFetcher':
+      return { do: 'close', channel: random.pick(fetched).channel };
     case 'qos':
       return drawQos(draft, channel);
     case 'select':
@@ -154,7 +162,7 @@ function drawSent(random: Random, names: Names): Sent {
     headers['h'] = random.pick<Field>([int32(0), int32(1), { type: 'l', value: 1 }, longstr('1')]);
   if (random.chance(0.06)) headers['CC'] = keys();
   if (random.chance(0.05)) headers['BCC'] = keys();
-  if (random.chance(0.05)) headers['x-death'] = drawForgery(random, names);
+  if (random.chance(0.08)) headers['x-death'] = drawForgery(random, names);
   if (random.chance(0.02)) headers['x-delivery-count'] = int32(7);
   if (random.chance(0.02)) headers['x-first-death-queue'] = longstr('mine');
   return {
@@ -166,6 +174,19 @@ function drawSent(random: Random, names: Names): Sent {
   };
 }
 
+/** RabbitMQ writes an int64, clients every integer. */
+const counts: readonly Field[] = [
+  { type: 'l', value: 2 },
+  { type: 'l', value: -1 },
+  int32(1),
+  int32(-2),
+  { type: 'b', value: -3 },
+  { type: 'B', value: 200 },
+  { type: 's', value: 300 },
+  { type: 'u', value: 40_000 },
+  { type: 'i', value: 3_000_000_000 },
+];
+
 /** Entries as brokers write them, or nearly: those that crash 3.10.8 are left out (rule V5). */
 function drawForgery(random: Random, names: Names): Field {
   if (random.chance(0.1)) return random.pick([longstr('x'), int32(1), array([])]);
@@ -173,7 +194,7 @@ function drawForgery(random: Random, names: Names): Field {
   return array(
     Array.from({ length: random.integer(1, 2) }, () => {
       const entry = new Map<string, Field>();
-      if (random.chance(0.9)) entry.set('count', random.pick<Field>([{ type: 'l', value: 2 }, int32(1)]));
+      if (random.chance(0.9)) entry.set('count', random.pick(counts));
       entry.set('reason', longstr(random.pick(reasons)));
       entry.set('queue', longstr(random.pick(names.queues)));
       if (random.chance(0.5)) entry.set('exchange', longstr('x0'));
