@@ -24,7 +24,10 @@ export function historyOf(message: Message): readonly DeathEntry[] {
   const { headers } = message.own;
   if (headers?.has(retryHeaders.deaths) !== true) return since;
   const before = readDeaths(headers, retryHeaders.deaths, mostDeaths);
-  return [...since.slice(0, mostDeaths), ...before].reduceRight(oneMoreDeath, noDeaths);
+  return [...since.slice(0, mostDeaths), ...before]
+    .reduceRight(oneMoreDeath, noDeaths)
+    .slice(0, mostDeaths)
+    .map(bounded);
 }
 
 /** The history of a message after a death that no broker recorded. */
@@ -49,10 +52,13 @@ export function writeDeaths(headers: Map<string, Field>, deaths: readonly DeathE
   else headers.set(retryHeaders.deaths, array(deaths.slice(0, mostDeaths).map(fieldOf)));
 }
 
+const fieldOf = (death: DeathEntry): Field => writeDeath(bounded(death), false);
+
 /** A client may have written any count and any time. */
-function fieldOf(death: DeathEntry): Field {
-  const count = Math.min(Math.max(death.count, 0), largestCount);
-  return writeDeath({ ...death, count, time: Math.max(0, dateAt(death.time) ?? 0) }, false);
-}
+const bounded = (death: DeathEntry): DeathEntry => ({
+  ...death,
+  count: Math.min(Math.max(death.count, 0), largestCount),
+  time: Math.max(0, dateAt(death.time) ?? 0),
+});
 
 const noDeaths: readonly DeathEntry[] = [];

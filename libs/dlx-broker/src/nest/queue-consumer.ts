@@ -121,9 +121,12 @@ export class QueueConsumer {
 
   /** Resolves when no handler runs any more, and their messages are settled, or wait for another try of that. */
   async idle(): Promise<void> {
-    if (this.#ordered !== undefined) await this.#ordered.idle();
-    else if (this.#atWork > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    await this.settlement.settling.idle(this.queue);
+    do {
+      if (this.#ordered !== undefined) await this.#ordered.idle();
+      else if (this.#atWork > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await this.settlement.settling.idle(this.queue);
+      // A message that was on its way when the consumer was cancelled may have begun meanwhile.
+    } while (this.#ordered === undefined && this.#atWork > 0);
   }
 
   /** Closes the consumer. Unsettled messages return to the queue. @returns how many of them were at work */

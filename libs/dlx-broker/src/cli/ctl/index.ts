@@ -58,7 +58,7 @@ async function run(row: Row, command: Command, flags: CtlFlags, api: Api, output
   const answer = await row.run?.(given, api, output.stdin);
   if (typeof answer === 'object') return output.out(shownJson(JSON.stringify(answer)));
   const what = done ?? (call?.startsWith('PUT') === true ? 'set' : 'removed');
-  const text = answer ?? (call && thing ? `${shownThing(call, thing, given)}: ${what}` : 'done');
+  const text = answer ?? (call && thing ? shownText(`${shownThing(call, thing, given)}: ${what}`) : 'done');
   if (answer !== undefined || !(flags.quiet || flags.silent || flags.json)) output.out(shownLines(text));
 }
 
