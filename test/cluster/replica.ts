@@ -26,8 +26,9 @@ class Answers {
   @QueueArguments({ 'x-queue-type': 'quorum' })
   @Retry({ attempts: 3, backoff: { type: 'fixed', delay: '1s' } })
   @Prefetch(10)
-  async asked(@Payload() { number }: { number: number }, @Ctx() { properties }: DlxContext): Promise<void> {
-    await wait(Math.random() * 5);
+  async asked(@Payload() { number }: { number: number }, @Ctx() { attempt, properties }: DlxContext): Promise<void> {
+    await wait(Math.random() * 200);
+    if (number % 2 === 0 && attempt === 1) throw new Error('not yet');
     const messageId = `answer to ${properties.messageId}`; // the same if it is answered again
     await this.client.emit('round.answered', { number }, { messageId }).forEach(() => undefined);
   }

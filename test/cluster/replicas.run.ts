@@ -66,10 +66,13 @@ class Requests {
 }
 
 describe.skipIf(reason !== undefined)('two replicas on three nodes of RabbitMQ', () => {
-  it(
-    `replicas come and go at random for ${seconds} s: nothing is lost`,
+  it.each([
+    ['are killed or stopped', seconds, 0.5],
+    ['are stopped', seconds / 5, 1],
+  ] as const)(
+    'replicas %s at random for %i s: nothing is lost, and only a kill doubles',
     { timeout: 180_000 + seconds * 1_000 },
-    async () => {
+    async (_, length, stops) => {
       const urls = await cluster.urls();
       const [account, requests, replicas] = [new Account(), new Requests(), new Replicas(urls)];
       const app = await asker(urls, account);
@@ -87,10 +90,10 @@ describe.skipIf(reason !== undefined)('two replicas on three nodes of RabbitMQ',
         }
         requests.ask(client);
       }, 20);
-      const end = performance.now() + seconds * 1_000;
+      const end = performance.now() + length * 1_000;
       while (performance.now() < end) {
         await wait(500 + Math.random() * 2_500);
-        await replicas.end(Math.random() < 0.5 ? 'SIGTERM' : 'SIGKILL');
+        await replicas.end(Math.random() < stops ? 'SIGTERM' : 'SIGKILL');
         // At times both are down: the next end may come before this one is back.
         const starting = wait(Math.random() * 2_000).then(() => replicas.start());
         if (replicas.count < 1) await starting;
@@ -103,7 +106,7 @@ describe.skipIf(reason !== undefined)('two replicas on three nodes of RabbitMQ',
       const { started, stopped, killed, faults } = replicas;
       const refused = [...requests.failures].map(([name, count]) => `${count} ${name}`).join(', ') || 'none';
       console.info(
-        `${seconds} s: ${started} replicas started, ${stopped} stopped, ${killed} killed; events: ${account}; ` +
+        `${length} s: ${started} replicas started, ${stopped} stopped, ${killed} killed; events: ${account}; ` +
           `requests: ${requests.sent} sent, ${requests.answered} answered, failed with an error: ${refused}, ${requests.open} without an outcome`,
       );
       await replicas.close();
@@ -111,7 +114,7 @@ describe.skipIf(reason !== undefined)('two replicas on three nodes of RabbitMQ',
       expect(account.missing).toEqual([]);
       expect(account.unflagged).toEqual([]);
       expect(account.duplicates).toBeLessThanOrEqual(killed * inHand); // what a killed replica had in hand comes again
-      if (seconds >= 300) expect(account.duplicates / number).toBeLessThan(0.005);
+      if (length >= 300) expect(account.duplicates / number).toBeLessThan(0.005);
       expect(requests.open).toBe(0);
       expect(faults).toEqual([]);
     },
