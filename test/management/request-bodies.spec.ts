@@ -218,8 +218,9 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** These requests change something and need no body. */
+/** These requests change something and need no body, or a form in place of JSON. */
 const bodiless = [
+  'POST /login',
   'PUT /feature-flags/:name/enable',
   'POST /rebalance/queues',
   'POST /vhosts/:vhost/start/:node',

@@ -102,7 +102,6 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   refuseUnknown(optionsOf(options, 'serve()', 'write { amqp: { host, port } }'), Object.keys(known), 'serve()');
   options.signal?.throwIfAborted();
   const own = await openBroker(options, options);
-  if (own.data === undefined) notice?.(inMemory);
   const { broker, data } = own;
   const amqp = { ...options.amqp, ...(tls && { tls }), ...(limits && { limits }) };
   const listeners = new Listeners(broker, data, { amqp, http, metrics, audit, memoryLimit, notice, log });
@@ -126,6 +125,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     if (users !== undefined || definitions !== undefined) doubtsAbout(broker.access).forEach((line) => notice?.(line));
     await listeners.open();
     options.signal?.throwIfAborted();
+    if (data === undefined) notice?.(inMemory);
     return { broker, amqp: listeners.amqp as Listener, http: listeners.http, metrics: listeners.metrics, close };
   } catch (error) {
     await close();
