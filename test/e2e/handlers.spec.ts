@@ -146,7 +146,7 @@ describe('dead letters', () => {
     const properties = { contentType: 'application/json' };
     backend.publish({ exchange: '', routingKey: 'work', properties, body: Buffer.from('{"id":') });
     await until(() => expect(app.get(Work).looked).toEqual([[Buffer.from('{"id":'), 'UndecodablePayloadError']]));
-    expect(app.get(DlxBroker).counts).toMatchObject({ undecodable: 1, parked: 1, rejected: 0 });
+    await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ undecodable: 1, parked: 1, rejected: 0 }));
   });
 });
 
