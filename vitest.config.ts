@@ -31,7 +31,7 @@ const inBrowser = ['test/console/**/*.spec.ts'];
 /** They replace modules of Node or measure the heap: each needs a process of its own. */
 const alone = [
   'libs/dlx-broker/src/store/log/write-through.spec.ts',
-  'libs/dlx-broker/src/streams/backpressure.spec.ts',
+  'libs/dlx-broker/src/nest/streams/backpressure.spec.ts',
   'test/durability/power-cuts.spec.ts',
   'test/durability/soak.spec.ts',
   'test/e2e/heap.spec.ts',

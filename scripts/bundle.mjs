@@ -2,17 +2,13 @@
 // modules in a tenth of a second, and one large one in a tenth of that. A chunk has what is needed at the same time, because
 // node reads every function of a file before it runs the first one. Declarations stay as tsc wrote them, without those that
 // no way in leads to.
-// `node scripts/bundle.mjs dist index engine testing/index`.
+// `node scripts/bundle.mjs dist index engine testing`.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { rolldown } from 'rolldown';
-import { rooms } from './rooms.mjs';
 
 const [dist, ...entries] = process.argv.slice(2);
 const joined = `${dist}.joined`;
-
-const missingRooms = rooms.map(({ name }) => name).filter((name) => !existsSync(join(dist, name)));
-if (missingRooms.length > 0) throw new Error(`scripts/rooms.mjs names rooms that are not there: ${missingRooms}`);
 
 const bundle = await rolldown({
   // What an entry exports is compared below.
@@ -32,14 +28,14 @@ const format = {
 
 const alone = await bundle.generate(format);
 const index = readAt('index');
-const start = readAt('nest/run-broker');
-const broker = new Set([...readAt('engine'), ...readAt('serve')]);
+const start = readAt('nest/module/run-broker');
+const broker = new Set([...readAt('engine'), ...readAt('server/serve/serve')]);
 /** What is read by the command, its ports and the other ways in that need no Nest: none of them may read a file with Nest. */
 const withoutNest = new Set(
   alone.output
     .filter(({ isEntry, isDynamicEntry }) => isEntry || isDynamicEntry)
     .map(filesOf)
-    .filter((files) => !files.some((id) => /\/(nest|streams)\//.test(id)))
+    .filter((files) => !files.some((id) => /\/nest\/(?!otel|tracing|retry)/.test(id)))
     .flat(),
 );
 

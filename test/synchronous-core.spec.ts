@@ -7,7 +7,7 @@ const source = resolve(import.meta.dirname, '../libs/dlx-broker/src');
 
 /** What no lint rule says: a command of the core runs to its end, so nothing in it is awaited. */
 describe('the core is synchronous:', () => {
-  it.each(['message', 'broker'])('%s waits for nothing', (room) => {
+  it.each(['engine/message', 'engine/broker'])('%s waits for nothing', (room) => {
     const folder = join(source, room);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'),

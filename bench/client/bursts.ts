@@ -1,8 +1,8 @@
-import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
 import { connectOwn } from './clients.js';
 import { TurnMeter } from '../turns/meter.js';
-import type { Publication } from '../../libs/dlx-broker/src/backend/index.js';
-import { int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { Publication } from '../../libs/dlx-broker/src/backends/index.js';
+import { int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /*
  * Many publishes issued in one turn, through the publisher of `rabbitmq()` and against the server of AMQP_URL.

@@ -1,15 +1,11 @@
 import amqplib from 'amqplib/callback_api';
-import type {
-  AmqpChannel,
-  AmqpConnection,
-  ConfirmPublisher,
-} from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
-import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
-import { dial } from '../../libs/dlx-broker/src/backend/rabbitmq/client/dial.js';
-import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
-import type { Transport } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
-import { SystemClock } from '../../libs/dlx-broker/src/host/index.js';
-import { longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { AmqpChannel, AmqpConnection, ConfirmPublisher } from '../../libs/dlx-broker/src/amqp/client/api.js';
+import { openConnection } from '../../libs/dlx-broker/src/amqp/client/connection.js';
+import { dial } from '../../libs/dlx-broker/src/amqp/client/dial.js';
+import { openPublisher } from '../../libs/dlx-broker/src/amqp/client/publisher.js';
+import type { Transport } from '../../libs/dlx-broker/src/amqp/client/transport.js';
+import { SystemClock } from '../../libs/dlx-broker/src/platform/index.js';
+import { longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /** One client with a connection, and a queue of its own. */
 export interface BenchClient {

@@ -1,6 +1,12 @@
-import type { Transport, TransportEvents } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
-import { basicClass, longstr, methodIds, table } from '../../libs/dlx-broker/src/message/index.js';
-import { BufferPool, frameTypes, FrameWriter, methods, writeProperties } from '../../libs/dlx-broker/src/wire/index.js';
+import type { Transport, TransportEvents } from '../../libs/dlx-broker/src/amqp/client/transport.js';
+import { basicClass, longstr, methodIds, table } from '../../libs/dlx-broker/src/engine/message/index.js';
+import {
+  BufferPool,
+  frameTypes,
+  FrameWriter,
+  methods,
+  writeProperties,
+} from '../../libs/dlx-broker/src/amqp/wire/index.js';
 
 /** Publishes that one confirm settles, and deliveries of one read, at most. */
 const atOnce = 100;

@@ -3,7 +3,7 @@ import { Controller, Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ClientProxyFactory, Ctx, EventPattern, Payload, RmqContext, Transport } from '@nestjs/microservices';
 import type { Channel, ConsumeMessage } from 'amqplib';
-import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
 import {
   type BrokerChoice,
   Consume,

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { resources } from '../../libs/dlx-broker/src/management/api/resources.js';
+import { resources } from '../../libs/dlx-broker/src/server/api/resources.js';
 import { endWithHelp } from '../usage.js';
 import type { Turn } from './meter.js';
 import { type Asked, requestsOf } from './requests.js';

@@ -1,5 +1,5 @@
-import type { Broker, Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { Broker, Channel } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { channelOf, crowd, doomed, fill, heavy, nameOf, refill, type Size, table } from './scene.js';
 
 /** Prepares, and then returns the command. Its turns are measured until all of its work is done. */

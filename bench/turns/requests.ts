@@ -1,4 +1,4 @@
-import type { Resource } from '../../libs/dlx-broker/src/management/http/resource.js';
+import type { Resource } from '../../libs/dlx-broker/src/server/http/resource.js';
 import { definitions, type Size } from './scene.js';
 
 /** One request, and the preparation of the broker. */

@@ -1,5 +1,5 @@
-import type { Broker, Channel, Connection } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { Broker, Channel, Connection } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /** The number of objects of each kind; a tenth of it with `--small`. */
 export interface Size {

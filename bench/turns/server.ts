@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import type { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { TurnMeter } from './meter.js';
 import { operations } from './operations.js';
 import { crowd, doomed, furnish, heavy, orders, refill, type Size } from './scene.js';

@@ -1,8 +1,8 @@
 import { Injectable, type INestMicroservice, type Type } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Consume, DlxClient, DlxContext, DlxRecordBuilder, type Topology } from 'dlx-broker';
-import type { DlxRecordOptions } from '../../libs/dlx-broker/src/nest/record-builder.js';
-import type { BindingDeclaration, ExchangeType } from '../../libs/dlx-broker/src/topology/index.js';
+import type { DlxRecordOptions } from '../../libs/dlx-broker/src/nest/client/record-builder.js';
+import type { BindingDeclaration, ExchangeType } from '../../libs/dlx-broker/src/backends/topology/index.js';
 import { toFieldTable } from 'dlx-broker/engine';
 import { DlxTesting, type DlxTestingOptions, type TransportOptions } from 'dlx-broker/testing';
 import { lastValueFrom } from 'rxjs';

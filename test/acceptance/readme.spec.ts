@@ -8,7 +8,7 @@ import * as decorators from '../../libs/dlx-broker/src/nest/decorators/index.js'
 import { embeddedChecks } from '../../libs/dlx-broker/src/nest/brokers/embedded.js';
 import { amqpChecks, httpChecks, listenChecks } from '../../libs/dlx-broker/src/nest/brokers/listen.js';
 import { publishBufferChecks, rabbitmqChecks } from '../../libs/dlx-broker/src/nest/brokers/rabbitmq.js';
-import { forRootChecks } from '../../libs/dlx-broker/src/nest/options.js';
+import { forRootChecks } from '../../libs/dlx-broker/src/nest/module/options.js';
 import { here } from '../e2e/places.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import amqplib from 'amqplib';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Alarm, ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
+import type { Alarm, ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
 import { type AmqpHouse, amqpHouse, until } from './harness.js';
 
 const harnesses: AmqpHouse[] = [];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
+import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';
 import { type AmqpHouse, amqpHouse } from './harness.js';
 

@@ -1,6 +1,6 @@
 import amqplib from 'amqplib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AmqpError, type ClientDetails } from '../../libs/dlx-broker/src/broker/index.js';
+import { AmqpError, type ClientDetails } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { type AmqpHouse, amqpHouse, until } from './harness.js';
 

@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { type Broker, createBroker } from 'dlx-broker/engine';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listen } from '../../libs/dlx-broker/src/amqp/listener.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
-import { listenHttp } from '../../libs/dlx-broker/src/management/index.js';
+import { listen } from '../../libs/dlx-broker/src/amqp/server/listener.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
+import { listenHttp } from '../../libs/dlx-broker/src/server/index.js';
 
 interface Port {
   readonly port: number;

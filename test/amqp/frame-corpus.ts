@@ -1,5 +1,5 @@
-import { type Field, Message, table } from '../../libs/dlx-broker/src/message/index.js';
-import { BufferPool, FrameWriter, HeaderWriter } from '../../libs/dlx-broker/src/wire/index.js';
+import { type Field, Message, table } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { BufferPool, FrameWriter, HeaderWriter } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { type Arguments, writeMethod } from '../contract/wire/methods.js';
 

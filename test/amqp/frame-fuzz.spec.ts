@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Malformed, methodIds } from '../../libs/dlx-broker/src/message/index.js';
+import { Malformed, methodIds } from '../../libs/dlx-broker/src/engine/message/index.js';
 import {
   FrameReader,
   type FrameSink,
@@ -10,7 +10,7 @@ import {
   ReceivedProperties,
   StrictMethodReader,
   WireError,
-} from '../../libs/dlx-broker/src/wire/index.js';
+} from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { frameCorpus } from './frame-corpus.js';
 import { Mutator } from './mutator.js';
 import { amount } from '../amounts.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Field } from '../../libs/dlx-broker/src/message/index.js';
+import type { Field } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { attempt, hard } from '../contract/contract.js';
 import { WireConnection, type WireOptions } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { bool, type FieldTable, int64, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
+import { bool, type FieldTable, int64, longstr, table } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { Writer } from '../contract/wire/bytes.js';
 import { writeTable } from '../contract/wire/field-table.js';
 import { type Arguments, writeMethod } from '../contract/wire/methods.js';
 import type { WireOptions } from '../contract/wire/connection.js';
-import { product } from '../../libs/dlx-broker/src/broker/index.js';
+import { product } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { Brokers } from './brokers.js';
-import { turnPace } from '../../libs/dlx-broker/src/host/index.js';
+import { turnPace } from '../../libs/dlx-broker/src/platform/index.js';
 import { amqpHouse, until } from './harness.js';
 import { Talk } from './talk.js';
 

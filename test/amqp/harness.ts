@@ -1,8 +1,8 @@
-import { listen, type Listener, type ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
-import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
-import { Broker, type BrokerOptions, type Pace } from '../../libs/dlx-broker/src/broker/index.js';
+import { listen, type Listener, type ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/platform/logins/index.js';
+import { randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/platform/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/patterns.js';
+import { Broker, type BrokerOptions, type Pace } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';
 
 /** A broker in real time with the user guest, and a listener on a free port. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
+import { serve, type Served } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { writeContentHeader } from '../contract/wire/properties.js';
 import { heard, say } from './heard.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { int32 } from '../../libs/dlx-broker/src/message/index.js';
+import { int32 } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { type Arguments, readMethod, writeMethod } from '../contract/wire/methods.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import { type Login, LoginThrottle } from '../../libs/dlx-broker/src/logins/index.js';
-import { bool, table } from '../../libs/dlx-broker/src/message/index.js';
+import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
+import { type Login, LoginThrottle } from '../../libs/dlx-broker/src/platform/logins/index.js';
+import { bool, table } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { attempt, hard } from '../contract/contract.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';

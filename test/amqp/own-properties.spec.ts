@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import amqplib from 'amqplib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { product } from '../../libs/dlx-broker/src/broker/index.js';
-import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
+import { product } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { TestAuthority } from './certificates.js';
 
 const manifest = new URL('../../libs/dlx-broker/package.json', import.meta.url);

@@ -9,10 +9,10 @@ const folders = [
   'test/security',
   'test/contract/cases',
   'test/durability',
-  'libs/dlx-broker/src/amqp',
-  'libs/dlx-broker/src/broker/channel',
-  'libs/dlx-broker/src/wire/frame',
-  'libs/dlx-broker/src/wire/properties',
+  'libs/dlx-broker/src/amqp/server',
+  'libs/dlx-broker/src/engine/broker/channel',
+  'libs/dlx-broker/src/amqp/wire/frame',
+  'libs/dlx-broker/src/amqp/wire/properties',
 ];
 
 /** The source of a test file by its short name. */

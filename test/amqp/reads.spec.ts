@@ -1,7 +1,7 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { withCommonReads } from '../../libs/dlx-broker/src/amqp/common-reads.js';
-import { readBuffer } from '../../libs/dlx-broker/src/wire/index.js';
+import { withCommonReads } from '../../libs/dlx-broker/src/amqp/server/common-reads.js';
+import { readBuffer } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { RawPeer } from '../contract/wire/raw-peer.js';
 import { type AmqpHouse, amqpHouse, until } from './harness.js';

@@ -1,6 +1,6 @@
 import amqplib from 'amqplib';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
+import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';
 import { type Arguments, writeMethod } from '../contract/wire/methods.js';

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import amqplib from 'amqplib';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
+import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
 import { TestAuthority } from './certificates.js';
 import { type AmqpHouse, amqpHouse, until } from './harness.js';
 

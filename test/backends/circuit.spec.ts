@@ -13,7 +13,7 @@ import {
   Retry,
 } from 'dlx-broker';
 import { describe, expect, it, vi } from 'vitest';
-import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
+import type { Backend } from '../../libs/dlx-broker/src/backends/index.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { connectedTo, worldKinds } from './worlds.js';
 

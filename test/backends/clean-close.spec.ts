@@ -21,8 +21,8 @@ import { archiveTo, type ConsumedLetter, redriveTo } from 'dlx-broker/streams';
 import { setImmediate as soon } from 'node:timers/promises';
 import { lastValueFrom, mergeMap, type Observable, Subject, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
-import { waitQueueName } from '../../libs/dlx-broker/src/topology/index.js';
+import type { Backend } from '../../libs/dlx-broker/src/backends/index.js';
+import { waitQueueName } from '../../libs/dlx-broker/src/backends/topology/index.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { serverKinds, type World } from './worlds.js';
 

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AmqpChannel, Delivery } from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
-import type { Address } from '../../libs/dlx-broker/src/backend/rabbitmq/client/dial.js';
-import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
+import type { AmqpChannel, Delivery } from '../../libs/dlx-broker/src/amqp/client/api.js';
+import type { Address } from '../../libs/dlx-broker/src/amqp/client/dial.js';
+import { openPublisher } from '../../libs/dlx-broker/src/amqp/client/publisher.js';
 import {
   array,
   type Field,
@@ -11,9 +11,9 @@ import {
   longstr,
   type Properties,
   table,
-} from '../../libs/dlx-broker/src/message/index.js';
-import { ByteWriter, writeTable } from '../../libs/dlx-broker/src/message/index.js';
-import { readTolerantly, UndecodableProperties, writeProperties } from '../../libs/dlx-broker/src/wire/index.js';
+} from '../../libs/dlx-broker/src/engine/message/index.js';
+import { ByteWriter, writeTable } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { readTolerantly, UndecodableProperties, writeProperties } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { everyField } from '../amqp/frame-corpus.js';
 import { TestAuthority } from '../amqp/certificates.js';
 import { type AmqpHouse, amqpHouse } from '../amqp/harness.js';
@@ -249,7 +249,7 @@ describe.each(places)('the client and %s', (name, place) => {
     const own = await connected(place(), { name: `killed ${process.pid}` });
     const publisher = openPublisher(own.connection, { closed: () => undefined });
     if (name === 'dlx-broker') {
-      const { AmqpError } = await import('../../libs/dlx-broker/src/broker/index.js');
+      const { AmqpError } = await import('../../libs/dlx-broker/src/engine/broker/index.js');
       const named = [...house.listener.connections].filter(({ client: { connectionName } }) =>
         connectionName?.startsWith('killed'),
       );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Backend, BackendDelivery } from '../../libs/dlx-broker/src/backend/index.js';
-import { planRetry, retryOrPark, WaitQueues } from '../../libs/dlx-broker/src/retry/index.js';
-import { clusterTopology, collectTopology, type Topology } from '../../libs/dlx-broker/src/topology/index.js';
-import { longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { Backend, BackendDelivery } from '../../libs/dlx-broker/src/backends/index.js';
+import { planRetry, retryOrPark, WaitQueues } from '../../libs/dlx-broker/src/nest/retry/index.js';
+import { clusterTopology, collectTopology, type Topology } from '../../libs/dlx-broker/src/backends/topology/index.js';
+import { longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { type World, worldKinds } from './worlds.js';
 
 const plan = planRetry(

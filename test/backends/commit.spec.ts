@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Backend, BackendDelivery, Publication } from '../../libs/dlx-broker/src/backend/index.js';
-import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
-import { array, type FieldTable, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { Backend, BackendDelivery, Publication } from '../../libs/dlx-broker/src/backends/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
+import { array, type FieldTable, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { queueNamed, topologyOf } from '../harnesses/declared.js';
 import { serverKinds, worldKinds } from './worlds.js';

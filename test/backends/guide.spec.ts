@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { DlxBroker, DlxClient } from 'dlx-broker';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
+import type { Backend } from '../../libs/dlx-broker/src/backends/index.js';
 import { serverKinds, type World, type WorldKind } from './worlds.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, rabbitmq } from 'dlx-broker';
 import { describe, expect, it, vi } from 'vitest';
 import { endsAfterEach } from '../harnesses/ends.js';
-import { serve, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
+import { serve, type ServeOptions } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { Proxy } from './proxy.js';
 import { realServerIsMissing, realVhost } from './real-vhost.js';
 

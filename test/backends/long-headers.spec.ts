@@ -3,7 +3,7 @@ import { Ctx } from '@nestjs/microservices';
 import { Consume, DeadLetters, DlxBrokerModule, DlxContext, rabbitmq, Retry, RetryLater } from 'dlx-broker';
 import { retryWithBackoff } from 'dlx-broker/streams';
 import { describe, expect, it } from 'vitest';
-import { type FieldTable, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { type FieldTable, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { serverKinds } from './worlds.js';
 

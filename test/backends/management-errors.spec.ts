@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { callManagement } from '../../libs/dlx-broker/src/backend/rabbitmq/call-management.js';
-import { Policies } from '../../libs/dlx-broker/src/backend/rabbitmq/declarations/policy-check.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
+import { callManagement } from '../../libs/dlx-broker/src/backends/rabbitmq/call-management.js';
+import { Policies } from '../../libs/dlx-broker/src/backends/rabbitmq/declarations/policy-check.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
 
 const ends: (() => void)[] = [];
 afterEach(() => ends.splice(0).forEach((end) => end()));

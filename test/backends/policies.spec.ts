@@ -3,9 +3,9 @@ import {
   type BackendDelivery,
   type RabbitMqOptions,
   type TopologyDifference,
-} from '../../libs/dlx-broker/src/backend/index.js';
-import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
-import { int32, longstr, type FieldTable } from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/backends/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
+import { int32, longstr, type FieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { serverKinds } from './worlds.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { queueNamed, topologyOf } from '../harnesses/declared.js';

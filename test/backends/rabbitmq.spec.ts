@@ -5,7 +5,7 @@ import {
   need,
   type Publication,
   type TopologyDifference,
-} from '../../libs/dlx-broker/src/backend/index.js';
+} from '../../libs/dlx-broker/src/backends/index.js';
 import {
   int32,
   longstr,
@@ -13,7 +13,7 @@ import {
   type Field,
   type FieldTable,
   type Message,
-} from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/engine/message/index.js';
 import { connectedTo, serverKinds } from './worlds.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { queueNamed, topologyOf } from '../harnesses/declared.js';

@@ -6,9 +6,9 @@ import type {
   BackendDelivery,
   Publication,
   RabbitMqOptions,
-} from '../../libs/dlx-broker/src/backend/index.js';
-import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
-import { DlxClient } from '../../libs/dlx-broker/src/nest/client.js';
+} from '../../libs/dlx-broker/src/backends/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
+import { DlxClient } from '../../libs/dlx-broker/src/nest/client/client.js';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
 import { endsAfterEach } from '../harnesses/ends.js';

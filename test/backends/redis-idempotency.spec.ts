@@ -12,7 +12,7 @@ import {
   type IdempotentOptions,
   type RetryPolicy,
 } from 'dlx-broker';
-import type { IoRedis, NodeRedis } from '../../libs/dlx-broker/src/nest/idempotency/redis-store.js';
+import type { IoRedis, NodeRedis } from '../../libs/dlx-broker/src/nest/features/idempotent/redis-store.js';
 import { DlxTesting } from 'dlx-broker/testing';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

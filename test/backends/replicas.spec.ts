@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Publication } from '../../libs/dlx-broker/src/backend/index.js';
-import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
+import type { Publication } from '../../libs/dlx-broker/src/backends/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
 import { endsAfterEach } from '../harnesses/ends.js';

@@ -23,8 +23,8 @@ import {
 } from 'dlx-broker';
 import { retryWithBackoff } from 'dlx-broker/streams';
 import { describe, expect, it, vi } from 'vitest';
-import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
-import { longstr, Message } from '../../libs/dlx-broker/src/message/index.js';
+import type { Backend } from '../../libs/dlx-broker/src/backends/index.js';
+import { longstr, Message } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { connectedTo, worldKinds } from './worlds.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { queueNamed, topologyOf } from '../harnesses/declared.js';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Backend, Publication, RabbitMqOptions } from '../../libs/dlx-broker/src/backend/index.js';
-import { openRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
-import { serve, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
+import type { Backend, Publication, RabbitMqOptions } from '../../libs/dlx-broker/src/backends/index.js';
+import { openRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
+import { serve, type ServeOptions } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { TestAuthority } from '../amqp/certificates.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { queueNamed, topologyOf } from '../harnesses/declared.js';

@@ -1,8 +1,8 @@
-import { EmbeddedBackend, type Backend } from '../../libs/dlx-broker/src/backend/index.js';
-import { openRabbitMq, type RabbitMqLog } from '../../libs/dlx-broker/src/backend/rabbitmq/open.js';
-import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
-import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { EmbeddedBackend, type Backend } from '../../libs/dlx-broker/src/backends/index.js';
+import { openRabbitMq, type RabbitMqLog } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
+import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/platform/index.js';
+import { Broker, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { ManagementClient } from '../contract/management-client.js';
 import { managementUrl } from '../rabbitmq.js';
 import { realServerIsMissing, realVhost } from './real-vhost.js';

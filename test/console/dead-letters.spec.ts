@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { array, type Field, int32, int64, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
+import { array, type Field, int32, int64, longstr, table } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { missing } from './chromium.js';
 import { consoleHarness } from './harness.js';
 import { Shop } from './letters.js';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import type { ServedUser } from '../../libs/dlx-broker/src/logins/index.js';
-import { type Served, serve } from '../../libs/dlx-broker/src/serve.js';
+import type { ServedUser } from '../../libs/dlx-broker/src/platform/logins/index.js';
+import { type Served, serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { chromiumPath, missing } from './chromium.js';
 
 /** Users of the harness besides guest. */

@@ -1,4 +1,4 @@
-import { array, int32, int64, longstr, table } from '../../libs/dlx-broker/src/message/index.js';
+import { array, int32, int64, longstr, table } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { Shop } from './letters.js';
 
 /** Names, bodies and headers that would run as code if a page treated them as HTML, or break an address or a layout. */

@@ -6,7 +6,7 @@ import {
   longstr,
   type Field,
   type FieldTable,
-} from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { PublishOptions, Received, Session, TestChannel } from './driver.js';
 import { AdministrationFailure, Failure } from './failure.js';
 import type { WireOptions } from './wire/connection.js';

@@ -1,4 +1,4 @@
-import type { FieldTable, Properties } from '../../libs/dlx-broker/src/message/index.js';
+import type { FieldTable, Properties } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { ConfirmOutcome } from './channel-record.js';
 import type { WireOptions } from './wire/connection.js';
 

@@ -1,15 +1,15 @@
-import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/patterns.js';
 import {
   AmqpError,
   Broker,
   type Channel,
   type ChannelOutbox,
   type Connection,
-} from '../../libs/dlx-broker/src/broker/index.js';
-import { PolicyError } from '../../libs/dlx-broker/src/broker/policy/policy.js';
-import { noProperties, type FieldTable, type Message } from '../../libs/dlx-broker/src/message/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+} from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { PolicyError } from '../../libs/dlx-broker/src/engine/broker/policy/policy.js';
+import { noProperties, type FieldTable, type Message } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { ChannelRecord } from './channel-record.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
 import { AdministrationFailure, Failure } from './failure.js';

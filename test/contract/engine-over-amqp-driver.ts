@@ -1,10 +1,10 @@
-import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
-import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/server/index.js';
+import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/platform/logins/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/patterns.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
 import { Failure } from './failure.js';
 import { ManagementClient, policyBody } from './management-client.js';

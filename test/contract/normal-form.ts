@@ -1,4 +1,4 @@
-import type { Field, FieldTable } from '../../libs/dlx-broker/src/message/index.js';
+import type { Field, FieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { Received, ReturnedMessage, Session } from './driver.js';
 
 /** A header in a form that compares and prints well: name, wire type, value. */

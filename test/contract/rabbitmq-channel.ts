@@ -1,4 +1,4 @@
-import { noProperties } from '../../libs/dlx-broker/src/message/index.js';
+import { noProperties } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { ChannelRecord } from './channel-record.js';
 import type { Received, TestChannel } from './driver.js';
 import type { Content, WireChannel } from './wire/channel.js';

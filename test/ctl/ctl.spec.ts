@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect } from 'amqplib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { table } from '../../libs/dlx-broker/src/cli/ctl/table.js';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { read } from '../docs/pages.js';
 import { commandsOf } from '../docs/shell.js';
 import { runCtl } from './run.js';

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Terminal } from '../../libs/dlx-broker/src/cli/dead-letters/ask.js';
 import { addDeadLetters } from '../../libs/dlx-broker/src/cli/dead-letters/index.js';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 
 const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
 const connection = await amqplib.connect(`amqp://127.0.0.1:${served.amqp.port}`);

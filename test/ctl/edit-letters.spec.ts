@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import { silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { Terminal } from '../../libs/dlx-broker/src/cli/dead-letters/ask.js';
 import { addDeadLetters } from '../../libs/dlx-broker/src/cli/dead-letters/index.js';
-import { toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { toFieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { declareDying, rejectAll } from '../harnesses/dying.js';
 
 const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0, edits: true } });

@@ -4,7 +4,7 @@ import amqplib from 'amqplib';
 import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
 import { addQueues } from '../../libs/dlx-broker/src/cli/queues/index.js';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { until } from '../amqp/harness.js';
 
 const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });

@@ -39,7 +39,7 @@ const comparedBy: Readonly<Record<string, string>> = {
   "docs/guide/transport.md: WARN  OrdersController.created: attempt 1 of 3 failed, queue 'orders', next in 1000 ms: OutOfStock: none left":
     'test/docs/outputs.spec.ts',
   "docs/reference/ctl.md: policy 'DLX' in vhost '/': set": 'test/ctl/ctl.spec.ts',
-  'docs/reference/dlx-api.md: event: change': 'libs/dlx-broker/src/management/dlx/docs.spec.ts',
+  'docs/reference/dlx-api.md: event: change': 'libs/dlx-broker/src/server/dlx/docs.spec.ts',
   'docs/reference/engine.md: tea shop': 'test/api/engine-page.spec.ts',
 };
 

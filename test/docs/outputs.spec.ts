@@ -8,7 +8,7 @@ import { longstr, silentOutbox } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { expect, it } from 'vitest';
 import { editQueue } from '../../libs/dlx-broker/src/cli/data-edit.js';
-import { openBroker } from '../../libs/dlx-broker/src/open-broker.js';
+import { openBroker } from '../../libs/dlx-broker/src/server/serve/open-broker.js';
 import { blocksOf } from './blocks.js';
 import { read } from './pages.js';
 import { commandsOf } from './shell.js';

@@ -4,7 +4,7 @@ import * as server from 'dlx-broker/server';
 import * as streams from 'dlx-broker/streams';
 import * as testing from 'dlx-broker/testing';
 import { describe, expect, it } from 'vitest';
-import { replyCodes } from '../../libs/dlx-broker/src/broker/errors.js';
+import { replyCodes } from '../../libs/dlx-broker/src/engine/broker/errors.js';
 import { read } from './pages.js';
 
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
+import { queueArguments } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { docsPages, root } from './pages.js';
 import { tables, tablesOn, withTables } from './tables.js';
 

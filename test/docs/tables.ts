@@ -1,8 +1,8 @@
 import { format, resolveConfig } from 'prettier';
-import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
-import { metricTable } from '../../libs/dlx-broker/src/metrics/index.js';
+import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { metricTable } from '../../libs/dlx-broker/src/server/metrics/index.js';
 import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
-import { logEvents } from '../../libs/dlx-broker/src/nest/log-events.js';
+import { logEvents } from '../../libs/dlx-broker/src/nest/log/log-events.js';
 import { differences } from '../e2e/differences.js';
 import { read, root } from './pages.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { replyCodes } from '../../libs/dlx-broker/src/broker/errors.js';
+import { replyCodes } from '../../libs/dlx-broker/src/engine/broker/errors.js';
 import { docsPages, frontPages, read, root, withoutCode } from './pages.js';
 
 /** Words that hide the subject of a sentence: CONTRIBUTING.md, "Plain English". */

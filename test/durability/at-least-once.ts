@@ -1,4 +1,4 @@
-import { type Field, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { type Field, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /** Arguments of a quorum queue that dead-letters at least once (rule M1). */
 export const atLeastOnceTo = (exchange: string): Map<string, Field> =>

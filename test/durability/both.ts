@@ -1,4 +1,4 @@
-import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { Ledger } from './ledger.js';
 import type { Entry } from './stored-state.js';
 

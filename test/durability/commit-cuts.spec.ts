@@ -5,12 +5,12 @@ import {
   type BackendDelivery,
   EmbeddedBackend,
   type Publication,
-} from '../../libs/dlx-broker/src/backend/index.js';
-import type { Done } from '../../libs/dlx-broker/src/backend/backend.js';
-import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { int64, longstr } from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/backends/index.js';
+import type { Done } from '../../libs/dlx-broker/src/backends/backend.js';
+import { Broker, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { int64, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { FakeDisk } from './fake-disk.js';
 import { lent } from './harness.js';

@@ -1,9 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type BackendDelivery, EmbeddedBackend, type Publication } from '../../libs/dlx-broker/src/backend/index.js';
-import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import { type BackendDelivery, EmbeddedBackend, type Publication } from '../../libs/dlx-broker/src/backends/index.js';
+import { Broker, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { FakeDisk } from './fake-disk.js';
 import { systemError } from './fake-file.js';
 import { lent } from './harness.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Broker, Entry, Queue, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Message, PackedTable } from '../../libs/dlx-broker/src/message/index.js';
+import type { Broker, Entry, Queue, VirtualHost } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Message, PackedTable } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /** The durable state of a broker as lines of text. Clients cannot distinguish two brokers with the same lines. */
 export function describeBroker(broker: Broker): string {

@@ -6,7 +6,7 @@ import {
   longstr,
   PackedTable,
   type Properties,
-} from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/engine/message/index.js';
 import { Random } from '../fuzz/random.js';
 
 /** Neighbours with the same of these properties. */

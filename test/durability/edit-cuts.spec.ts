@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { Broker, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Field, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { type ApiHarness, apiHarness } from '../harnesses/api-harness.js';
 import { rejectAll } from '../harnesses/dying.js';

@@ -1,10 +1,10 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Broker, type Channel, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { Broker, type Channel, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import type { StoreError } from '../../libs/dlx-broker/src/store/store-error.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { atLeastOnceTo } from './at-least-once.js';
 import { bodyOf, messageIdOf } from './bodies.js';
 import { FakeDisk } from './fake-disk.js';

@@ -2,9 +2,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { formatVersion } from '../../libs/dlx-broker/src/store/log/segment-header.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { describeBroker } from './describe-broker.js';
 import { furnish, furnishNoted, furnishRetained, furnishTraced, harness } from './furnished.js';
 import { lent } from './harness.js';

@@ -1,8 +1,8 @@
-import { Broker, type Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, int32, longstr, type Properties } from '../../libs/dlx-broker/src/message/index.js';
+import { Broker, type Channel } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Field, int32, longstr, type Properties } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { type Data, type DataOptions, openData } from '../../libs/dlx-broker/src/store/index.js';
 import { listen } from '../harnesses/listener.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { atLeastOnceTo } from './at-least-once.js';
 import { lent } from './harness.js';
 

@@ -1,7 +1,7 @@
-import type { Pace, ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
-import type { Packing } from '../../libs/dlx-broker/src/broker/queue/packer.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import type { Pace, ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import type { Packing } from '../../libs/dlx-broker/src/engine/broker/queue/packer.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
+import type { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 
 const patterns = {
   compile: (pattern: string) => ({ matches: (name: string) => pattern === '.*' || name === pattern }),

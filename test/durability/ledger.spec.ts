@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { MemoryJournal } from './memory-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { Both } from './both.js';
 import { describeBroker } from './describe-broker.js';

@@ -1,5 +1,5 @@
-import type { MessageOwner, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Message, messageOf } from '../../libs/dlx-broker/src/message/index.js';
+import type { MessageOwner, RetainedDeath, TopologyChange } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Message, messageOf } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topology.js';
 import { bodyOf } from './bodies.js';
 import { type Entry, type Kept, type Said, StoredState } from './stored-state.js';

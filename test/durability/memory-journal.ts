@@ -10,8 +10,8 @@ import {
   type Settled,
   type TopologyChange,
   type VirtualHost,
-} from '../../libs/dlx-broker/src/broker/index.js';
-import type { Message } from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/engine/broker/index.js';
+import type { Message } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topology.js';
 
 type Entry = Parameters<Journal['enqueued']>[1];

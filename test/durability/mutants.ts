@@ -1,4 +1,4 @@
-import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/broker/index.js';
+import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
 import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
 import type { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';

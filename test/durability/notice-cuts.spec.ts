@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type BackendDelivery, EmbeddedBackend } from '../../libs/dlx-broker/src/backend/index.js';
-import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { type DeathNotice, Notices, park, WaitQueues } from '../../libs/dlx-broker/src/retry/index.js';
+import { type BackendDelivery, EmbeddedBackend } from '../../libs/dlx-broker/src/backends/index.js';
+import { Broker, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type DeathNotice, Notices, park, WaitQueues } from '../../libs/dlx-broker/src/nest/retry/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { FakeDisk } from './fake-disk.js';
 import { lent } from './harness.js';

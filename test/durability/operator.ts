@@ -1,5 +1,5 @@
-import type { Cursor, Entry, Queue, VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
-import { longstr, type Message, messageOf } from '../../libs/dlx-broker/src/message/index.js';
+import type { Cursor, Entry, Queue, VirtualHost } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { longstr, type Message, messageOf } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { Random } from '../fuzz/random.js';
 import { bodyOf } from './bodies.js';
 import { describeProperties } from './describe-broker.js';

@@ -1,4 +1,4 @@
-import type { VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
+import type { VirtualHost } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { Random } from '../fuzz/random.js';
 
 /** Pauses a queue without an end, or with one that comes soon; or ends its pause. */

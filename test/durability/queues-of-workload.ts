@@ -1,4 +1,4 @@
-import { type FieldTable, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { type FieldTable, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 export type Arguments = Readonly<Record<string, string | number>>;
 

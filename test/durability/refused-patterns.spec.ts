@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
-import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
-import { openBroker } from '../../libs/dlx-broker/src/open-broker.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
+import { openBroker } from '../../libs/dlx-broker/src/server/serve/open-broker.js';
 import { listen } from '../harnesses/listener.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'refused-patterns-'));

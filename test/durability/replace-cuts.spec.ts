@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { LinkedServer } from '../harnesses/amqp-link.js';
 import { linkedBackend } from '../harnesses/linked-backend.js';

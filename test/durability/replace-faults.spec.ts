@@ -1,9 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { BackendDelivery } from '../../libs/dlx-broker/src/backend/index.js';
-import { Broker, silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import type { BackendDelivery } from '../../libs/dlx-broker/src/backends/index.js';
+import { Broker, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { LinkedServer } from '../harnesses/amqp-link.js';
 import { linkedBackend } from '../harnesses/linked-backend.js';
 import { FakeDisk } from './fake-disk.js';

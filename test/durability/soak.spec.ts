@@ -5,12 +5,12 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { NodeDisk } from '../../libs/dlx-broker/src/store/log/node-disk.js';
 import { listen } from '../harnesses/listener.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { lent } from './harness.js';
 
 const messages = Number(process.env['DURABILITY_SOAK'] ?? 100_000);

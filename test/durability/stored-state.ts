@@ -6,9 +6,9 @@ import {
   restoreTopology,
   type RetainedDeath,
   type TopologyChange,
-} from '../../libs/dlx-broker/src/broker/index.js';
-import type { VirtualHost } from '../../libs/dlx-broker/src/broker/index.js';
-import type { Message } from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/engine/broker/index.js';
+import type { VirtualHost } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import type { Message } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DurableTopology } from '../../libs/dlx-broker/src/store/durable-topology.js';
 
 export type Entry = Parameters<Journal['enqueued']>[1];

@@ -1,7 +1,7 @@
-import type { Broker, Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Broker, Journal } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { MemoryJournal } from './memory-journal.js';
-import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import type { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { FakeDisk } from './fake-disk.js';
 
 /** A store under test. All stores have to restore the same state. */

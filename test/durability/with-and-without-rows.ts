@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { Broker, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Journal } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { wrongInTables } from './check-tables.js';
 import { describeBroker } from './describe-broker.js';

@@ -1,6 +1,11 @@
-import { AmqpError, type Broker, type Channel, type ChannelOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
-import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import {
+  AmqpError,
+  type Broker,
+  type Channel,
+  type ChannelOutbox,
+} from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Field, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
+import type { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import type { Random } from '../fuzz/random.js';
 import { bodyOf, messageIdOf } from './bodies.js';
 import { describeProperties } from './describe-broker.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { openBroker } from '../../libs/dlx-broker/src/open-broker.js';
+import { openBroker } from '../../libs/dlx-broker/src/server/serve/open-broker.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'cluster-id-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -13,8 +13,8 @@ import {
   Retry,
   type DlxBrokerOptions,
 } from 'dlx-broker';
-import { stepUp } from '../../libs/dlx-broker/src/retry/steps.js';
-import { longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { stepUp } from '../../libs/dlx-broker/src/nest/retry/steps.js';
+import { longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { firstValueFrom, NEVER, Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { managementUrl } from '../rabbitmq.js';

@@ -14,7 +14,7 @@ import {
 import { type ErrorEntry, redriveTo, retryWithBackoff } from 'dlx-broker/streams';
 import { firstValueFrom, lastValueFrom, take } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { tableSize, toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
+import { tableSize, toFieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { contextApp, Morgue } from './apps.js';
 import { isEmbedded, missing, until } from './places.js';
 

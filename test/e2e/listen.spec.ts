@@ -9,7 +9,7 @@ import { Payload } from '@nestjs/microservices';
 import { connect } from 'amqplib';
 import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, embedded, type EmbeddedBrokerOptions } from 'dlx-broker';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 
 @Injectable()
 class Orders {

@@ -13,7 +13,7 @@ import {
   Retry,
 } from 'dlx-broker';
 import { describe, expect, it, vi } from 'vitest';
-import { logEvents } from '../../libs/dlx-broker/src/nest/log-events.js';
+import { logEvents } from '../../libs/dlx-broker/src/nest/log/log-events.js';
 import { root } from '../docs/pages.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 

@@ -19,8 +19,8 @@ import {
 } from 'dlx-broker';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { isOfStart, until } from './places.js';
 
 const ends: (() => Promise<unknown>)[] = [];

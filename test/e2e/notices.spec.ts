@@ -4,8 +4,8 @@ import { Consume, DeadLetters, type DeathNotice, DlxBroker, DlxContext, Park, Re
 import { parkWhen } from 'dlx-broker/streams';
 import { longstr, silentOutbox } from 'dlx-broker/engine';
 import { describe, expect, it, vi } from 'vitest';
-import type { EmbeddedBackend } from '../../libs/dlx-broker/src/backend/index.js';
-import { SafeLogger } from '../../libs/dlx-broker/src/nest/safe-logger.js';
+import type { EmbeddedBackend } from '../../libs/dlx-broker/src/backends/index.js';
+import { SafeLogger } from '../../libs/dlx-broker/src/nest/log/safe-logger.js';
 
 import { contextApp } from './apps.js';
 import { isEmbedded, missing, until } from './places.js';

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { Payload } from '@nestjs/microservices';
 import { Consume, customBackend, DlxBroker, DlxBrokerModule, DlxClient, Idempotent, Outbox } from 'dlx-broker';
 import { expect, it } from 'vitest';
-import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
+import type { Backend } from '../../libs/dlx-broker/src/backends/index.js';
 import { type Link, LinkedServer, settled } from '../harnesses/amqp-link.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { linkedBackend } from '../harnesses/linked-backend.js';

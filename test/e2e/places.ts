@@ -1,8 +1,8 @@
 import { sharedBroker, type DlxBrokerOptions, rabbitmq } from 'dlx-broker';
 import { createBroker, EmbeddedBackend, silentOutbox } from 'dlx-broker/engine';
 import { afterAll, afterEach, inject, vi } from 'vitest';
-import type { Backend } from '../../libs/dlx-broker/src/backend/index.js';
-import { serve } from '../../libs/dlx-broker/src/serve.js';
+import type { Backend } from '../../libs/dlx-broker/src/backends/index.js';
+import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { realServerIsMissing, realVhost } from '../backends/real-vhost.js';
 
 /** Where the applications of a run have their broker. The projects `on serve` and `on RabbitMQ` set it. */

@@ -26,8 +26,8 @@ import { harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
 import { listen } from '../harnesses/listener.js';
-import { queueArguments } from '../../libs/dlx-broker/src/broker/index.js';
-import { knownArguments } from '../../libs/dlx-broker/src/topology/index.js';
+import { queueArguments } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { knownArguments } from '../../libs/dlx-broker/src/backends/topology/index.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const opened: { close(): Promise<void> }[] = [];

@@ -4,7 +4,7 @@ import { customBackend, DeadLetters, DlxBroker, DlxBrokerModule, DlxClient, Redr
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
 import { finalize, type Observable } from 'rxjs';
 import { afterEach, expect, it } from 'vitest';
-import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import { silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { until } from './places.js';
 
 afterEach(() => Logger.overrideLogger(false));

@@ -1,5 +1,5 @@
-import type { Field } from '../../libs/dlx-broker/src/message/index.js';
-import type { Queue } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Field } from '../../libs/dlx-broker/src/engine/message/index.js';
+import type { Queue } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { Event } from './engine-ground.js';
 import { unhurried } from './pace.js';
 import type { Step } from './program.js';

@@ -1,4 +1,4 @@
-import { int32, longstr, table, array, type Field } from '../../libs/dlx-broker/src/message/index.js';
+import { int32, longstr, table, array, type Field } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { drawBinding, drawPolicy, drawQueue, routingKeys, type Names } from './draw-topology.js';
 import type { Random } from './random.js';
 import type { Rehearsal } from './rehearsal.js';

@@ -1,8 +1,8 @@
-import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/host/patterns.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/server/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/patterns.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import type { TestChannel, TestPolicy } from '../contract/driver.js';
 import { Failure } from '../contract/failure.js';
 import { plainNames } from '../contract/plain-names.js';

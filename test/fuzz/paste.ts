@@ -1,4 +1,4 @@
-import type { Field } from '../../libs/dlx-broker/src/message/index.js';
+import type { Field } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { Finding } from './campaign.js';
 import { isUnits, type Sent, type Step, type Value, type Values } from './program.js';
 import { channelCount } from './rehearsal.js';

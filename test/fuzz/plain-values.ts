@@ -6,7 +6,7 @@ import {
   type Field,
   type FieldTable,
   type Properties,
-} from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/engine/message/index.js';
 import { isUnits, type Sent, type Value, type Values } from './program.js';
 
 /** Values of a program as a broker takes them. @param unit milliseconds of one */

@@ -1,4 +1,4 @@
-import type { Field } from '../../libs/dlx-broker/src/message/index.js';
+import type { Field } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /** A duration in units; how long a unit is, is decided when the program runs. */
 export interface Units {

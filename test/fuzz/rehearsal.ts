@@ -1,7 +1,7 @@
 import { EngineGround } from './engine-ground.js';
 import type { Pace } from './pace.js';
 import type { Program, Step } from './program.js';
-import type { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import type { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { World, type Ground, type Seen } from './world.js';
 
 /** The number of channels of a program, all of one connection. */

@@ -1,23 +1,19 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { Alarms } from '../../libs/dlx-broker/src/alarms/index.js';
-import { ClientConnection } from '../../libs/dlx-broker/src/amqp/connection.js';
-import { Flusher } from '../../libs/dlx-broker/src/amqp/flusher.js';
-import { serverProperties } from '../../libs/dlx-broker/src/amqp/server-properties.js';
-import { defaultLimits, type Limits } from '../../libs/dlx-broker/src/amqp/limits.js';
-import type { Arrival, ListenerContext } from '../../libs/dlx-broker/src/amqp/listener-context.js';
-import { UnfinishedFrames } from '../../libs/dlx-broker/src/amqp/unfinished-frames.js';
-import type {
-  Runtime,
-  Transport,
-  TransportEvents,
-} from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { after, policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
-import { loginsOf, type PendingLogin } from '../../libs/dlx-broker/src/logins/index.js';
-import { BufferPool } from '../../libs/dlx-broker/src/wire/index.js';
+import { Alarms } from '../../libs/dlx-broker/src/platform/alarms/index.js';
+import { ClientConnection } from '../../libs/dlx-broker/src/amqp/server/connection.js';
+import { Flusher } from '../../libs/dlx-broker/src/amqp/server/flusher.js';
+import { serverProperties } from '../../libs/dlx-broker/src/amqp/server/server-properties.js';
+import { defaultLimits, type Limits } from '../../libs/dlx-broker/src/amqp/server/limits.js';
+import type { Arrival, ListenerContext } from '../../libs/dlx-broker/src/amqp/server/listener-context.js';
+import { UnfinishedFrames } from '../../libs/dlx-broker/src/amqp/server/unfinished-frames.js';
+import type { Runtime, Transport, TransportEvents } from '../../libs/dlx-broker/src/amqp/client/transport.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { after, policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
+import { loginsOf, type PendingLogin } from '../../libs/dlx-broker/src/platform/logins/index.js';
+import { BufferPool } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { passReads } from './common-read.js';
 
 const later = (act: () => void): void => void setImmediate(act);

@@ -1,10 +1,10 @@
-import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
-import { Broker, type Journal, type ProfileName } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Api, type ApiOptions, type ManagementHost } from '../../libs/dlx-broker/src/management/index.js';
-import { createApi } from '../../libs/dlx-broker/src/management/http/app.js';
-import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
+import { Broker, type Journal, type ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type Api, type ApiOptions, type ManagementHost } from '../../libs/dlx-broker/src/server/index.js';
+import { createApi } from '../../libs/dlx-broker/src/server/http/app.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/platform/logins/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 
 /** An answer, read. */
 export interface Read {

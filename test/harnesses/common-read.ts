@@ -1,4 +1,4 @@
-import { readBuffer } from '../../libs/dlx-broker/src/wire/index.js';
+import { readBuffer } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 
 /**
  * Passes bytes as a socket passes a read: in the common buffer, which is overwritten afterwards, as the next read would do.

@@ -1,9 +1,9 @@
-import { RabbitMqBackend, type RabbitMqHost } from '../../libs/dlx-broker/src/backend/rabbitmq/backend.js';
-import type { AmqpChannel, AmqpConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
-import type { Transport } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
-import type { RabbitMqOptions } from '../../libs/dlx-broker/src/backend/rabbitmq/options.js';
-import { resolveRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/resolve-options.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { RabbitMqBackend, type RabbitMqHost } from '../../libs/dlx-broker/src/backends/rabbitmq/backend.js';
+import type { AmqpChannel, AmqpConnection } from '../../libs/dlx-broker/src/amqp/client/api.js';
+import type { Transport } from '../../libs/dlx-broker/src/amqp/client/transport.js';
+import type { RabbitMqOptions } from '../../libs/dlx-broker/src/backends/rabbitmq/options.js';
+import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/resolve-options.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 
 /** Waits for the promises that are settled now, and for those that follow. */
 export const settle = async (): Promise<void> => {

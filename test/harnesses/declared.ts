@@ -1,5 +1,5 @@
-import type { FieldTable } from '../../libs/dlx-broker/src/message/index.js';
-import type { QueueDeclaration, Topology } from '../../libs/dlx-broker/src/topology/index.js';
+import type { FieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
+import type { QueueDeclaration, Topology } from '../../libs/dlx-broker/src/backends/topology/index.js';
 
 /** A queue as a backend declares it: durable, unless the test says more. */
 export const queueNamed = (

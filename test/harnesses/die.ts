@@ -1,4 +1,4 @@
-import { profiles } from '../../libs/dlx-broker/src/broker/index.js';
+import { profiles } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import {
   type DeathEntry,
   type Dialect,
@@ -6,7 +6,7 @@ import {
   NotedMessage,
   Notes,
   recordDeath,
-} from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /** The dead letter of a message, under the same address. */
 export function die(message: Message, death: DeathEntry, dialect: Dialect = profiles['3.10']): NotedMessage {

@@ -1,5 +1,5 @@
-import type { Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
+import type { Channel } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { toFieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /** Declares a queue for dead letters, and queues whose messages come there when they die. */
 export function declareDying(channel: Channel, queues: readonly string[], dead = 'dead'): void {

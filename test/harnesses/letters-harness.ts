@@ -1,6 +1,6 @@
-import { emptyTable, longstr, type Properties } from '../../libs/dlx-broker/src/message/index.js';
-import { DeadLetters, type ConsumedLetter } from '../../libs/dlx-broker/src/streams/index.js';
-import { harness } from '../../libs/dlx-broker/src/testing/harness.js';
+import { emptyTable, longstr, type Properties } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { DeadLetters, type ConsumedLetter } from '../../libs/dlx-broker/src/nest/streams/index.js';
+import { harness } from '../../libs/dlx-broker/src/nest/testing/harness.js';
 
 /** Where the letters of {@link lettersHarness} lie. */
 export const deadQueue = 'orders.dead';

@@ -1,8 +1,8 @@
-import { RabbitMqBackend } from '../../libs/dlx-broker/src/backend/rabbitmq/backend.js';
-import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
-import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
-import type { RabbitMqOptions } from '../../libs/dlx-broker/src/backend/rabbitmq/options.js';
-import { resolveRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/resolve-options.js';
+import { RabbitMqBackend } from '../../libs/dlx-broker/src/backends/rabbitmq/backend.js';
+import { openConnection } from '../../libs/dlx-broker/src/amqp/client/connection.js';
+import { openPublisher } from '../../libs/dlx-broker/src/amqp/client/publisher.js';
+import type { RabbitMqOptions } from '../../libs/dlx-broker/src/backends/rabbitmq/options.js';
+import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/resolve-options.js';
 import type { LinkedServer } from './amqp-link.js';
 
 /** A backend of `rabbitmq()` that is connected to a server by a link without a port. Its internal errors are thrown. */

@@ -5,8 +5,8 @@ import type {
   ConnectOptions,
   Delivery,
   Returned,
-} from '../../libs/dlx-broker/src/broker/index.js';
-import { noProperties, type Properties } from '../../libs/dlx-broker/src/message/index.js';
+} from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { noProperties, type Properties } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 /** A channel of the engine whose output is kept, in order. */
 export interface Listener {

@@ -1,4 +1,4 @@
-import { AmqpError } from '../../libs/dlx-broker/src/broker/index.js';
+import { AmqpError } from '../../libs/dlx-broker/src/engine/broker/index.js';
 
 /** @returns the broker's error; undefined when the command succeeds. Other errors are thrown */
 export function refusalOf(command: () => unknown): AmqpError | undefined {

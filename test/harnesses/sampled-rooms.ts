@@ -1,6 +1,6 @@
-import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
-import { Statistics } from '../../libs/dlx-broker/src/management/statistics/statistics.js';
+import { silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { toFieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { Statistics } from '../../libs/dlx-broker/src/server/statistics/statistics.js';
 import { apiHarness, type HarnessOptions } from './api-harness.js';
 
 /** The HTTP API of a broker with samples of its counts, which tests take themselves, and a channel to fill queues. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
+import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/platform/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/index.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/platform/logins/index.js';
 import { conversation } from './access-conversation.js';
 import type { Turn } from './access-turns.js';
 import { Talk } from './talk.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
+import { serve, type Served } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { TestAuthority } from '../amqp/certificates.js';
 import { present } from '../amqp/present.js';
 import { request } from './scene.js';

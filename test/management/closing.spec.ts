@@ -1,9 +1,9 @@
 import { connect } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
-import { Listeners } from '../../libs/dlx-broker/src/listeners.js';
-import { addUsers, guestOf } from '../../libs/dlx-broker/src/logins/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/platform/index.js';
+import { Listeners } from '../../libs/dlx-broker/src/server/serve/listeners.js';
+import { addUsers, guestOf } from '../../libs/dlx-broker/src/platform/logins/index.js';
 import { type Harness, openHouse } from './harness.js';
 import { request } from './scene.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import amqplib from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DefinitionsFlags, writeDefinitions } from '../../libs/dlx-broker/src/cli/definitions/index.js';
-import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
+import { serve, type Served } from '../../libs/dlx-broker/src/server/serve/serve.js';
 
 const real = process.env['RABBITMQ_MANAGEMENT_URL'];
 const amqp = process.env['AMQP_URL'];

@@ -1,9 +1,9 @@
-import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/index.js';
-import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/host/index.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { listenHttp } from '../../libs/dlx-broker/src/management/index.js';
-import { Statistics } from '../../libs/dlx-broker/src/management/statistics/statistics.js';
-import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
+import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/server/index.js';
+import { policyPatterns, randomNames, SystemClock, turnPace } from '../../libs/dlx-broker/src/platform/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { listenHttp } from '../../libs/dlx-broker/src/server/index.js';
+import { Statistics } from '../../libs/dlx-broker/src/server/statistics/statistics.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/platform/logins/index.js';
 import type { Ground } from './scene.js';
 
 /** A broker of our own in real time, with both of its ports open. */

@@ -1,11 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
-import {
-  type HttpLimits,
-  type HttpListener,
-  listenHttp,
-} from '../../libs/dlx-broker/src/management/http/http-listener.js';
+import { type HttpLimits, type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/http/http-listener.js';
 
 const guest = `authorization: Basic ${Buffer.from('guest:guest').toString('base64')}`;
 const head = (line: string, ...headers: readonly string[]): string =>

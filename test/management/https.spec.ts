@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/index.js';
+import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/index.js';
 import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
 import { TestAuthority } from '../amqp/certificates.js';
 

@@ -1,7 +1,7 @@
 import { connect as connectTo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { metricTable } from '../../libs/dlx-broker/src/metrics/index.js';
-import { type Served, serve } from '../../libs/dlx-broker/src/serve.js';
+import { metricTable } from '../../libs/dlx-broker/src/server/metrics/index.js';
+import { type Served, serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { type Exposition, readExposition } from '../metrics/exposition.js';
 import { amqpUrl, metricsUrl, notNamed } from '../rabbitmq.js';
 import { traffic } from '../metrics/harness.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
-import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/management/http/http-listener.js';
-import type { ManagedHandlers } from '../../libs/dlx-broker/src/management/managed-handlers.js';
-import { resources } from '../../libs/dlx-broker/src/management/api/resources.js';
+import { silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/http/http-listener.js';
+import type { ManagedHandlers } from '../../libs/dlx-broker/src/server/managed-handlers.js';
+import { resources } from '../../libs/dlx-broker/src/server/api/resources.js';
 import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
 
 interface Row {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { serve, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
+import { serve, type ServeOptions } from '../../libs/dlx-broker/src/server/serve/serve.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'served-definitions-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

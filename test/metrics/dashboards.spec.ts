@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { HandlerMeter } from '../../libs/dlx-broker/src/nest/handler-meter.js';
-import { Histogram } from '../../libs/dlx-broker/src/broker/index.js';
-import { noProperties } from '../../libs/dlx-broker/src/message/index.js';
+import { HandlerMeter } from '../../libs/dlx-broker/src/nest/core/handler-meter.js';
+import { Histogram } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { noProperties } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { listen, publishText } from '../harnesses/listener.js';
 import { metered, scraped, traffic } from './harness.js';
 import { evaluate, type Scrapes } from './promql.js';

@@ -1,8 +1,8 @@
 import { listen, publishText } from '../harnesses/listener.js';
-import { int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
-import type { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { Meter, type MeteredBroker, type PageRequest, pageOf } from '../../libs/dlx-broker/src/metrics/index.js';
-import { harness } from '../../libs/dlx-broker/src/testing/harness.js';
+import { int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
+import type { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { Meter, type MeteredBroker, type PageRequest, pageOf } from '../../libs/dlx-broker/src/server/metrics/index.js';
+import { harness } from '../../libs/dlx-broker/src/nest/testing/harness.js';
 import { type Exposition, readExposition } from './exposition.js';
 
 /** A broker in virtual time with a meter, on a machine whose figures do not change. */

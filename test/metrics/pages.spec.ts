@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { listen, publishText } from '../harnesses/listener.js';
 import { valueOf } from './exposition.js';
 import { metered, scraped, traffic } from './harness.js';
@@ -134,7 +134,7 @@ describe('/metrics/per-object', () => {
     const { broker, meter } = metered();
     const { channel } = listen(broker);
     for (let count = 0; count < 500; count++) channel.declareQueue(`q${count}`);
-    const { pageOf } = await import('../../libs/dlx-broker/src/metrics/index.js');
+    const { pageOf } = await import('../../libs/dlx-broker/src/server/metrics/index.js');
     const work = await pageOf(meter, { endpoint: 'per-object' });
     let text = '';
     let longest = 0;

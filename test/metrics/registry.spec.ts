@@ -23,8 +23,8 @@ import { DlxTesting } from 'dlx-broker/testing';
 import { type OpenMetricsContentType, Registry } from 'prom-client';
 import { lastValueFrom, mergeMap } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { HandlerMeter } from '../../libs/dlx-broker/src/nest/handler-meter.js';
-import { openBroker } from '../../libs/dlx-broker/src/open-broker.js';
+import { HandlerMeter } from '../../libs/dlx-broker/src/nest/core/handler-meter.js';
+import { openBroker } from '../../libs/dlx-broker/src/server/serve/open-broker.js';
 import { type Exposition, readExposition, valueOf } from './exposition.js';
 
 @Injectable()

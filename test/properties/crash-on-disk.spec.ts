@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Broker, type Clock } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Clock } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import { FakeDisk } from '../durability/fake-disk.js';
 import { EngineUnderTest } from './engine-under-test.js';
 import { type Command, commands, setups } from './model/commands.js';

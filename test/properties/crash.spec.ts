@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Journal } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { MemoryJournal } from '../durability/memory-journal.js';
 import { EngineUnderTest } from './engine-under-test.js';
 import { type Command, commands, setups } from './model/commands.js';

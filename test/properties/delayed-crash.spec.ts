@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Broker, type Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
+import { Broker, type Channel } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { MemoryJournal } from '../durability/memory-journal.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { watchedBroker } from './watched.js';
 import { amount } from '../amounts.js';
 

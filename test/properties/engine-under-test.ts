@@ -1,8 +1,14 @@
-import type { Channel, Delivery, Journal, Pace } from '../../libs/dlx-broker/src/broker/index.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import type { Entry, DelayedMessages, Queue } from '../../libs/dlx-broker/src/broker/index.js';
-import { type Field, type FieldTable, int32, longstr, type Message } from '../../libs/dlx-broker/src/message/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import type { Channel, Delivery, Journal, Pace } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import type { Entry, DelayedMessages, Queue } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import {
+  type Field,
+  type FieldTable,
+  int32,
+  longstr,
+  type Message,
+} from '../../libs/dlx-broker/src/engine/message/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import { LateClock } from './late-clock.js';
 import { channelCount, type Command } from './model/commands.js';
 import type { Answer } from './model/step.js';

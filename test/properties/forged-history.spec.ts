@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Field, FieldTable } from '../../libs/dlx-broker/src/message/index.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { deathsOf, longstr } from '../../libs/dlx-broker/src/message/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import type { Field, FieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { deathsOf, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import { listen } from '../harnesses/listener.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 
 const names = fc.constantFrom(
   'count',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type BackendDelivery } from '../../libs/dlx-broker/src/backend/index.js';
-import { policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
-import { AmqpError, Broker, PolicyError, type Queue } from '../../libs/dlx-broker/src/broker/index.js';
-import { DlxContext } from '../../libs/dlx-broker/src/nest/context.js';
+import { type BackendDelivery } from '../../libs/dlx-broker/src/backends/index.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
+import { AmqpError, Broker, PolicyError, type Queue } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { DlxContext } from '../../libs/dlx-broker/src/nest/core/context.js';
 import {
   array,
   deathsOf,
@@ -15,10 +15,10 @@ import {
   longstr,
   Message,
   table,
-} from '../../libs/dlx-broker/src/message/index.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+} from '../../libs/dlx-broker/src/engine/message/index.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import { listen, publishText } from '../harnesses/listener.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 
 const headersOf = (entries: Readonly<Record<string, Field>>): FieldTable => new Map(Object.entries(entries));
 const deadLettered = headersOf({ 'x-dead-letter-exchange': longstr(''), 'x-dead-letter-routing-key': longstr('dead') });

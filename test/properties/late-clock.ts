@@ -1,4 +1,4 @@
-import type { Clock } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Clock } from '../../libs/dlx-broker/src/engine/broker/index.js';
 
 /** A clock whose timers may be late, as real ones are (rule B8): time passes first, wake-ups come when they are let. */
 export class LateClock implements Clock {

@@ -15,11 +15,11 @@ import {
 import { DlxTesting } from 'dlx-broker/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { EmbeddedBackend } from '../../libs/dlx-broker/src/backend/index.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
+import { EmbeddedBackend } from '../../libs/dlx-broker/src/backends/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { getDlxConnectedToken, givenBackend } from '../../libs/dlx-broker/src/nest/index.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { amount } from '../amounts.js';
 import { FakeDisk } from '../durability/fake-disk.js';
 import { lent } from '../durability/harness.js';

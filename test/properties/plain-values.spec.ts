@@ -1,10 +1,10 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { tableOfJson } from '../../libs/dlx-broker/src/management/api/field-json.js';
-import { type Field, type FieldTable, toFieldTable } from '../../libs/dlx-broker/src/message/index.js';
+import { tableOfJson } from '../../libs/dlx-broker/src/server/api/field-json.js';
+import { type Field, type FieldTable, toFieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DlxRecordBuilder } from '../../libs/dlx-broker/src/nest/index.js';
-import { readSettings } from '../../libs/dlx-broker/src/nest/handler-settings.js';
-import { binding, queue, readTopology } from '../../libs/dlx-broker/src/topology/index.js';
+import { readSettings } from '../../libs/dlx-broker/src/nest/core/handler-settings.js';
+import { binding, queue, readTopology } from '../../libs/dlx-broker/src/backends/topology/index.js';
 
 type Plain = Readonly<Record<string, unknown>>;
 type Road = (plain: Plain) => FieldTable;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Broker, Channel } from '../../libs/dlx-broker/src/broker/index.js';
-import { int32, longstr, messageOf } from '../../libs/dlx-broker/src/message/index.js';
-import { headersForRedrive } from '../../libs/dlx-broker/src/history/index.js';
+import type { Broker, Channel } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { int32, longstr, messageOf } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { headersForRedrive } from '../../libs/dlx-broker/src/platform/history/index.js';
 import { MemoryJournal } from '../durability/memory-journal.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { lossBetween, Reborn, remainsOf } from './remains.js';
 import { watchedBroker } from './watched.js';
 import { amount } from '../amounts.js';

@@ -1,7 +1,7 @@
-import type { Broker, Channel, Clock, Journal, Queue } from '../../libs/dlx-broker/src/broker/index.js';
-import { Broker as FreshBroker } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Broker, Channel, Clock, Journal, Queue } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { Broker as FreshBroker } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { MemoryJournal } from '../durability/memory-journal.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import { describeEngineMessage, heldIn } from './engine-under-test.js';
 
 type Entry = Parameters<Journal['enqueued']>[1];

@@ -1,6 +1,6 @@
-import { Broker, type Clock, type Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import { Broker, type Clock, type Journal } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { MemoryJournal } from '../durability/memory-journal.js';
-import { CountedNames } from '../../libs/dlx-broker/src/testing/counted-names.js';
+import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
 

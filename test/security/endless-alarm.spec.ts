@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import { heldBackBy } from '../../libs/dlx-broker/src/amqp/memory-relief.js';
-import { processMemory } from '../../libs/dlx-broker/src/alarms/index.js';
+import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
+import { heldBackBy } from '../../libs/dlx-broker/src/amqp/server/memory-relief.js';
+import { processMemory } from '../../libs/dlx-broker/src/platform/alarms/index.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';

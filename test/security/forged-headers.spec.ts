@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import amqplib from 'amqplib';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EmbeddedBackend } from '../../libs/dlx-broker/src/backend/index.js';
+import { EmbeddedBackend } from '../../libs/dlx-broker/src/backends/index.js';
 import { addDeadLetters } from '../../libs/dlx-broker/src/cli/dead-letters/index.js';
-import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
-import { DeadLetters, Redrives } from '../../libs/dlx-broker/src/streams/index.js';
+import { serve, type Served } from '../../libs/dlx-broker/src/server/serve/serve.js';
+import { DeadLetters, Redrives } from '../../libs/dlx-broker/src/nest/streams/index.js';
 import { until } from '../amqp/harness.js';
 
 /*

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Permissions } from '../../libs/dlx-broker/src/broker/index.js';
-import { longstr, type Properties } from '../../libs/dlx-broker/src/message/index.js';
-import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
+import type { Permissions } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { longstr, type Properties } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/platform/logins/index.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import type { WireChannel } from '../contract/wire/channel.js';
 import { WireConnection } from '../contract/wire/connection.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
+import { serve, type Served } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { attempt } from '../contract/contract.js';
 import { WireConnection } from '../contract/wire/connection.js';
 

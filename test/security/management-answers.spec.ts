@@ -1,10 +1,10 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { BrowsePage } from '../../libs/dlx-broker/src/backend/index.js';
-import { browsingOver, listingOver } from '../../libs/dlx-broker/src/backend/rabbitmq/browsing.js';
-import { Policies } from '../../libs/dlx-broker/src/backend/rabbitmq/declarations/policy-check.js';
-import { callHttp, policyPatterns } from '../../libs/dlx-broker/src/host/index.js';
+import type { BrowsePage } from '../../libs/dlx-broker/src/backends/index.js';
+import { browsingOver, listingOver } from '../../libs/dlx-broker/src/backends/rabbitmq/browsing.js';
+import { Policies } from '../../libs/dlx-broker/src/backends/rabbitmq/declarations/policy-check.js';
+import { callHttp, policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
 
 const secret = 'p4ssw0rd';
 const servers: Server[] = [];

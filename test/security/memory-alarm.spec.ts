@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/host/index.js';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/serve.js';
-import { guestOf, addUsers } from '../../libs/dlx-broker/src/logins/index.js';
-import { Listeners } from '../../libs/dlx-broker/src/listeners.js';
+import { policyPatterns, randomNames, SystemClock } from '../../libs/dlx-broker/src/platform/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { serve, type Served, type ServeOptions } from '../../libs/dlx-broker/src/server/serve/serve.js';
+import { guestOf, addUsers } from '../../libs/dlx-broker/src/platform/logins/index.js';
+import { Listeners } from '../../libs/dlx-broker/src/server/serve/listeners.js';
 import { until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { memoryInUse } from './memory.js';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { Broker } from '../../libs/dlx-broker/src/broker/index.js';
-import { emptyTable, type Field, int32, longstr } from '../../libs/dlx-broker/src/message/index.js';
-import { type Message, RecordedDeaths, table } from '../../libs/dlx-broker/src/message/index.js';
+import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { emptyTable, type Field, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { type Message, RecordedDeaths, table } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { ByteSink } from '../../libs/dlx-broker/src/store/log/byte-sink.js';
 import { ByteSource } from '../../libs/dlx-broker/src/store/log/byte-source.js';
 import { readEnvelope } from '../../libs/dlx-broker/src/store/log/envelope.js';
 import { writeDeaths, writeHeaders } from '../../libs/dlx-broker/src/store/log/death-codec.js';
 import { listen } from '../harnesses/listener.js';
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { lent } from '../durability/harness.js';
 
 const target = 'admin.commands';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
+import { serve, type Served } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { WireConnection } from '../contract/wire/connection.js';
 
 const silent: Socket[] = [];

@@ -1,10 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type HttpLimits,
-  type HttpListener,
-  listenHttp,
-} from '../../libs/dlx-broker/src/management/http/http-listener.js';
+import { type HttpLimits, type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/http/http-listener.js';
 import { apiHarness } from '../harnesses/api-harness.js';
 
 const authorization = `Basic ${Buffer.from('guest:guest').toString('base64')}`;

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { silentOutbox } from '../../libs/dlx-broker/src/broker/index.js';
+import { silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { checkData, exportData } from '../../libs/dlx-broker/src/cli/data.js';
 import { addDeadLetters } from '../../libs/dlx-broker/src/cli/dead-letters/index.js';
-import { serve, type Served } from '../../libs/dlx-broker/src/serve.js';
+import { serve, type Served } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { runCtl } from '../ctl/run.js';
 
 /** A name that clears the screen, sets the title, turns text around, hides a letter and begins a line of its own. */

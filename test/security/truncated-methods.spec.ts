@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bool } from '../../libs/dlx-broker/src/message/index.js';
+import { bool } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { type AmqpHouse, amqpHouse } from '../amqp/harness.js';
 import { Talk } from '../amqp/talk.js';
 import { writeFrame } from '../contract/wire/frames.js';

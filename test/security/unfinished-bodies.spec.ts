@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import type { Permissions } from '../../libs/dlx-broker/src/broker/index.js';
-import { type FieldTable, longstr } from '../../libs/dlx-broker/src/message/index.js';
-import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
+import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
+import type { Permissions } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { type FieldTable, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { hashPassword } from '../../libs/dlx-broker/src/platform/logins/index.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { writeFrame } from '../contract/wire/frames.js';

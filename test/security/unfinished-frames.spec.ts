@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/index.js';
-import { longstr } from '../../libs/dlx-broker/src/message/index.js';
+import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
+import { longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { Talk } from '../amqp/talk.js';
 import { WireConnection } from '../contract/wire/connection.js';

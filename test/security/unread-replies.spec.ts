@@ -1,11 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type HttpLimits,
-  type HttpListener,
-  listenHttp,
-} from '../../libs/dlx-broker/src/management/http/http-listener.js';
-import { hashPassword } from '../../libs/dlx-broker/src/logins/index.js';
+import { type HttpLimits, type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/http/http-listener.js';
+import { hashPassword } from '../../libs/dlx-broker/src/platform/logins/index.js';
 import { apiHarness } from '../harnesses/api-harness.js';
 
 const basic = (user: string): string => `Basic ${Buffer.from(`${user}:guest`).toString('base64')}`;

@@ -1,11 +1,11 @@
-import type { Journal } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Journal } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { mutants } from '../durability/mutants.js';
-import type { AmqpChannel, ConfirmPublisher, Done } from '../../libs/dlx-broker/src/backend/rabbitmq/client/api.js';
-import type { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
-import { ReturnedError } from '../../libs/dlx-broker/src/backend/rabbitmq/client/errors.js';
-import type { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
-import type { Properties } from '../../libs/dlx-broker/src/message/index.js';
+import type { AmqpChannel, ConfirmPublisher, Done } from '../../libs/dlx-broker/src/amqp/client/api.js';
+import type { openConnection } from '../../libs/dlx-broker/src/amqp/client/connection.js';
+import { ReturnedError } from '../../libs/dlx-broker/src/amqp/client/errors.js';
+import type { openPublisher } from '../../libs/dlx-broker/src/amqp/client/publisher.js';
+import type { Properties } from '../../libs/dlx-broker/src/engine/message/index.js';
 
 type OpenConnection = typeof openConnection;
 type OpenPublisher = typeof openPublisher;

@@ -1,6 +1,6 @@
-import type { BackendDelivery, Done } from '../../libs/dlx-broker/src/backend/index.js';
-import { emptyTable } from '../../libs/dlx-broker/src/message/index.js';
-import { park, type RetryOutcome, retryOrPark, type WaitQueues } from '../../libs/dlx-broker/src/retry/index.js';
+import type { BackendDelivery, Done } from '../../libs/dlx-broker/src/backends/index.js';
+import { emptyTable } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { park, type RetryOutcome, retryOrPark, type WaitQueues } from '../../libs/dlx-broker/src/nest/retry/index.js';
 import type { Random } from '../fuzz/random.js';
 import type { Life } from './life.js';
 import type { ReplicaPlan, Task } from './plan.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../libs/dlx-broker/src/broker/index.js';
+import type { Clock } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { World } from './world.js';
 
 /** The clock and the event loop of one simulated process. When the process is killed, none of its callbacks is called any more. */

@@ -1,8 +1,4 @@
-import {
-  DialError,
-  type Transport,
-  type TransportEvents,
-} from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
+import { DialError, type Transport, type TransportEvents } from '../../libs/dlx-broker/src/amqp/client/transport.js';
 import type { Random } from '../fuzz/random.js';
 import type { Conditions } from './direction.js';
 import type { Life } from './life.js';

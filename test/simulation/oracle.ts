@@ -1,4 +1,4 @@
-import type { BackendError } from '../../libs/dlx-broker/src/backend/index.js';
+import type { BackendError } from '../../libs/dlx-broker/src/backends/index.js';
 import { placeOf, type Task } from './plan.js';
 import { queues } from './topology.js';
 import type { World } from './world.js';

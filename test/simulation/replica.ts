@@ -1,10 +1,10 @@
-import type { Consumption, Publication } from '../../libs/dlx-broker/src/backend/index.js';
-import { RabbitMqBackend } from '../../libs/dlx-broker/src/backend/rabbitmq/backend.js';
-import { openConnection } from '../../libs/dlx-broker/src/backend/rabbitmq/client/connection.js';
-import { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
-import { resolveRabbitMq } from '../../libs/dlx-broker/src/backend/rabbitmq/resolve-options.js';
-import { DelayedPublisher, type RetryPlan, WaitQueues } from '../../libs/dlx-broker/src/retry/index.js';
-import type { Topology } from '../../libs/dlx-broker/src/topology/index.js';
+import type { Consumption, Publication } from '../../libs/dlx-broker/src/backends/index.js';
+import { RabbitMqBackend } from '../../libs/dlx-broker/src/backends/rabbitmq/backend.js';
+import { openConnection } from '../../libs/dlx-broker/src/amqp/client/connection.js';
+import { openPublisher } from '../../libs/dlx-broker/src/amqp/client/publisher.js';
+import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/resolve-options.js';
+import { DelayedPublisher, type RetryPlan, WaitQueues } from '../../libs/dlx-broker/src/nest/retry/index.js';
+import type { Topology } from '../../libs/dlx-broker/src/backends/topology/index.js';
 import type { Random } from '../fuzz/random.js';
 import type { Bug } from './bugs.js';
 import { Handlers } from './handlers.js';

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { readBuffer } from '../../libs/dlx-broker/src/wire/index.js';
+import { readBuffer } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { passRead } from '../harnesses/common-read.js';
 import type { Wire } from './wire.js';
 

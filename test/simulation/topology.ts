@@ -1,6 +1,6 @@
-import { longstr, int32 } from '../../libs/dlx-broker/src/message/index.js';
-import { planRetry, type RetryPlan } from '../../libs/dlx-broker/src/retry/index.js';
-import { clusterTopology, type Topology } from '../../libs/dlx-broker/src/topology/index.js';
+import { longstr, int32 } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { planRetry, type RetryPlan } from '../../libs/dlx-broker/src/nest/retry/index.js';
+import { clusterTopology, type Topology } from '../../libs/dlx-broker/src/backends/topology/index.js';
 import { attempts, type Plan } from './plan.js';
 import { queueNamed as queue } from '../harnesses/declared.js';
 

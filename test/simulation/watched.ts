@@ -1,6 +1,6 @@
-import type { openPublisher } from '../../libs/dlx-broker/src/backend/rabbitmq/client/publisher.js';
-import { attemptOf } from '../../libs/dlx-broker/src/history/index.js';
-import { Message } from '../../libs/dlx-broker/src/message/index.js';
+import type { openPublisher } from '../../libs/dlx-broker/src/amqp/client/publisher.js';
+import { attemptOf } from '../../libs/dlx-broker/src/platform/history/index.js';
+import { Message } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { Oracle, Seen } from './oracle.js';
 import { queues } from './topology.js';
 

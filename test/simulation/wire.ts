@@ -1,4 +1,4 @@
-import type { Transport, TransportEvents } from '../../libs/dlx-broker/src/backend/rabbitmq/client/transport.js';
+import type { Transport, TransportEvents } from '../../libs/dlx-broker/src/amqp/client/transport.js';
 import type { Random } from '../fuzz/random.js';
 import { passReads } from '../harnesses/common-read.js';
 import { type Conditions, Direction } from './direction.js';

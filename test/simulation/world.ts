@@ -1,4 +1,4 @@
-import { ManualClock } from '../../libs/dlx-broker/src/testing/manual-clock.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
 import { Trace } from './trace.js';
 import { Turns } from './turns.js';

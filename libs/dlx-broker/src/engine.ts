@@ -2,8 +2,8 @@
  * The entry point for use without Nest: the engine, the host that provides time, names and patterns, and a function
  * that connects both.
  */
-import { Broker, type BrokerOptions } from './broker/index.js';
-import { policyPatterns, randomNames, SystemClock } from './host/index.js';
+import { Broker, type BrokerOptions } from './engine/broker/index.js';
+import { policyPatterns, randomNames, SystemClock } from './platform/index.js';
 
 // A broker
 export {
@@ -16,11 +16,11 @@ export {
   type ProfileName,
   type Queue,
   type VirtualHost,
-} from './broker/index.js';
+} from './engine/broker/index.js';
 
 // What a broker gets from its host
-export { type Clock, type Journal, type Names, type Pace, type Patterns } from './broker/index.js';
-export { policyPatterns, randomNames, SystemClock } from './host/index.js';
+export { type Clock, type Journal, type Names, type Pace, type Patterns } from './engine/broker/index.js';
+export { policyPatterns, randomNames, SystemClock } from './platform/index.js';
 
 // Commands of a channel, and what comes of them
 export {
@@ -35,10 +35,10 @@ export {
   type QueueOptions,
   type Returned,
   silentOutbox,
-} from './broker/index.js';
+} from './engine/broker/index.js';
 
 // Policies, users and permissions
-export type { Permissions, Policy, PolicyRequest, TopicPermissions, User } from './broker/index.js';
+export type { Permissions, Policy, PolicyRequest, TopicPermissions, User } from './engine/broker/index.js';
 
 // Messages
 export {
@@ -48,7 +48,7 @@ export {
   Message,
   noProperties,
   type Properties,
-} from './message/index.js';
+} from './engine/message/index.js';
 
 // Headers and arguments
 export {
@@ -62,11 +62,11 @@ export {
   longstr,
   type Plain,
   toFieldTable,
-} from './message/index.js';
+} from './engine/message/index.js';
 
 // Errors
-export { AmqpError, PatternError, PolicyError } from './broker/index.js';
-export { BackendError, NotAvailableError } from './backend/index.js';
+export { AmqpError, PatternError, PolicyError } from './engine/broker/index.js';
+export { BackendError, NotAvailableError } from './backends/index.js';
 
 // Backends, for customBackend()
 export {
@@ -81,7 +81,7 @@ export {
   type Publication,
   type QueueStatus,
   type ReplyChannel,
-} from './backend/index.js';
+} from './backends/index.js';
 
 // A broker
 /**

@@ -69,15 +69,15 @@ export {
   SingleActiveConsumer,
   Ttl,
 } from './nest/index.js';
-export type { RetryPolicy } from './retry/index.js';
+export type { RetryPolicy } from './nest/retry/index.js';
 
 // What a handler may throw
 export { Drop, Park, Reject, RetryLater, Unavailable } from './nest/index.js';
 
 // Messages
 export { type Death, type DlxRecord, DlxRecordBuilder } from './nest/index.js';
-export type { DeathNotice } from './retry/index.js';
-export type { XDeath } from './streams/index.js';
+export type { DeathNotice } from './nest/retry/index.js';
+export type { XDeath } from './nest/streams/index.js';
 
 // Contracts
 export {
@@ -113,10 +113,10 @@ export {
   type QueueOption,
   type Topology,
   type TopologyOption,
-} from './topology/index.js';
+} from './backends/topology/index.js';
 
 // Dead letters and redrives
-export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from './streams/index.js';
+export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from './nest/streams/index.js';
 
 // What the classes above give, by name
 export type {
@@ -129,9 +129,9 @@ export type {
   SendOptions,
   SocketAddress,
 } from './nest/index.js';
-export type { ErrorEntry, NotedError } from './history/index.js';
-export type { QueuePause, TopologyDifference } from './backend/index.js';
-export type { ConsumedLetter, SettlementFailure } from './streams/index.js';
+export type { ErrorEntry, NotedError } from './platform/history/index.js';
+export type { QueuePause, TopologyDifference } from './backends/index.js';
+export type { ConsumedLetter, SettlementFailure } from './nest/streams/index.js';
 
 // Idempotency
 export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
@@ -145,6 +145,6 @@ export {
   RequestTimeoutError,
 } from './nest/index.js';
 export { Outbox, OutboxClosedError, type OutboxOptions } from './nest/index.js';
-export { UndecodablePayloadError } from './history/index.js';
-export { RefusedError, TopologyError, UnroutableError } from './backend/index.js';
-export { DlxConfigurationError } from './options/index.js';
+export { UndecodablePayloadError } from './platform/history/index.js';
+export { RefusedError, TopologyError, UnroutableError } from './backends/index.js';
+export { DlxConfigurationError } from './platform/options/index.js';

@@ -3,5 +3,5 @@
  */
 
 // Metrics
-export { registerDlxMetrics } from './register-metrics.js';
-export type { AnyRegistry } from './metrics/index.js';
+export { registerDlxMetrics } from './nest/register-metrics.js';
+export type { AnyRegistry } from './server/metrics/index.js';

@@ -3,7 +3,7 @@
  */
 
 // Tracing
-export { dlxTracing, type DlxTracingOptions } from './otel/index.js';
+export { dlxTracing, type DlxTracingOptions } from './nest/otel/index.js';
 
 // Other tracing libraries
 export type {
@@ -15,4 +15,4 @@ export type {
   RedriveSpan,
   TracedAttempt,
   TracedError,
-} from './tracing/index.js';
+} from './nest/tracing/index.js';

@@ -4,10 +4,10 @@
  */
 
 // A broker on its own
-export { serve, type Served, type ServeOptions } from './serve.js';
-export type { ServedUser } from './logins/index.js';
-export type { Permissions, ProfileName } from './broker/index.js';
+export { serve, type Served, type ServeOptions } from './server/serve/serve.js';
+export type { ServedUser } from './platform/logins/index.js';
+export type { Permissions, ProfileName } from './engine/broker/index.js';
 
 // Ports
-export type { Limits, Listener, TlsOptions } from './amqp/index.js';
-export type { HttpListener, HttpOptions } from './management/index.js';
+export type { Limits, Listener, TlsOptions } from './amqp/server/index.js';
+export type { HttpListener, HttpOptions } from './server/index.js';

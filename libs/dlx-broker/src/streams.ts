@@ -17,16 +17,16 @@ export {
   where,
   whereDecoded,
   whereReason,
-} from './streams/index.js';
+} from './nest/streams/index.js';
 
 // Letters
-export type { ConsumedLetter, DecodedLetter, Letter, RetriedLetter, XDeath } from './streams/index.js';
-export type { ErrorEntry, NotedError } from './history/index.js';
-export type { DeathReason } from './message/index.js';
-export { NotedFailure } from './retry/index.js';
+export type { ConsumedLetter, DecodedLetter, Letter, RetriedLetter, XDeath } from './nest/streams/index.js';
+export type { ErrorEntry, NotedError } from './platform/history/index.js';
+export type { DeathReason } from './engine/message/index.js';
+export { NotedFailure } from './nest/retry/index.js';
 
 // Redrives
-export type { Edit, RedriveProgress, RedriveRequest, RedriveTask } from './streams/index.js';
+export type { Edit, RedriveProgress, RedriveRequest, RedriveTask } from './nest/streams/index.js';
 
 // Options
 export type {
@@ -41,7 +41,7 @@ export type {
   RunOptions,
   ThrottleOptions,
   WhereOptions,
-} from './streams/index.js';
+} from './nest/streams/index.js';
 
 // Errors
 export {
@@ -51,5 +51,5 @@ export {
   LetterSettledError,
   TooManyLeftError,
   UnknownQueueError,
-} from './streams/index.js';
-export { UnknownOriginError, UnprovenOriginError } from './retry/index.js';
+} from './nest/streams/index.js';
+export { UnknownOriginError, UnprovenOriginError } from './nest/retry/index.js';

@@ -1,4 +1,4 @@
-import type { Field } from '../../../libs/dlx-broker/src/message/index.js';
+import type { Field } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, attempt, bodies, contract, deaths, send, soft, workAndDead, type Case } from '../contract.js';
 import type { Session, TestChannel } from '../driver.js';
 

@@ -1,4 +1,4 @@
-import { array, longstr, int32 } from '../../../libs/dlx-broker/src/message/index.js';
+import { array, longstr, int32 } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, attempt, bodies, contract, death, firstDeath, header, send, soft, type Case } from '../contract.js';
 import type { Session, TestChannel } from '../driver.js';
 import { normalForm } from '../normal-form.js';

@@ -6,7 +6,7 @@ import {
   table,
   timestamp,
   type Field,
-} from '../../../libs/dlx-broker/src/message/index.js';
+} from '../../../libs/dlx-broker/src/engine/message/index.js';
 import {
   args,
   contract,

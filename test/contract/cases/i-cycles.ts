@@ -1,4 +1,4 @@
-import { array, int64, longstr, table } from '../../../libs/dlx-broker/src/message/index.js';
+import { array, int64, longstr, table } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, bodies, contract, deaths, send, type Case } from '../contract.js';
 import type { TestChannel } from '../driver.js';
 

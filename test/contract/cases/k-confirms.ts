@@ -1,4 +1,4 @@
-import { array, longstr } from '../../../libs/dlx-broker/src/message/index.js';
+import { array, longstr } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, attempt, bodies, contract, hard, send, soft, take, workAndDead, type Case } from '../contract.js';
 import { normalForm } from '../normal-form.js';
 

@@ -1,4 +1,4 @@
-import { array, longstr } from '../../../libs/dlx-broker/src/message/index.js';
+import { array, longstr } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, attempt, bodies, contract, send, soft, take, workAndDead, type Case } from '../contract.js';
 import type { Session, TestChannel } from '../driver.js';
 

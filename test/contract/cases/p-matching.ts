@@ -1,4 +1,4 @@
-import { array, int32, longstr, table, type Field } from '../../../libs/dlx-broker/src/message/index.js';
+import { array, int32, longstr, table, type Field } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, attempt, contract, soft, type Case } from '../contract.js';
 
 type Values = Parameters<typeof args>[0];

@@ -1,4 +1,4 @@
-import type { FieldTable } from '../../../libs/dlx-broker/src/message/index.js';
+import type { FieldTable } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { attempt, hard, onTheWire, soft, type Case } from '../contract.js';
 import type { Failure } from '../failure.js';
 import { WireConnection, type WireOptions } from '../wire/connection.js';

@@ -1,4 +1,4 @@
-import type { Properties } from '../../../libs/dlx-broker/src/message/index.js';
+import type { Properties } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { Failure } from '../failure.js';
 import type { WireConnection } from './connection.js';
 import { writeFrame, type Frame } from './frames.js';

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { bool, table } from '../../../libs/dlx-broker/src/message/index.js';
+import { bool, table } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { Failure } from '../failure.js';
 import { WireChannel } from './channel.js';
 import { FrameReader, writeFrame, type Frame } from './frames.js';

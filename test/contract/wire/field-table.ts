@@ -1,4 +1,4 @@
-import type { Field, FieldTable, FieldType } from '../../../libs/dlx-broker/src/message/index.js';
+import type { Field, FieldTable, FieldType } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { Reader, Writer } from './bytes.js';
 
 /** A field table with its length in front; every wire type keeps its letter (rule T8). */

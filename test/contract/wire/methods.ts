@@ -1,4 +1,4 @@
-import type { FieldTable } from '../../../libs/dlx-broker/src/message/index.js';
+import type { FieldTable } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { Reader, Writer } from './bytes.js';
 import { readTable, writeTable } from './field-table.js';
 

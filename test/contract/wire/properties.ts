@@ -1,4 +1,4 @@
-import type { Properties } from '../../../libs/dlx-broker/src/message/index.js';
+import type { Properties } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { Reader, Writer } from './bytes.js';
 import { readTable, writeTable } from './field-table.js';
 

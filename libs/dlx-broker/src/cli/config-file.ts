@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { defaultLimits, type Limits } from '../amqp/index.js';
-import type { Permissions } from '../broker/index.js';
-import type { ServedUser } from '../logins/index.js';
+import { defaultLimits, type Limits } from '../amqp/server/index.js';
+import type { Permissions } from '../engine/broker/index.js';
+import type { ServedUser } from '../platform/logins/index.js';
 import { Refusal } from './refusal.js';
 
 /** The keys of a configuration file. A string has the same meaning as on the command line, which takes precedence. */

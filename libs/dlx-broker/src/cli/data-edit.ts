@@ -1,4 +1,4 @@
-import { isReserved, isShortstr, maxShortstrBytes } from '../message/index.js';
+import { isReserved, isShortstr, maxShortstrBytes } from '../engine/message/index.js';
 import { damageLines, editData } from '../store/index.js';
 import { dataExit, type Write } from './data.js';
 import { referencesTo } from './data-references.js';

@@ -1,4 +1,4 @@
-import { historyOf } from '../history/index.js';
+import { historyOf } from '../platform/history/index.js';
 import {
   type Field,
   type FieldTable,
@@ -6,7 +6,7 @@ import {
   type Message,
   plainProperties,
   type Properties,
-} from '../message/index.js';
+} from '../engine/message/index.js';
 import type { Contents, Kept } from './data-restored.js';
 
 /** A body; or `lost` for ever; or `unreadable` at this time. */

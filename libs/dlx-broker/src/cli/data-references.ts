@@ -1,4 +1,4 @@
-import type { Broker, Queue, VirtualHost } from '../broker/index.js';
+import type { Broker, Queue, VirtualHost } from '../engine/broker/index.js';
 
 /** References to the name of a queue, as lines of text. */
 export interface References {

@@ -1,5 +1,5 @@
-import { policyPatterns, randomNames } from '../host/index.js';
-import { Broker, type Queue, type RetainedDeath } from '../broker/index.js';
+import { policyPatterns, randomNames } from '../platform/index.js';
+import { Broker, type Queue, type RetainedDeath } from '../engine/broker/index.js';
 import { type Data, inspectData } from '../store/index.js';
 
 type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];

@@ -1,6 +1,6 @@
-import type { Broker } from '../broker/index.js';
-import { isLost, type Message } from '../message/index.js';
-import { amount, shownJson, shownText } from '../host/index.js';
+import type { Broker } from '../engine/broker/index.js';
+import { isLost, type Message } from '../engine/message/index.js';
+import { amount, shownJson, shownText } from '../platform/index.js';
 import { damageLines, type Data } from '../store/index.js';
 import { type BodyFound, lineOf } from './data-line.js';
 import { type Contents, contentsOf, restored } from './data-restored.js';

@@ -191,12 +191,12 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
     { bracketed, shownLines, shownText },
     { lostLine },
   ] = await Promise.all([
-    import('../serve.js'),
+    import('../server/serve/serve.js'),
     import('./config-file.js'),
     import('./settings.js'),
     import('./start-refusals.js'),
-    import('../host/index.js'),
-    import('../open-broker.js'),
+    import('../platform/index.js'),
+    import('../server/serve/open-broker.js'),
   ]);
   const config = flags.config === undefined ? {} : await readConfig(flags.config);
   const { serve: options, logLevel } = settingsOf(flags, config);
@@ -258,7 +258,7 @@ try {
     if (error.exitCode === 0) process.exit(0);
     process.exit(codeOfWrong(process.argv.slice(2)));
   }
-  const { shownLines } = await import('../host/index.js');
+  const { shownLines } = await import('../platform/index.js');
   console.error(`dlx-broker: ${shownLines(explain(error))}`);
   process.exit(refused);
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { TlsOptions } from '../amqp/index.js';
-import type { ServeOptions } from '../serve.js';
+import type { TlsOptions } from '../amqp/server/index.js';
+import type { ServeOptions } from '../server/serve/serve.js';
 import type { Config } from './config-file.js';
 import { Refusal } from './refusal.js';
 import {

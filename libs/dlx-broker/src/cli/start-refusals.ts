@@ -1,5 +1,5 @@
-import { bracketed } from '../host/index.js';
-import type { ServeOptions } from '../serve.js';
+import { bracketed } from '../platform/index.js';
+import type { ServeOptions } from '../server/serve/serve.js';
 import { Refusal } from './refusal.js';
 
 const reasons: Readonly<Record<string, string>> = {

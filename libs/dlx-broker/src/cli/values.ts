@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { minConsumerTimeout, minDeadLetterRetryAfter, type ProfileName } from '../broker/index.js';
-import { bytesIn, meantOf, parseDuration } from '../options/index.js';
+import { minConsumerTimeout, minDeadLetterRetryAfter, type ProfileName } from '../engine/broker/index.js';
+import { bytesIn, meantOf, parseDuration } from '../platform/options/index.js';
 import type { Durability } from '../store/index.js';
 import { Refusal } from './refusal.js';
 

@@ -1,7 +1,7 @@
-export type { DlxBrokerAsyncOptions, DlxBrokerOptionsFactory } from './async-options.js';
-export * from './broker.js';
-export type { BrokerCounts } from './broker-parts.js';
-export { CaptureErrors } from './capture.js';
+export type { DlxBrokerAsyncOptions, DlxBrokerOptionsFactory } from './module/async-options.js';
+export * from './module/broker.js';
+export type { BrokerCounts } from './module/broker-parts.js';
+export { CaptureErrors } from './core/capture.js';
 export {
   type CircuitOptions,
   type CircuitState,
@@ -9,10 +9,10 @@ export {
   type HandlerStatus,
   type HealthProbe,
   type HandlerPauseOptions,
-} from './circuit/index.js';
-export * from './client.js';
-export type { DlxClientOptions } from './client-options.js';
-export { ClientClosedError } from './client-closed-error.js';
+} from './features/circuit/index.js';
+export * from './client/client.js';
+export type { DlxClientOptions } from './client/client-options.js';
+export { ClientClosedError } from './client/client-closed-error.js';
 export type { BrokerChoice } from './brokers/made.js';
 export { givenBackend } from './brokers/given-backend.js';
 export { customBackend, type CustomBackend } from './brokers/custom.js';
@@ -20,30 +20,30 @@ export { embedded, type EmbeddedBroker, type EmbeddedBrokerOptions } from './bro
 export type { ListenOptions } from './brokers/listen.js';
 export { rabbitmq, type RabbitMqBroker, type RabbitMqBrokerOptions } from './brokers/rabbitmq.js';
 export { sharedBroker, type SharedBroker, type SharedBrokerOptions } from './brokers/shared.js';
-export * from './context.js';
-export * from './contracts/index.js';
+export * from './core/context.js';
+export * from './features/contract/index.js';
 export type { Death } from './death-hooks/death.js';
 export * from './decorators/index.js';
-export * from './dlx-broker.module.js';
-export type { DlxFeatureOptions } from './feature.js';
-export type { EmitOptions } from './emit-options.js';
+export * from './module/dlx-broker.module.js';
+export type { DlxFeatureOptions } from './module/feature.js';
+export type { EmitOptions } from './client/emit-options.js';
 export type { DlxHealth, HealthProblem, HealthResult, OldestDeadLetter, StuckHandler } from './health/index.js';
-export { HandlerTimeoutError } from './handler-timeout-error.js';
-export { dlxHeaders } from './headers.js';
-export * from './idempotency/index.js';
-export type { NamedExchange } from './handler-settings.js';
-export * from './options.js';
-export type { OutcomeEvent } from './outcome-events.js';
-export * from './outcomes.js';
-export { OutboxClosedError } from './outbox/errors.js';
-export type { OutboxOptions } from './outbox/limits.js';
+export { HandlerTimeoutError } from './core/handler-timeout-error.js';
+export { dlxHeaders } from './core/headers.js';
+export * from './features/idempotent/index.js';
+export type { NamedExchange } from './core/handler-settings.js';
+export * from './module/options.js';
+export type { OutcomeEvent } from './core/outcome-events.js';
+export * from './core/outcomes.js';
+export { OutboxClosedError } from './features/outbox/errors.js';
+export type { OutboxOptions } from './features/outbox/limits.js';
 
-export * from './payload.js';
-export { type PauseOptions, QueueControl } from './queue-control.js';
-export * from './record-builder.js';
-export { RequestTimeoutError } from './request-timeout.js';
-export type { SendOptions } from './send-options.js';
-export { DlxServer, getDlxTransportId } from './server.js';
-export type { HandlerCounts } from './handler-counts.js';
-export type { DlxStatus } from './status.js';
-export * from './tokens.js';
+export * from './core/payload.js';
+export { type PauseOptions, QueueControl } from './module/queue-control.js';
+export * from './client/record-builder.js';
+export { RequestTimeoutError } from './client/request-timeout.js';
+export type { SendOptions } from './client/send-options.js';
+export { DlxServer, getDlxTransportId } from './module/server.js';
+export type { HandlerCounts } from './core/handler-counts.js';
+export type { DlxStatus } from './client/status.js';
+export * from './module/tokens.js';

@@ -1,4 +1,4 @@
-import { exchangeOfDelayed } from '../broker/index.js';
+import { exchangeOfDelayed } from '../engine/broker/index.js';
 import { hintNumber } from './log/hint-file.js';
 import type { Damage } from './log/options.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Broker } from '../broker/index.js';
-import { int32, longstr } from '../message/index.js';
-import { CountedNames } from '../testing/counted-names.js';
+import { Broker } from '../engine/broker/index.js';
+import { int32, longstr } from '../engine/message/index.js';
+import { CountedNames } from '../nest/testing/counted-names.js';
 import { listen } from '../../../../test/harnesses/listener.js';
-import { ManualClock } from '../testing/manual-clock.js';
+import { ManualClock } from '../nest/testing/manual-clock.js';
 import { type Store, stores } from '../../../../test/durability/stores.js';
 import { MemoryJournal } from '../../../../test/durability/memory-journal.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AmqpError, Broker, silentOutbox, type TopologyChange } from '../broker/index.js';
-import { CountedNames } from '../testing/counted-names.js';
-import { ManualClock } from '../testing/manual-clock.js';
+import { AmqpError, Broker, silentOutbox, type TopologyChange } from '../engine/broker/index.js';
+import { CountedNames } from '../nest/testing/counted-names.js';
+import { ManualClock } from '../nest/testing/manual-clock.js';
 import { MemoryJournal } from '../../../../test/durability/memory-journal.js';
 import { DurableTopology } from './durable-topology.js';
 

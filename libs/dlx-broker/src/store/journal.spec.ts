@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Broker, type Channel, type ProfileName, type Queue } from '../broker/index.js';
-import { deathsOf, int32, longstr, Message, type Properties } from '../message/index.js';
-import { CountedNames } from '../testing/counted-names.js';
+import { Broker, type Channel, type ProfileName, type Queue } from '../engine/broker/index.js';
+import { deathsOf, int32, longstr, Message, type Properties } from '../engine/message/index.js';
+import { CountedNames } from '../nest/testing/counted-names.js';
 import { listen, publishText } from '../../../../test/harnesses/listener.js';
-import { ManualClock } from '../testing/manual-clock.js';
+import { ManualClock } from '../nest/testing/manual-clock.js';
 import { atLeastOnceTo } from '../../../../test/durability/at-least-once.js';
 import { stores } from '../../../../test/durability/stores.js';
 

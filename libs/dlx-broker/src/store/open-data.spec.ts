@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listen } from '../../../../test/harnesses/listener.js';
-import { Broker } from '../broker/index.js';
-import { CountedNames } from '../testing/counted-names.js';
-import { ManualClock } from '../testing/manual-clock.js';
+import { Broker } from '../engine/broker/index.js';
+import { CountedNames } from '../nest/testing/counted-names.js';
+import { ManualClock } from '../nest/testing/manual-clock.js';
 import { NodeDisk } from './log/node-disk.js';
 import { type Data, editData, openData } from './open-data.js';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Broker, Settled } from '../broker/index.js';
+import type { Broker, Settled } from '../engine/broker/index.js';
 import { DiskJournal } from './log/disk-journal.js';
 import { cannotOpen, notEdited } from './log/faults.js';
 import { hintNumber } from './log/hint-file.js';

@@ -1,4 +1,4 @@
-import type { HttpApi } from '../../host/index.js';
+import type { HttpApi } from '../../platform/index.js';
 import { CtlFailure, exit } from './exit.js';
 
 /** The options that name a server and the user who logs in. */

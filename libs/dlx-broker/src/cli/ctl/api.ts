@@ -6,7 +6,7 @@ import {
   type HttpCall,
   LateAnswer,
   notHttp,
-} from '../../host/index.js';
+} from '../../platform/index.js';
 import { CtlFailure, exit } from './exit.js';
 
 export interface Reply {

@@ -1,4 +1,4 @@
-import { shownLines } from '../../host/index.js';
+import { shownLines } from '../../platform/index.js';
 
 /** Exit codes: those of sysexits.h. */
 export const exit = {

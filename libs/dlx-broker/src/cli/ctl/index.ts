@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { shownJson, shownLines, shownText } from '../../host/index.js';
+import { shownJson, shownLines, shownText } from '../../platform/index.js';
 import type { CommandOutput, CommonFlags } from '../dead-letters/ask.js';
 import { withServer, withVhost } from '../dead-letters/options.js';
 import { withApi } from '../with-api.js';

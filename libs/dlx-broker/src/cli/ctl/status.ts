@@ -1,4 +1,4 @@
-import { bracketed } from '../../host/index.js';
+import { bracketed } from '../../platform/index.js';
 import type { Api } from './api.js';
 import { type Facts, get, type Given } from './request.js';
 

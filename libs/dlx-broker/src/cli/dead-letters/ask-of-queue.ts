@@ -1,4 +1,4 @@
-import { meantOf } from '../../options/index.js';
+import { meantOf } from '../../platform/options/index.js';
 import type { Api, Reply, Sent } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { ask, shownQueue } from './ask.js';

@@ -1,4 +1,4 @@
-import { shownText } from '../../host/index.js';
+import { shownText } from '../../platform/index.js';
 
 /** A table: each column is as wide as its longest cell, with two spaces between. @param head the first row, if any */
 export function prettyColumns(head: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {

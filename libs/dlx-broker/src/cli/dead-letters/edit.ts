@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
-import { shownJson, shownLines, shownText } from '../../host/index.js';
+import { shownJson, shownLines, shownText } from '../../platform/index.js';
 import type { Api } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { ask, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';

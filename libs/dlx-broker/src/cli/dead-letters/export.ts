@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { shownJson } from '../../host/index.js';
+import { shownJson } from '../../platform/index.js';
 import type { Api } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { ask, noneOf, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';

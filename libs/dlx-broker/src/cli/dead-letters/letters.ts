@@ -1,4 +1,4 @@
-import { shownLines } from '../../host/index.js';
+import { shownLines } from '../../platform/index.js';
 import { prettyColumns } from './columns.js';
 import { duration, oneLine, when } from './shown.js';
 

@@ -1,4 +1,4 @@
-import { shownJson } from '../../host/index.js';
+import { shownJson } from '../../platform/index.js';
 import type { Api, Reply } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { askOfQueue } from './ask-of-queue.js';

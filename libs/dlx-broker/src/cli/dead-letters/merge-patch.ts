@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as textOf } from 'node:stream/consumers';
-import { shownLines, shownText } from '../../host/index.js';
+import { shownLines, shownText } from '../../platform/index.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { diffOf } from './diff.js';
 import { isJson, prettyJson } from './json-layout.js';

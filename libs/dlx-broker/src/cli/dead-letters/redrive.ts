@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { shownJson, shownText } from '../../host/index.js';
+import { shownJson, shownText } from '../../platform/index.js';
 import type { Api, Reply } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { prettyColumns } from './columns.js';

@@ -1,4 +1,4 @@
-import { shownJson } from '../../host/index.js';
+import { shownJson } from '../../platform/index.js';
 import type { Api } from '../ctl/api.js';
 import { ask, type CommandOutput, type CommonFlags } from './ask.js';
 import { prettyColumns } from './columns.js';

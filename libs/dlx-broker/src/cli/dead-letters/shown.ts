@@ -1,4 +1,4 @@
-import { shownUnits } from '../../options/index.js';
+import { shownUnits } from '../../platform/options/index.js';
 
 /** A time of the API (milliseconds since 1970) in UTC; empty if there is none. */
 export const when = (time: number | null | undefined): string =>

@@ -1,5 +1,5 @@
-import { delayedType } from '../../broker/index.js';
-import { type QueueForm, quorumForm, staysClassic } from '../../topology/index.js';
+import { delayedType } from '../../engine/broker/index.js';
+import { type QueueForm, quorumForm, staysClassic } from '../../backends/topology/index.js';
 import { PoliciesOf } from './policies.js';
 import { type Definitions, objectOf, placeOf, type Row, rowsIn, shownPlace, textOf } from './rows.js';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import type { Matcher } from '../../broker/index.js';
-import { policyPatterns } from '../../host/index.js';
-import { shownJson, shownText } from '../../host/index.js';
+import type { Matcher } from '../../engine/broker/index.js';
+import { policyPatterns } from '../../platform/index.js';
+import { shownJson, shownText } from '../../platform/index.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import type { CommandOutput } from '../dead-letters/ask.js';
 import { Refusal } from '../refusal.js';

@@ -1,5 +1,5 @@
-import { queueArguments } from '../../broker/index.js';
-import { policyPatterns } from '../../host/index.js';
+import { queueArguments } from '../../engine/broker/index.js';
+import { policyPatterns } from '../../platform/index.js';
 import { type Definitions, objectOf, type Row, rowsIn, textOf } from './rows.js';
 
 interface Applied {

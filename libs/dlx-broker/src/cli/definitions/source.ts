@@ -1,4 +1,4 @@
-import { shownText } from '../../host/index.js';
+import { shownText } from '../../platform/index.js';
 import type { LoginFlags } from '../ctl/address.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
 import { damageIn } from '../data.js';
@@ -29,7 +29,7 @@ async function definitionsIn(directory: string, { url, user, password }: SourceF
   for (const [name, value] of Object.entries({ url, user, password }))
     if (value !== undefined) throw new Refusal(`--${name} is about a running server, and --data names a directory`);
   if (directory === '') throw new Refusal('--data must name a directory');
-  const { exportBroker } = await import('../../management/index.js');
+  const { exportBroker } = await import('../../server/index.js');
   const { broker, data } = await restored(directory);
   try {
     const [damage] = damageIn(data);

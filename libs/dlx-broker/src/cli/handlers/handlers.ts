@@ -1,5 +1,5 @@
-import { shownJson, shownText } from '../../host/index.js';
-import { meantOf } from '../../options/index.js';
+import { shownJson, shownText } from '../../platform/index.js';
+import { meantOf } from '../../platform/options/index.js';
 import { withApi } from '../with-api.js';
 import type { Api, Sent } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { shownText } from '../../host/index.js';
+import { shownText } from '../../platform/index.js';
 import { Refusal } from '../refusal.js';
 import { adds, addsForDevelopment, type Application, applicationIn, textOf } from './application.js';
 import { addShutdownHooks } from './edit-main.js';

@@ -1,4 +1,4 @@
-import { shownJson, shownText } from '../../host/index.js';
+import { shownJson, shownText } from '../../platform/index.js';
 import { withApi } from '../with-api.js';
 import type { Api } from '../ctl/api.js';
 import { askOfQueue } from '../dead-letters/ask-of-queue.js';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
-import { EmbeddedBackend } from '../../backend/index.js';
-import { harness, ManualClock } from '../../testing/index.js';
-import { DlxConfigurationError } from '../../options/index.js';
-import type { Connected } from '../options.js';
+import { EmbeddedBackend } from '../../backends/index.js';
+import { harness, ManualClock } from '../../testing.js';
+import { DlxConfigurationError } from '../../platform/options/index.js';
+import type { Connected } from '../module/options.js';
 import type { BrokerChoice } from './made.js';
 import { connect } from './connect.js';
 import { customBackend } from './custom.js';

@@ -1,5 +1,5 @@
-import { DlxConfigurationError } from '../../options/index.js';
-import type { Check } from '../check-options.js';
+import { DlxConfigurationError } from '../../platform/options/index.js';
+import type { Check } from '../module/check-options.js';
 import type { CustomBackend } from './custom.js';
 import type { EmbeddedBroker } from './embedded.js';
 import { made } from './made.js';

@@ -1,5 +1,5 @@
-import { EmbeddedBackend } from '../../backend/index.js';
-import { shownLines, shownText } from '../../host/index.js';
+import { EmbeddedBackend } from '../../backends/index.js';
+import { shownLines, shownText } from '../../platform/index.js';
 import {
   inMemory,
   lostLine,
@@ -7,15 +7,15 @@ import {
   openBroker,
   type OpenedBroker,
   type OpenBrokerOptions,
-} from '../../open-broker.js';
-import { DlxConfigurationError, parseDuration, parseTimeLimit } from '../../options/index.js';
-import { guestOf, addUsers } from '../../logins/index.js';
-import { faultsOf } from '../../storage-faults.js';
-import { Listeners } from '../../listeners.js';
-import type { Connected } from '../options.js';
-import { EventLog } from '../event-log.js';
-import { errorFacts, stackOf, textOf } from '../failure-log.js';
-import type { LoggingOptions } from '../logging.js';
+} from '../../server/serve/open-broker.js';
+import { DlxConfigurationError, parseDuration, parseTimeLimit } from '../../platform/options/index.js';
+import { guestOf, addUsers } from '../../platform/logins/index.js';
+import { faultsOf } from '../../server/serve/storage-faults.js';
+import { Listeners } from '../../server/serve/listeners.js';
+import type { Connected } from '../module/options.js';
+import { EventLog } from '../log/event-log.js';
+import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
+import type { LoggingOptions } from '../log/logging.js';
 import { occupy, vacated } from './data-directories.js';
 import { addressOf, metricsAddressOf, portRefusal } from './ports.js';
 import type { AccessOptions, EmbeddedBrokerOptions } from './embedded.js';

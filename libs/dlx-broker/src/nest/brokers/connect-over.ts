@@ -1,9 +1,9 @@
-import { loadRabbitMq, type RabbitMqLog, serverOf } from '../../backend/index.js';
-import { shownText, withoutPasswords } from '../../host/index.js';
-import type { Connected } from '../options.js';
-import { EventLog } from '../event-log.js';
-import type { LoggingOptions } from '../logging.js';
-import { errorFacts, stackOf, textOf } from '../failure-log.js';
+import { loadRabbitMq, type RabbitMqLog, serverOf } from '../../backends/index.js';
+import { shownText, withoutPasswords } from '../../platform/index.js';
+import type { Connected } from '../module/options.js';
+import { EventLog } from '../log/event-log.js';
+import type { LoggingOptions } from '../log/logging.js';
+import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
 import { givenBackend } from './given-backend.js';
 import type { RabbitMqBrokerOptions } from './rabbitmq.js';
 

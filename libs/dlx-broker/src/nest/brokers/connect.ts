@@ -1,5 +1,5 @@
-import type { LoggingOptions } from '../logging.js';
-import type { Connected } from '../options.js';
+import type { LoggingOptions } from '../log/logging.js';
+import type { Connected } from '../module/options.js';
 import type { KnownBroker } from './choice.js';
 import { givenBackend } from './given-backend.js';
 import type { BrokerChoice } from './made.js';

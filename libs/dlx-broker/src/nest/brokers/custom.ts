@@ -1,5 +1,5 @@
-import type { Backend } from '../../backend/index.js';
-import { has } from '../check-options.js';
+import type { Backend } from '../../backends/index.js';
+import { has } from '../module/check-options.js';
 import { type BrokerChoice, type Made, make } from './made.js';
 
 /** A broker behind a backend that the application does not own, as {@link customBackend} returns it. */

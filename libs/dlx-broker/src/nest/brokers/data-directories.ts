@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { within } from '../within.js';
+import { within } from '../core/within.js';
 
 /** An application of this process that has a data directory open. */
 export interface Occupant {

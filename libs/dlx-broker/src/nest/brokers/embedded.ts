@@ -4,10 +4,10 @@ import {
   minDeadLetterRetryAfter,
   type ProfileName,
   profiles,
-} from '../../broker/index.js';
+} from '../../engine/broker/index.js';
 import type { Durability } from '../../store/index.js';
-import { DlxConfigurationError, parseDurationFrom, parseTimeLimit } from '../../options/index.js';
-import { areBytes, type Checks, has, isOneOf, isText } from '../check-options.js';
+import { DlxConfigurationError, parseDurationFrom, parseTimeLimit } from '../../platform/options/index.js';
+import { areBytes, type Checks, has, isOneOf, isText } from '../module/check-options.js';
 import { isListen, type ListenOptions } from './listen.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
 

@@ -1,5 +1,5 @@
-import type { Backend } from '../../backend/index.js';
-import type { Connected } from '../options.js';
+import type { Backend } from '../../backends/index.js';
+import type { Connected } from '../module/options.js';
 
 const nothing = async (): Promise<void> => {};
 

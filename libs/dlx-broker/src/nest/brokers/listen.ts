@@ -1,8 +1,8 @@
-import type { ListenOptions as AmqpOptions } from '../../amqp/index.js';
-import type { MetricsOptions } from '../../metrics/index.js';
-import type { HttpOptions } from '../../management/index.js';
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown, whole } from '../../options/index.js';
-import type { ServedUser } from '../../logins/index.js';
+import type { ListenOptions as AmqpOptions } from '../../amqp/server/index.js';
+import type { MetricsOptions } from '../../server/metrics/index.js';
+import type { HttpOptions } from '../../server/index.js';
+import { DlxConfigurationError, optionsOf, refused, refuseUnknown, whole } from '../../platform/options/index.js';
+import type { ServedUser } from '../../platform/logins/index.js';
 import {
   type Check,
   checkAll,
@@ -12,7 +12,7 @@ import {
   isText,
   optionIn,
   readLater,
-} from '../check-options.js';
+} from '../module/check-options.js';
 
 /** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
 export type AmqpPortOptions = Omit<AmqpOptions, 'authenticate' | 'http' | 'throttle'>;

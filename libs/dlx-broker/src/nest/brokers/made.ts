@@ -1,6 +1,6 @@
-import { DlxConfigurationError, optionsOf } from '../../options/index.js';
-import { checkAll, type Checks } from '../check-options.js';
-import { transportChecks } from '../transport-checks.js';
+import { DlxConfigurationError, optionsOf } from '../../platform/options/index.js';
+import { checkAll, type Checks } from '../module/check-options.js';
+import { transportChecks } from '../module/transport-checks.js';
 
 /**
  * The key of values that only the functions of this folder make. A plain object was not checked, so it is no choice of a broker.

@@ -1,6 +1,6 @@
-import { DlxConfigurationError } from '../../options/index.js';
-import type { Part } from '../../listeners.js';
-import type { MetricsAddress, SocketAddress } from '../options.js';
+import { DlxConfigurationError } from '../../platform/options/index.js';
+import type { Part } from '../../server/serve/listeners.js';
+import type { MetricsAddress, SocketAddress } from '../module/options.js';
 
 export const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefined =>
   listener && { host: listener.host, port: listener.port };

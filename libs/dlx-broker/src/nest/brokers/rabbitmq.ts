@@ -1,6 +1,6 @@
-import { minConsumerTimeout } from '../../broker/index.js';
-import type { PublishBuffer, RabbitMqOptions, RabbitMqPolicy } from '../../backend/index.js';
-import { checkManagementUrl, misnamedIn, parseAddresses } from '../../backend/index.js';
+import { minConsumerTimeout } from '../../engine/broker/index.js';
+import type { PublishBuffer, RabbitMqOptions, RabbitMqPolicy } from '../../backends/index.js';
+import { checkManagementUrl, misnamedIn, parseAddresses } from '../../backends/index.js';
 import {
   DlxConfigurationError,
   optionsOf,
@@ -9,8 +9,17 @@ import {
   refused,
   text,
   whole,
-} from '../../options/index.js';
-import { areBytes, type Check, checkAll, type Checks, isFlag, isOneOf, isText, optionIn } from '../check-options.js';
+} from '../../platform/options/index.js';
+import {
+  areBytes,
+  type Check,
+  checkAll,
+  type Checks,
+  isFlag,
+  isOneOf,
+  isText,
+  optionIn,
+} from '../module/check-options.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
 
 /** A RabbitMQ, a cluster of them, or a stand-alone dlx-broker, as {@link rabbitmq} returns it. */

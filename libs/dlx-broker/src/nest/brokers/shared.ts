@@ -1,6 +1,6 @@
-import type { Broker } from '../../broker/index.js';
-import { DlxConfigurationError } from '../../options/index.js';
-import { has } from '../check-options.js';
+import type { Broker } from '../../engine/broker/index.js';
+import { DlxConfigurationError } from '../../platform/options/index.js';
+import { has } from '../module/check-options.js';
 import { accessChecks, type AccessOptions, embeddedChecks } from './embedded.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
 

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, expect, it } from 'vitest';
-import { ManualClock } from '../../testing/manual-clock.js';
-import { EmbeddedBackend } from '../../backend/index.js';
-import { silentOutbox } from '../../broker/index.js';
-import { longstr } from '../../message/index.js';
-import { DlxBroker } from '../broker.js';
+import { ManualClock } from '../testing/manual-clock.js';
+import { EmbeddedBackend } from '../../backends/index.js';
+import { silentOutbox } from '../../engine/broker/index.js';
+import { longstr } from '../../engine/message/index.js';
+import { DlxBroker } from '../module/broker.js';
 import { Consume, Ordered, Retry } from '../decorators/index.js';
-import { DlxBrokerModule } from '../dlx-broker.module.js';
+import { DlxBrokerModule } from '../module/dlx-broker.module.js';
 import { embedded } from './embedded.js';
 
 const ends: (() => Promise<void>)[] = [];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { HomeContext } from '../../host/index.js';
-import { ManualClock } from '../../testing/manual-clock.js';
+import { HomeContext } from '../../platform/index.js';
+import { ManualClock } from '../testing/manual-clock.js';
 import { DeathHooks } from './death-hooks.js';
 
 it('waits for no call after the end of the application: its timer would keep the process alive', async () => {

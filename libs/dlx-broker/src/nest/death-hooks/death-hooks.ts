@@ -1,8 +1,8 @@
-import type { Clock } from '../../broker/index.js';
-import { type HomeContext, OwnTimers } from '../../host/index.js';
+import type { Clock } from '../../engine/broker/index.js';
+import { type HomeContext, OwnTimers } from '../../platform/index.js';
 import type { DeathKind } from '../decorators/on-dead-letter.js';
-import type { EventLog } from '../event-log.js';
-import { errorFacts, stackOf, textOf } from '../failure-log.js';
+import type { EventLog } from '../log/event-log.js';
+import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
 import type { Death, DeathHook } from './death.js';
 
 /** The most calls of a method that are under way, and wait. The method is not called for further deaths. */

@@ -1,4 +1,4 @@
-import type { Letter, XDeath } from '../../streams/index.js';
+import type { Letter, XDeath } from '../streams/index.js';
 import type { DeathKind } from '../decorators/on-dead-letter.js';
 
 /** A message that was parked or rejected, or that expired. */

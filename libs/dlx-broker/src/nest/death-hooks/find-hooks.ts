@@ -1,10 +1,10 @@
 import type { ModulesContainer } from '@nestjs/core';
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown, text } from '../../options/index.js';
-import { refuseUnknownBroker } from '../broker-names.js';
+import { DlxConfigurationError, optionsOf, refused, refuseUnknown, text } from '../../platform/options/index.js';
+import { refuseUnknownBroker } from '../module/broker-names.js';
 import { type DeathKind, deathHooksOf, type OnDeadLetterOptions } from '../decorators/on-dead-letter.js';
-import { methodsOf } from '../explorer.js';
-import { defaultBrokerName } from '../options.js';
-import { matching } from '../queue-matching.js';
+import { methodsOf } from '../core/explorer.js';
+import { defaultBrokerName } from '../module/options.js';
+import { matching } from '../module/queue-matching.js';
 import type { DeathHook } from './death.js';
 
 const allKinds: readonly DeathKind[] = ['parked', 'rejected', 'expired'];

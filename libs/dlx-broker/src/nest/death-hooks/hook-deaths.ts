@@ -1,9 +1,9 @@
 import type { ModulesContainer } from '@nestjs/core';
-import type { Backend } from '../../backend/index.js';
-import { HomeContext } from '../../host/index.js';
-import { EventLog } from '../event-log.js';
-import type { LoggingOptions } from '../logging.js';
-import type { OutcomeEvents } from '../outcome-events.js';
+import type { Backend } from '../../backends/index.js';
+import { HomeContext } from '../../platform/index.js';
+import { EventLog } from '../log/event-log.js';
+import type { LoggingOptions } from '../log/logging.js';
+import type { OutcomeEvents } from '../core/outcome-events.js';
 import { DeathHooks } from './death-hooks.js';
 import type { DeathHook } from './death.js';
 import { findHooks } from './find-hooks.js';

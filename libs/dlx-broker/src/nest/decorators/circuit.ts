@@ -1,4 +1,4 @@
-import type { CircuitOptions } from '../circuit/options.js';
+import type { CircuitOptions } from '../features/circuit/options.js';
 import { contribute } from './contribution.js';
 
 /**

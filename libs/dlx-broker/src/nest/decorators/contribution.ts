@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { DlxConfigurationError } from '../../options/index.js';
+import { DlxConfigurationError } from '../../platform/options/index.js';
 
 /** The settings of one decorator of a handler: plain data, read when the application starts. */
 export interface Contribution {

@@ -1,4 +1,4 @@
-import type { DeadLetterOptions } from '../../topology/index.js';
+import type { DeadLetterOptions } from '../../backends/topology/index.js';
 import { contribute } from './contribution.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { ExchangeProperties } from '../../topology/index.js';
+import type { ExchangeProperties } from '../../backends/topology/index.js';
 import { contribute } from './contribution.js';
 
 /** How an exchange is declared. */

@@ -1,8 +1,8 @@
-import { EventContract, RequestContract } from '../contracts/contract.js';
-import { anEnvelope } from '../packets/envelope.js';
-import { type Check, readLater } from '../check-options.js';
-import { DlxConfigurationError, optionsOf, refused } from '../../options/index.js';
-import { checkedArguments } from '../../topology/index.js';
+import { EventContract, RequestContract } from '../features/contract/contract.js';
+import { anEnvelope } from '../features/envelope/envelope.js';
+import { type Check, readLater } from '../module/check-options.js';
+import { DlxConfigurationError, optionsOf, refused } from '../../platform/options/index.js';
+import { checkedArguments } from '../../backends/topology/index.js';
 
 const typed =
   (type: 'string' | 'boolean'): Check =>

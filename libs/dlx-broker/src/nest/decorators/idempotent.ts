@@ -1,5 +1,5 @@
-import type { DlxContext } from '../context.js';
-import type { IdempotencyStore } from '../idempotency/store.js';
+import type { DlxContext } from '../core/context.js';
+import type { IdempotencyStore } from '../features/idempotent/store.js';
 import { contribute } from './contribution.js';
 
 /** Which messages are duplicates, and how long keys are remembered. */

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { DlxConfigurationError } from '../../options/index.js';
+import { DlxConfigurationError } from '../../platform/options/index.js';
 import { refuseBare } from './contribution.js';
 
 /** What became of a message that no handler took. */

@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { EventContract, RequestContract } from '../contracts/contract.js';
+import type { EventContract, RequestContract } from '../features/contract/contract.js';
 import { contribute } from './contribution.js';
 
 /** Stands above methods whose first parameter takes a `T`, and whose result is an `R`. Other methods do not compile. */

@@ -1,4 +1,4 @@
-import type { DlxContext } from '../context.js';
+import type { DlxContext } from '../core/context.js';
 import { contribute } from './contribution.js';
 
 /** What is kept in order, and how much may wait in hand. */

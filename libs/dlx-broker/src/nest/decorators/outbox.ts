@@ -1,4 +1,4 @@
-import type { OutboxOptions } from '../outbox/limits.js';
+import type { OutboxOptions } from '../features/outbox/limits.js';
 import { contribute } from './contribution.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../../retry/index.js';
+import type { RetryPolicy } from '../retry/index.js';
 
 import { contribute } from './contribution.js';
 

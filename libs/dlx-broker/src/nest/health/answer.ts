@@ -1,4 +1,4 @@
-import type { HandlerStatus } from '../circuit/handler-status.js';
+import type { HandlerStatus } from '../features/circuit/handler-status.js';
 
 /**
  * Why an application is not ready.

@@ -1,8 +1,8 @@
-import { type Backend, type BackendState, serverOf } from '../../backend/index.js';
-import { loopDelayOf, measureLoop, shownText, withoutPasswords } from '../../host/index.js';
-import type { EventLog } from '../event-log.js';
-import { textOf } from '../failure-log.js';
-import type { Connected } from '../options.js';
+import { type Backend, type BackendState, serverOf } from '../../backends/index.js';
+import { loopDelayOf, measureLoop, shownText, withoutPasswords } from '../../platform/index.js';
+import type { EventLog } from '../log/event-log.js';
+import { textOf } from '../core/failure-log.js';
+import type { Connected } from '../module/options.js';
 import type { DlxHealth, HealthProblem, HealthProblemName, OldestDeadLetter } from './answer.js';
 import { OldestLetter, shownAge } from './oldest.js';
 import type { ResolvedHealth } from './options.js';

@@ -1,10 +1,10 @@
-import { type Backend, type Browsing, need } from '../../backend/index.js';
-import { deadSince } from '../../history/index.js';
-import { shownText } from '../../host/index.js';
-import type { EventLog } from '../event-log.js';
-import { errorFacts, textOf } from '../failure-log.js';
-import type { Plan } from '../plan.js';
-import { within } from '../within.js';
+import { type Backend, type Browsing, need } from '../../backends/index.js';
+import { deadSince } from '../../platform/history/index.js';
+import { shownText } from '../../platform/index.js';
+import type { EventLog } from '../log/event-log.js';
+import { errorFacts, textOf } from '../core/failure-log.js';
+import type { Plan } from '../core/plan.js';
+import { within } from '../core/within.js';
 import type { OldestDeadLetter } from './answer.js';
 
 /** The longest time in milliseconds for which an answer waits for a server. Then it has what was known before. */

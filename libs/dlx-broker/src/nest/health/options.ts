@@ -1,5 +1,5 @@
-import { duration, optionsOf, parseDuration, refused, refuseUnknown } from '../../options/index.js';
-import { type Check, optionIn } from '../check-options.js';
+import { duration, optionsOf, parseDuration, refused, refuseUnknown } from '../../platform/options/index.js';
+import { type Check, optionIn } from '../module/check-options.js';
 
 /** What {@link DlxBroker.health} looks at besides what it always does. Each member is off by default. */
 export interface HealthOptions {

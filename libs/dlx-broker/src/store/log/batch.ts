@@ -1,4 +1,4 @@
-import type { Message } from '../../message/index.js';
+import type { Message } from '../../engine/message/index.js';
 import { ByteSink } from './byte-sink.js';
 import { ByteSource } from './byte-source.js';
 import { crc32 } from './crc32.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Deque } from '../../broker/index.js';
-import { Message } from '../../message/index.js';
+import { Deque } from '../../engine/broker/index.js';
+import { Message } from '../../engine/message/index.js';
 import { Bodies } from './bodies.js';
 import { MessageTable } from './message-table.js';
 import { Segments } from './segment.js';

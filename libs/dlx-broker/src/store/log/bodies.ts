@@ -1,5 +1,5 @@
-import { Deque } from '../../broker/index.js';
-import { type Message, packedLength, StoredBody } from '../../message/index.js';
+import { Deque } from '../../engine/broker/index.js';
+import { type Message, packedLength, StoredBody } from '../../engine/message/index.js';
 import type { StoreError } from '../store-error.js';
 import { endOfRecord } from './record.js';
 import { bodyLost, bodyUnreadable, shortRead } from './faults.js';

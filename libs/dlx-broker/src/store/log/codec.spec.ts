@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { profiles } from '../../broker/index.js';
+import { profiles } from '../../engine/broker/index.js';
 import {
   ClaimedDeaths,
   type DeathEntry,
@@ -10,7 +10,7 @@ import {
   messageOf,
   Notes,
   type Properties,
-} from '../../message/index.js';
+} from '../../engine/message/index.js';
 import { die } from '../../../../../test/harnesses/die.js';
 import { ByteSink } from './byte-sink.js';
 import { ByteSource } from './byte-source.js';

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
-import { Histogram, type Settled, type TopologyChange } from '../../broker/index.js';
-import type { Message } from '../../message/index.js';
+import { Histogram, type Settled, type TopologyChange } from '../../engine/broker/index.js';
+import type { Message } from '../../engine/message/index.js';
 import type { StoreError } from '../store-error.js';
 import { Batch } from './batch.js';
 import { Compaction, type CompactionOptions } from './compaction.js';

@@ -1,5 +1,11 @@
-import type { RetainedDeath } from '../../broker/index.js';
-import { compact, type DeathEntry, type DeathReason, type FieldTable, RecordedDeaths } from '../../message/index.js';
+import type { RetainedDeath } from '../../engine/broker/index.js';
+import {
+  compact,
+  type DeathEntry,
+  type DeathReason,
+  type FieldTable,
+  RecordedDeaths,
+} from '../../engine/message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readTable, readTexts, writeTable, writeTexts } from './field-codec.js';

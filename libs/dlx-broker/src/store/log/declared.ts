@@ -5,8 +5,8 @@ import {
   restoringTopology,
   type TopologyChange,
   type VirtualHostMetadata,
-} from '../../broker/index.js';
-import { isPredeclared } from '../../message/index.js';
+} from '../../engine/broker/index.js';
+import { isPredeclared } from '../../engine/message/index.js';
 import { DurableTopology, ownerOf } from '../durable-topology.js';
 import type { Batch } from './batch.js';
 import type { Plain } from './plain-codec.js';

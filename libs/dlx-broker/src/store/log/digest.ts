@@ -1,4 +1,4 @@
-import { noBytes } from '../../message/index.js';
+import { noBytes } from '../../engine/message/index.js';
 import { ByteSink } from './byte-sink.js';
 import { ByteSource } from './byte-source.js';
 import { recordHead, recordTypes, typeAt } from './record.js';

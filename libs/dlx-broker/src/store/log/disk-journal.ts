@@ -9,8 +9,8 @@ import {
   type RetainedDeath,
   type Settled,
   type TopologyChange,
-} from '../../broker/index.js';
-import type { Message } from '../../message/index.js';
+} from '../../engine/broker/index.js';
+import type { Message } from '../../engine/message/index.js';
 import { Commits } from './commits.js';
 import type { Disk } from './disk.js';
 import type { Entry } from './entry-table.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../../message/index.js';
+import type { Message } from '../../engine/message/index.js';
 import type { Batch } from './batch.js';
 import { Flag } from './entry-table.js';
 import { entryBytes, type Inventory, numbersInRecord } from './inventory.js';

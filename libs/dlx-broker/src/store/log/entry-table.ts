@@ -1,4 +1,4 @@
-import type { Journal } from '../../broker/index.js';
+import type { Journal } from '../../engine/broker/index.js';
 import { Octets, References, Words } from './columns.js';
 import { isTurnOver } from './in-turns.js';
 import { Tidying } from './tidying.js';

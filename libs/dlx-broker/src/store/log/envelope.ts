@@ -7,7 +7,7 @@ import {
   type Properties,
   RecordedDeaths,
   type RecordedOrigin,
-} from '../../message/index.js';
+} from '../../engine/message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 import { readLong, readTexts, writeLong, writeTexts } from './field-codec.js';

@@ -1,4 +1,4 @@
-import type { Field, FieldTable } from '../../message/index.js';
+import type { Field, FieldTable } from '../../engine/message/index.js';
 import type { ByteSink } from './byte-sink.js';
 import type { ByteSource } from './byte-source.js';
 

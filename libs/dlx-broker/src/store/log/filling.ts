@@ -1,5 +1,5 @@
-import type { TopologyChange } from '../../broker/index.js';
-import type { Message } from '../../message/index.js';
+import type { TopologyChange } from '../../engine/broker/index.js';
+import type { Message } from '../../engine/message/index.js';
 import type { StoreError } from '../store-error.js';
 import type { Batch } from './batch.js';
 import type { Compaction } from './compaction.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../../message/index.js';
+import type { Message } from '../../engine/message/index.js';
 import { NumberList } from './number-list.js';
 
 /** Messages that are not in the log yet, in the order of their arrival. */

@@ -1,5 +1,5 @@
-import type { Queue, RetainedDeath } from '../../broker/index.js';
-import type { Message } from '../../message/index.js';
+import type { Queue, RetainedDeath } from '../../engine/broker/index.js';
+import type { Message } from '../../engine/message/index.js';
 import { Bodies } from './bodies.js';
 import { type Entry, EntryTable, Flag } from './entry-table.js';
 import { FreshList } from './fresh-list.js';

@@ -1,4 +1,4 @@
-import { isLost } from '../../message/index.js';
+import { isLost } from '../../engine/message/index.js';
 import type { StoreError } from '../store-error.js';
 import type { Inventory } from './inventory.js';
 import { numberIn } from './slot.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
 import { listen } from '../../../../../test/harnesses/listener.js';
-import { Broker } from '../../broker/index.js';
-import { CountedNames } from '../../testing/counted-names.js';
-import { ManualClock } from '../../testing/manual-clock.js';
+import { Broker } from '../../engine/broker/index.js';
+import { CountedNames } from '../../nest/testing/counted-names.js';
+import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
 import type { DiskJournalOptions } from './options.js';
 import { segmentName } from './segment-header.js';

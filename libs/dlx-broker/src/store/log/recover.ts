@@ -1,4 +1,4 @@
-import { noBytes } from '../../message/index.js';
+import { noBytes } from '../../engine/message/index.js';
 import type { Disk, DiskFile } from './disk.js';
 import { Declared } from './declared.js';
 import { DigestReader } from './digest-reader.js';

@@ -1,5 +1,5 @@
-import { noBytes } from '../../message/index.js';
-import type { TopologyChange } from '../../broker/index.js';
+import { noBytes } from '../../engine/message/index.js';
+import type { TopologyChange } from '../../engine/broker/index.js';
 import { entryBits } from './batch.js';
 import { ByteSource } from './byte-source.js';
 import { Doubles, Integers, References, Words } from './columns.js';

@@ -1,5 +1,5 @@
-import { type Broker, type Clock, type MessageOwner, inRestoreOrder } from '../../broker/index.js';
-import { type Message, messageOf, noBody } from '../../message/index.js';
+import { type Broker, type Clock, type MessageOwner, inRestoreOrder } from '../../engine/broker/index.js';
+import { type Message, messageOf, noBody } from '../../engine/message/index.js';
 import { type Entry, Flag } from './entry-table.js';
 import { chosen, isTurnOver, sorting } from './in-turns.js';
 import type { Recovered } from './recover.js';

@@ -1,5 +1,5 @@
-import type { Journal } from '../../broker/index.js';
-import type { StoredBody } from '../../message/index.js';
+import type { Journal } from '../../engine/broker/index.js';
+import type { StoredBody } from '../../engine/message/index.js';
 import { type Entry, Flag } from './entry-table.js';
 import type { Inventory } from './inventory.js';
 import { numberIn, slotOf } from './slot.js';

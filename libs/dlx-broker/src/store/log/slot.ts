@@ -1,4 +1,4 @@
-import type { StoreSlot } from '../../message/index.js';
+import type { StoreSlot } from '../../engine/message/index.js';
 
 /**
  * What this store notes in an object of the core: the number of its row in a table. Messages, entries and queues have a

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
 import { listen } from '../../../../../test/harnesses/listener.js';
-import { Broker, type Queue } from '../../broker/index.js';
-import { int32, longstr } from '../../message/index.js';
-import { CountedNames } from '../../testing/counted-names.js';
-import { ManualClock } from '../../testing/manual-clock.js';
+import { Broker, type Queue } from '../../engine/broker/index.js';
+import { int32, longstr } from '../../engine/message/index.js';
+import { CountedNames } from '../../nest/testing/counted-names.js';
+import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
 import type { DiskJournalOptions } from './options.js';
 import { recordHead, recordTypes, typeAt } from './record.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Entry } from '../../broker/queue/entry.js';
-import { Message, noProperties } from '../../message/index.js';
+import { Entry } from '../../engine/broker/queue/entry.js';
+import { Message, noProperties } from '../../engine/message/index.js';
 import { Doubles, Octets, pieceRows, References, Words } from './columns.js';
 import { EntryTable, Flag } from './entry-table.js';
 import { inOneTurn } from './in-turns.js';

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
-import { Broker } from '../../broker/index.js';
-import { CountedNames } from '../../testing/counted-names.js';
+import { Broker } from '../../engine/broker/index.js';
+import { CountedNames } from '../../nest/testing/counted-names.js';
 import { listen } from '../../../../../test/harnesses/listener.js';
-import { ManualClock } from '../../testing/manual-clock.js';
+import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { Batch } from './batch.js';
 import { Compaction } from './compaction.js';
 import { DiskJournal } from './disk-journal.js';

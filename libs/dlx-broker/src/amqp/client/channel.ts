@@ -1,0 +1,203 @@
+import { emptyTable, type FieldTable, methodIds, type Properties } from '../../engine/message/index.js';
+import { type MethodReader, methods } from '../wire/index.js';
+import type { AmqpChannel, Answer, ConsumeOptions, ConsumerEvents, Done, ExchangeOptions, GotMessage } from './api.js';
+import type { QueueDeclared, QueueOptions } from './api.js';
+import { ChannelCore, unsendable } from './channel-core.js';
+import { checkArguments, checkName } from './checks.js';
+import { writePublish } from './content-writer.js';
+import { type ClientError, UnsendableError } from './errors.js';
+import { IncomingGot } from './received.js';
+
+/** The methods of a channel, see {@link AmqpChannel}. */
+export class ServerChannel extends ChannelCore implements AmqpChannel {
+  /** The number of generated consumer tags. */
+  #named = 0;
+
+  declareQueue(queue: string, options: QueueOptions, answer: Answer<QueueDeclared>): void {
+    this.#declare(queue, false, options, answer);
+  }
+
+  checkQueue(queue: string, answer: Answer<QueueDeclared>): void {
+    this.#declare(queue, true, {}, answer);
+  }
+
+  bindQueue(queue: string, exchange: string, routingKey: string, args: FieldTable = emptyTable, done: Done): void {
+    this.call(methodIds.queueBindOk, methods.readQueueBindOk, done, () => {
+      checkBinding(queue, exchange, routingKey, args);
+      methods.writeQueueBind(this.to, this.number, queue, exchange, routingKey, false, args);
+    });
+  }
+
+  deleteQueue(
+    queue: string,
+    { ifUnused = false, ifEmpty = false }: { readonly ifUnused?: boolean; readonly ifEmpty?: boolean },
+    answer: Answer<number>,
+  ): void {
+    this.call(methodIds.queueDeleteOk, readDeleted, plain(answer), () => {
+      checkName('queue name', queue);
+      methods.writeQueueDelete(this.to, this.number, queue, ifUnused, ifEmpty, false);
+    });
+  }
+
+  declareExchange(exchange: string, type: string, options: ExchangeOptions, done: Done): void {
+    const { durable = false, autoDelete = false, internal = false, arguments: args = emptyTable } = options;
+    this.call(methodIds.exchangeDeclareOk, methods.readExchangeDeclareOk, done, () => {
+      checkName('exchange name', exchange);
+      checkName('exchange type', type);
+      checkArguments(args);
+      const flags = [false, durable, autoDelete, internal, false] as const;
+      methods.writeExchangeDeclare(this.to, this.number, exchange, type, ...flags, args);
+    });
+  }
+
+  checkExchange(exchange: string, done: Done): void {
+    this.call(methodIds.exchangeDeclareOk, methods.readExchangeDeclareOk, done, () => {
+      checkName('exchange name', exchange);
+      const flags = [true, false, false, false, false] as const;
+      // A passive declare does not compare types.
+      methods.writeExchangeDeclare(this.to, this.number, exchange, 'direct', ...flags, emptyTable);
+    });
+  }
+
+  bindExchange(target: string, source: string, key: string, args: FieldTable = emptyTable, done: Done): void {
+    this.call(methodIds.exchangeBindOk, methods.readExchangeBindOk, done, () => {
+      checkBinding(target, source, key, args);
+      methods.writeExchangeBind(this.to, this.number, target, source, key, false, args);
+    });
+  }
+
+  deleteExchange(exchange: string, { ifUnused = false }: { readonly ifUnused?: boolean }, done: Done): void {
+    this.call(methodIds.exchangeDeleteOk, methods.readExchangeDeleteOk, done, () => {
+      checkName('exchange name', exchange);
+      methods.writeExchangeDelete(this.to, this.number, exchange, ifUnused, false);
+    });
+  }
+
+  qos(prefetchCount: number, done: Done): void {
+    this.call(methodIds.basicQosOk, methods.readBasicQosOk, done, () =>
+      methods.writeBasicQos(this.to, this.number, 0, prefetchCount, false),
+    );
+  }
+
+  consume(queue: string, options: ConsumeOptions, events: ConsumerEvents, answer: Answer<string>): string {
+    const { noAck = false, exclusive = false, arguments: args = emptyTable } = options;
+    const { consumerTag: tag = `c${++this.#named}` } = options;
+    this.call(methodIds.basicConsumeOk, methods.readBasicConsumeOk, answering(answer, tag), () => {
+      checkName('queue name', queue);
+      checkName('consumer tag', tag);
+      checkArguments(args);
+      if (this.consumers.has(tag)) throw new UnsendableError(`the channel has a consumer '${tag}' already`);
+      methods.writeBasicConsume(this.to, this.number, queue, tag, false, noAck, exclusive, false, args);
+      this.consumers.set(tag, events);
+    });
+    return tag;
+  }
+
+  cancel(consumerTag: string, done: Done): void {
+    const cancelled: Done = (failure) => {
+      this.consumers.delete(consumerTag);
+      done(failure);
+    };
+    this.call(methodIds.basicCancelOk, methods.readBasicCancelOk, cancelled, () => {
+      checkName('consumer tag', consumerTag);
+      methods.writeBasicCancel(this.to, this.number, consumerTag, false);
+    });
+  }
+
+  get(queue: string, { noAck = false }: { readonly noAck?: boolean }, answer: Answer<GotMessage | undefined>): void {
+    this.call<GotMessage | undefined>(methodIds.basicGetOk, readLater, plain(answer), () => {
+      checkName('queue name', queue);
+      methods.writeBasicGet(this.to, this.number, queue, noAck);
+    });
+  }
+
+  ack(deliveryTag: number, multiple = false): void {
+    if (this.isOpen) methods.writeBasicAck(this.to, this.number, deliveryTag, multiple);
+  }
+
+  nack(
+    deliveryTag: number,
+    { multiple = false, requeue = false }: { readonly multiple?: boolean; readonly requeue?: boolean } = {},
+  ): void {
+    if (this.isOpen) methods.writeBasicNack(this.to, this.number, deliveryTag, multiple, requeue);
+  }
+
+  reject(deliveryTag: number, requeue: boolean): void {
+    if (this.isOpen) methods.writeBasicReject(this.to, this.number, deliveryTag, requeue);
+  }
+
+  confirmSelect(done: Done): void {
+    this.call(methodIds.confirmSelectOk, methods.readConfirmSelectOk, done, () =>
+      methods.writeConfirmSelect(this.to, this.number, false),
+    );
+  }
+
+  publish(
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    mandatory = false,
+    replaced?: number,
+  ): ClientError | undefined {
+    const { refusal } = this;
+    if (refusal !== undefined) return refusal;
+    try {
+      writePublish(this.to, this.number, exchange, routingKey, mandatory, replaced, properties, body);
+      return undefined;
+    } catch (error) {
+      return unsendable(error);
+    }
+  }
+
+  protected override special(id: number, from: MethodReader): boolean {
+    if (id === methodIds.basicGetEmpty) {
+      methods.readBasicGetEmpty(from);
+      const { done } = this.answered(methodIds.basicGetOk);
+      this.attempt(() => done(undefined, undefined));
+    } else if (id === methodIds.basicGetOk) this.#got(from);
+    else return false;
+    return true;
+  }
+
+  #got(from: MethodReader): void {
+    const { deliveryTag, redelivered, exchange, routingKey, messageCount } = methods.readBasicGetOk(from);
+    // The call stays until the message is complete, because it fails if the channel ends before.
+    this.due(methodIds.basicGetOk);
+    const answer = (message: GotMessage): void => this.answered(methodIds.basicGetOk).done(undefined, message);
+    this.begin(new IncomingGot(answer, Number(deliveryTag), redelivered, exchange, routingKey, messageCount));
+  }
+
+  #declare(queue: string, passive: boolean, options: QueueOptions, answer: Answer<QueueDeclared>): void {
+    const { durable = false, exclusive = false, autoDelete = false, arguments: args = emptyTable } = options;
+    this.call(methodIds.queueDeclareOk, methods.readQueueDeclareOk, plain(answer), () => {
+      checkName('queue name', queue);
+      checkArguments(args);
+      const flags = [passive, durable, exclusive, autoDelete, false] as const;
+      methods.writeQueueDeclare(this.to, this.number, queue, ...flags, args);
+    });
+  }
+}
+
+const readDeleted = (from: MethodReader): number => methods.readQueueDeleteOk(from).messageCount;
+
+/** `#got` reads the message of basic.get-ok. */
+const readLater = (): undefined => undefined;
+
+type Plain<T> = (failure: ClientError | undefined, value?: T) => void;
+
+/** The callback with a looser type. `call` always passes a value if there is no failure. */
+const plain = <T>(answer: Answer<T>): Plain<T> => answer as Plain<T>;
+
+/** Calls back with a value that is known beforehand. */
+const answering =
+  <T>(answer: Answer<T>, value: T): Done =>
+  (failure) =>
+    failure === undefined ? answer(undefined, value) : answer(failure, undefined);
+
+function checkBinding(target: string, source: string, routingKey: string, args: FieldTable): void {
+  checkName('name', target);
+  checkName('exchange name', source);
+  checkName('routing key', routingKey);
+  checkArguments(args);
+}

@@ -1,0 +1,123 @@
+import { stackless } from '../../platform/index.js';
+import type { Properties } from '../../engine/message/index.js';
+import { WireError } from '../wire/index.js';
+import type {
+  AmqpChannel,
+  AmqpConnection,
+  ChannelEvents,
+  ConfirmPublisher,
+  Done,
+  ReturnedMessage,
+  Sendable,
+} from './api.js';
+import { ChannelClosedError, type ClientError, NackedError, ReturnedError } from './errors.js';
+import { type Outstanding, OutstandingPublishes } from './outstanding.js';
+import { Returns } from './returns.js';
+
+/** What a publisher reports, see {@link ChannelEvents}. */
+export type PublisherEvents = Pick<ChannelEvents, 'closed'>;
+
+/** Opens a channel that confirms. Publishing may begin at once. @param done called when the server confirms from now on */
+export const openPublisher = (connection: AmqpConnection, events: PublisherEvents, done?: Done): ConfirmPublisher =>
+  new ChannelPublisher(connection, events, done);
+
+/** See {@link ConfirmPublisher}. */
+class ChannelPublisher implements ConfirmPublisher {
+  readonly #events: PublisherEvents;
+  readonly #outstanding = new OutstandingPublishes();
+  readonly #returns = new Returns(this.#outstanding);
+  readonly channel: AmqpChannel;
+  readonly #connection: AmqpConnection;
+
+  constructor(connection: AmqpConnection, events: PublisherEvents, done: Done = () => undefined) {
+    this.#events = events;
+    this.#connection = connection;
+    this.channel = connection.openChannel({
+      closed: (failure) => this.#closed(failure),
+      confirmed: (tag, multiple, ok) => this.#confirmed(tag, multiple, ok),
+      returned: (message) => this.#returned(message),
+    });
+    this.channel.confirmSelect(done);
+  }
+
+  get outstanding(): number {
+    return this.#outstanding.count;
+  }
+
+  get isOpen(): boolean {
+    return this.channel.isOpen;
+  }
+
+  publish(
+    exchange: string,
+    routingKey: string,
+    properties: Properties,
+    body: Uint8Array,
+    mandatory: boolean,
+    done: Done,
+    replaced?: number,
+  ): void {
+    const isReplacing = replaced !== undefined;
+    const returned = undefined;
+    this.#send({ exchange, routingKey, properties, body, mandatory, isReplacing, settled: done, returned }, replaced);
+  }
+
+  send(message: Sendable): void {
+    message.returned = undefined; // of an attempt before
+    this.#send(message, undefined);
+  }
+
+  close(done?: Done): void {
+    this.channel.close(done);
+  }
+
+  #send(message: Outstanding, replaced: number | undefined): void {
+    const { exchange, routingKey, properties, body, mandatory } = message;
+    const refusal = this.channel.publish(exchange, routingKey, properties, body, mandatory, replaced);
+    if (refusal !== undefined) return message.settled(refusal);
+    this.#outstanding.add(message);
+  }
+
+  #confirmed(deliveryTag: number, multiple: boolean, ok: boolean): void {
+    const [, next] = this.#outstanding.range;
+    // Tag 0 with `multiple` is all of them.
+    const last = multiple && deliveryTag === 0 ? next - 1 : deliveryTag;
+    if (last >= next || (last === 0 && !multiple)) throw unknownTag(deliveryTag);
+    if (multiple) return this.#outstanding.takeTo(last, (each) => this.#settle(each, failureOf(each, ok)));
+    const publish = this.#outstanding.take(last);
+    if (publish === undefined) throw unknownTag(deliveryTag);
+    this.#settle(publish, failureOf(publish, ok));
+  }
+
+  #returned(message: ReturnedMessage): void {
+    const publish = this.#returns.find(message);
+    const { exchange, routingKey, replyCode, replyText } = message;
+    if (publish === undefined) return;
+    publish.returned = stackless(() => new ReturnedError(exchange, routingKey, replyCode, replyText));
+  }
+
+  #closed(failure: ClientError | undefined): void {
+    const error = failure ?? new ChannelClosedError(200, 'the client closed it', '');
+    const [, next] = this.#outstanding.range;
+    this.#outstanding.takeTo(next - 1, (publish) => this.#settle(publish, error));
+    this.#events.closed(failure);
+  }
+
+  #settle(publish: Outstanding, failure: ClientError | undefined): void {
+    try {
+      publish.settled(failure);
+    } catch (error) {
+      this.#connection.fault(error);
+    }
+  }
+}
+
+/** The failure of a publish. A nack takes precedence over a return, except where the return has its reason (rule K14). */
+function failureOf(publish: Outstanding, ok: boolean): ClientError | undefined {
+  const { returned, exchange, routingKey, isReplacing } = publish;
+  if (ok || (isReplacing === true && returned !== undefined)) return returned;
+  return stackless(() => new NackedError(exchange, routingKey));
+}
+
+const unknownTag = (deliveryTag: number): WireError =>
+  new WireError('UNEXPECTED_FRAME', `a confirm for message ${deliveryTag}, which is not outstanding`);

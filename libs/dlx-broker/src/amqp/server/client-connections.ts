@@ -1,0 +1,135 @@
+import type { Socket } from 'node:net';
+import { Alarms, memoryAlarm, MemoryNotice, processMemory } from '../../platform/alarms/index.js';
+import { AmqpError, type Broker } from '../../engine/broker/index.js';
+import { loginsOf, type PendingLogin, PendingLogins } from '../../platform/logins/index.js';
+import { BufferPool } from '../wire/index.js';
+import { ClientConnection } from './connection.js';
+import { Flusher } from './flusher.js';
+import { serverProperties } from './server-properties.js';
+import { defaultLimits } from './limits.js';
+import type { ListenOptions } from './listen-options.js';
+import type { Arrival, ListenerContext } from './listener-context.js';
+import { MemoryRelief } from './memory-relief.js';
+import type { Runtime } from './runtime.js';
+import { UnfinishedFrames } from './unfinished-frames.js';
+
+/** Milliseconds between checks of heartbeats, handshakes and alarms. */
+const interval = 500;
+
+/** Milliseconds that clients have to answer `connection.close` when the listener closes. */
+const closeTimeout = 2_000;
+
+/** The connections of a listener. Their sockets come from an acceptor, or from a simulation. */
+export class ClientConnections {
+  readonly all = new Set<ClientConnection>();
+  readonly context: ListenerContext<ClientConnection>;
+  /** Those that have logged in. */
+  readonly #loggedIn = new Set<ClientConnection>();
+  readonly #pendingLogins: PendingLogins;
+  readonly #memoryRelief: MemoryRelief;
+  readonly #memoryNotice: MemoryNotice;
+  #cancelTick: () => void;
+  #whenEmpty: (() => void) | undefined;
+
+  /** @param onTick called twice a second */
+  constructor(
+    broker: Broker,
+    options: Omit<ListenOptions, 'host' | 'port' | 'tls'>,
+    runtime: Runtime,
+    private readonly onTick: () => void = () => undefined,
+  ) {
+    const { limits, memory = processMemory(), alarms = [], log, notice } = options;
+    const { now } = runtime;
+    const limited = { ...defaultLimits, ...limits };
+    this.context = {
+      ...runtime,
+      broker,
+      limits: limited,
+      logins: loginsOf(broker.access, { ...options, now }),
+      properties: serverProperties(broker, options.http),
+      pool: new BufferPool(),
+      flusher: new Flusher(runtime.later),
+      alarms: new Alarms([memoryAlarm(memory), ...alarms]),
+      frames: new UnfinishedFrames(limited.unfinishedFrames),
+      log: (error) => log?.(error),
+      entered: (connection) => this.#entered(connection),
+      forget: (connection) => this.#forget(connection),
+    };
+    const { pendingLoginsOfAddress: ofAddress, pendingLogins: all } = limited;
+    this.#memoryNotice = new MemoryNotice(memory, (text) => notice?.(text));
+    this.#memoryRelief = new MemoryRelief({
+      alarms: this.context.alarms,
+      memory,
+      timeout: limited.unfinishedUnderAlarm,
+      unread: limited.unfinishedFrames,
+      notice: (text) => notice?.(text),
+    });
+    this.#pendingLogins = new PendingLogins({ ofAddress, all }, now);
+    this.#cancelTick = this.context.after(interval, this.#tick);
+  }
+
+  /** The port is open: checks the alarms, because the first client is blocked as well if a resource is short. */
+  opened(): void {
+    this.context.alarms.check();
+    this.#memoryNotice.starts(this.#isMemoryShort);
+  }
+
+  get #isMemoryShort(): boolean {
+    return this.context.alarms.raised.includes('memory');
+  }
+
+  /** A socket was accepted. @returns undefined when there is no room: all connections have logged in, or their logins are being checked */
+  arrive(socket: Socket): PendingLogin | undefined {
+    const isFull = this.#pendingLogins.count + this.#loggedIn.size >= this.context.limits.connections;
+    if (isFull && !this.#pendingLogins.closeOldest()) return undefined;
+    return this.#pendingLogins.add(socket.remoteAddress ?? '', () => socket.destroy());
+  }
+
+  /** A socket is ready for AMQP. */
+  enter(socket: Socket, arrival: Arrival): void {
+    this.all.add(new ClientConnection(socket, this.context, arrival));
+  }
+
+  /** Closes all connections (320). @returns a promise that resolves when they are closed, or after a timeout */
+  async close(reason: string): Promise<void> {
+    const error = new AmqpError('CONNECTION_FORCED', reason);
+    for (const connection of this.all) connection.force(error);
+    if (this.all.size > 0) {
+      await new Promise<void>((resolve) => {
+        const cancel = this.context.after(closeTimeout, resolve);
+        this.#whenEmpty = () => {
+          cancel();
+          resolve();
+        };
+      });
+    }
+    this.#cancelTick();
+    for (const { flow } of this.all) flow.drop();
+  }
+
+  #entered(connection: ClientConnection): void {
+    connection.arrival.pendingLogin.remove();
+    this.#loggedIn.add(connection);
+  }
+
+  #forget(connection: ClientConnection): void {
+    connection.arrival.pendingLogin.remove();
+    this.#loggedIn.delete(connection);
+    this.all.delete(connection);
+    if (this.all.size === 0) this.#whenEmpty?.();
+  }
+
+  readonly #tick = (): void => {
+    this.#cancelTick = this.context.after(interval, this.#tick);
+    const { now, limits, alarms } = this.context;
+    const time = now();
+    this.onTick();
+    if (alarms.check()) for (const connection of this.all) connection.unblock();
+    this.#memoryNotice.checked(this.#isMemoryShort);
+    this.#memoryRelief.check(time, this.#loggedIn);
+    for (const connection of this.all) {
+      if (!connection.isShakingHands) connection.flow.tick(time, connection.tuning.heartbeat);
+      else if (time - connection.arrival.at >= limits.handshake) connection.flow.drop();
+    }
+  };
+}

@@ -1,0 +1,147 @@
+import { ByteReader, compact, methodIds } from '../../engine/message/index.js';
+import { AmqpError } from '../../engine/broker/index.js';
+import { Client } from './client.js';
+import type { Limits } from './limits.js';
+import { isLoopback, type LoginAttempt, type PendingLogin } from '../../platform/logins/index.js';
+import type { ListenerContext } from './listener-context.js';
+import {
+  frameTypes,
+  type FrameWriter,
+  type MethodReader,
+  methods,
+  readTableBody,
+  minFrameSize,
+} from '../wire/index.js';
+
+/** The handshake failed and the client gets no reason: the connection ends after a delay. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+/** The values that tune and tune-ok negotiated. */
+export interface Tuning {
+  readonly channels: number;
+  readonly frameSize: number;
+  /** Seconds; 0 for none. */
+  readonly heartbeat: number;
+}
+
+/** The result of a frame: more frames are needed, the client closes, or it opens a virtual host. */
+export type Step = 'more' | 'close' | { readonly virtualHost: string };
+
+/** What a handshake needs of its connection. */
+export interface HandshakeHost {
+  readonly to: FrameWriter;
+  readonly limits: Limits;
+  readonly context: Pick<ListenerContext, 'logins' | 'properties' | 'after'>;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+  /** Marked as busy while its login waits, so that it is not closed for its silence. */
+  readonly arrival: { readonly pendingLogin: Pick<PendingLogin, 'busy' | 'idle'> };
+  /** Stops reading. @returns a function that resumes reading */
+  hold(): () => void;
+  /** Ends the connection for an error that was thrown after {@link Handshake.frame} had returned. */
+  closed(error: unknown): void;
+}
+
+/** The handshake, from the protocol header to open: login, tuning, virtual host (rules T2, T3). */
+export class Handshake {
+  client = new Client();
+  tuning: Tuning | undefined;
+  #next: number = methodIds.connectionStartOk;
+
+  #attempt: LoginAttempt | undefined;
+  #cancelTimer: () => void = () => undefined;
+
+  /** Sends `connection.start`. */
+  constructor(readonly host: HandshakeHost) {
+    const { to, context } = host;
+    methods.writeConnectionStart(to, 0, 0, 9, context.properties, 'PLAIN AMQPLAIN', 'en_US');
+  }
+
+  /** @throws Refused, AmqpError 403, or Malformed, which is handled like Refused */
+  frame(type: number, channel: number, bytes: Buffer, start: number, end: number, from: MethodReader): Step {
+    if (type !== frameTypes.method || channel !== 0) throw new Refused('no method of the connection');
+    const id = bytes.readInt32BE(start);
+    from.reset(bytes, start + 4, end);
+    if (this.tuning !== undefined && id === methodIds.connectionClose) return 'close';
+    if (id !== this.#next) throw new Refused('a method out of turn');
+    if (id === methodIds.connectionOpen) return { virtualHost: methods.readConnectionOpen(from).virtualHost };
+    if (id === methodIds.connectionStartOk) this.#startOk(from);
+    else this.#tuneOk(from);
+    return 'more';
+  }
+
+  #startOk(from: MethodReader): void {
+    const { clientProperties: announced, mechanism, response } = methods.readConnectionStartOk(from);
+    const clientProperties = compact(announced);
+    this.client = new Client(clientProperties);
+    const address = this.host.socket.remoteAddress ?? '';
+    const claim = { ...credentials(mechanism, Buffer.from(response)), mechanism, address };
+    const attempt = this.host.context.logins.attempt({ ...claim, isLocal: isLoopback(address) });
+    this.#next = 0; // no method is accepted before the password is checked
+    if (attempt.wait === 0) this.#checkLogin(attempt, claim.user, mechanism);
+    else this.#checkLater(attempt, claim.user, mechanism);
+  }
+
+  #checkLater(attempt: LoginAttempt, user: string, mechanism: string): void {
+    const resume = this.host.hold();
+    this.host.arrival.pendingLogin.busy();
+    const check = (): void => {
+      this.#attempt = undefined;
+      this.host.arrival.pendingLogin.idle();
+      try {
+        this.#checkLogin(attempt, user, mechanism);
+      } catch (error) {
+        this.host.closed(error);
+      }
+      resume();
+    };
+    this.#attempt = attempt;
+    this.#cancelTimer = this.host.context.after(attempt.wait, check);
+  }
+
+  /** The connection ends: cancels a login that waits. */
+  leave(): void {
+    this.#cancelTimer();
+    this.#attempt?.drop();
+    this.#attempt = undefined;
+  }
+
+  /** @throws Refused, AmqpError 403 */
+  #checkLogin(attempt: LoginAttempt, user: string, mechanism: string): void {
+    if (!attempt.check()) {
+      if (!this.client.can('authentication_failure_close')) throw new Refused('bad credentials');
+      const text = `Login was refused using authentication mechanism ${mechanism}. For details see the broker logfile.`;
+      throw new AmqpError('ACCESS_REFUSED', text, 'connection');
+    }
+    this.client = new Client(this.client.properties, user, mechanism);
+    const { channels, frameSize, heartbeat } = this.host.limits;
+    methods.writeConnectionTune(this.host.to, 0, channels, frameSize, heartbeat);
+    this.#next = methodIds.connectionTuneOk;
+  }
+
+  #tuneOk(from: MethodReader): void {
+    const { channelMax, frameMax, heartbeat } = methods.readConnectionTuneOk(from);
+    const { channels, frameSize } = this.host.limits;
+    if (frameMax < minFrameSize || frameMax > frameSize) throw new Refused('frame_max');
+    if (channelMax === 0 || channelMax > channels) throw new Refused('channel_max');
+    this.tuning = { channels: channelMax, frameSize: frameMax, heartbeat };
+    this.#next = methodIds.connectionOpen;
+  }
+}
+
+function credentials(mechanism: string, response: Buffer): { readonly user: string; readonly password: string } {
+  if (mechanism === 'PLAIN') {
+    const [identity, user, password, ...more] = response.toString().split('\0');
+    if (identity === undefined || user === undefined || password === undefined || more.length > 0) {
+      throw new Refused('a response that is not PLAIN');
+    }
+    return { user, password };
+  }
+  if (mechanism !== 'AMQPLAIN') throw new Refused('an unknown mechanism');
+  const login = readTableBody(new ByteReader(response));
+  const user = login.get('LOGIN');
+  const password = login.get('PASSWORD');
+  if (user?.type !== 'S' || password?.type !== 'S') throw new Refused('a response that is not AMQPLAIN');
+  return { user: user.value, password: password.value };
+}

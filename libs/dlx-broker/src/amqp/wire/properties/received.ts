@@ -1,0 +1,99 @@
+import { ByteReader, type FieldTable, Malformed, PackedTable, type Properties } from '../../../engine/message/index.js';
+import { orInternalError } from '../field-table.js';
+import { KnownTexts } from '../known-texts.js';
+import { WireError } from '../wire-error.js';
+
+/** The flags of the fourteen properties; the other two mean nothing. */
+const usedFlags = 0xfc;
+
+/** Types of content, which few applications have many of. */
+const contentTypes = new KnownTexts();
+
+/**
+ * Properties as a client sent them. They keep their bytes, so that an unchanged header goes out as it came in (rule
+ * H4); a changed copy of them is a plain object, and only its headers are bytes.
+ */
+export class ReceivedProperties implements Properties {
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+  readonly headers: FieldTable | undefined;
+  readonly deliveryMode: number | undefined;
+  readonly priority: number | undefined;
+  readonly correlationId: string | undefined;
+  readonly replyTo: string | undefined;
+  readonly expiration: string | undefined;
+  readonly messageId: string | undefined;
+  readonly timestamp: number | bigint | undefined;
+  readonly type: string | undefined;
+  readonly userId: string | undefined;
+  readonly appId: string | undefined;
+  readonly clusterId: string | undefined;
+  readonly #bytes: Buffer;
+
+  /** @param bytes flags and values; the new object owns and changes them @throws Malformed, or WireError 541 */
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    const from = new ByteReader(bytes);
+    const flags = from.short();
+    bytes[1] = flags & usedFlags;
+    this.contentType = (flags & 0x8000) !== 0 ? contentTypes.read(from) : undefined;
+    this.contentEncoding = (flags & 0x4000) !== 0 ? from.shortstr() : undefined;
+    this.headers = (flags & 0x2000) !== 0 ? orInternalError(() => PackedTable.take(from)) : undefined;
+    this.deliveryMode = (flags & 0x1000) !== 0 ? from.octet() : undefined;
+    this.priority = (flags & 0x0800) !== 0 ? from.octet() : undefined;
+    this.correlationId = (flags & 0x0400) !== 0 ? from.shortstr() : undefined;
+    this.replyTo = (flags & 0x0200) !== 0 ? from.shortstr() : undefined;
+    this.expiration = (flags & 0x0100) !== 0 ? from.shortstr() : undefined;
+    this.messageId = (flags & 0x0080) !== 0 ? from.shortstr() : undefined;
+    this.timestamp = (flags & 0x0040) !== 0 ? from.longlong() : undefined;
+    this.type = (flags & 0x0020) !== 0 ? from.shortstr() : undefined;
+    this.userId = (flags & 0x0010) !== 0 ? from.shortstr() : undefined;
+    this.appId = (flags & 0x0008) !== 0 ? from.shortstr() : undefined;
+    this.clusterId = (flags & 0x0004) !== 0 ? from.shortstr() : undefined;
+    from.finish();
+  }
+
+  /** The bytes of properties that are as a client sent them; undefined for others. */
+  static bytesOf(properties: Properties): Buffer | undefined {
+    return #bytes in properties ? properties.#bytes : undefined;
+  }
+
+  /** True if the properties came as these bytes. */
+  matches(bytes: Buffer, start: number, end: number): boolean {
+    const known = this.#bytes;
+    if (known.length !== end - start) return false;
+    for (let index = 0; index < known.length; index++) if (known[index] !== bytes[start + index]) return false;
+    return true;
+  }
+}
+
+/** The most bytes that are remembered of properties or headers: a connection may have thousands of channels. */
+export const maxRemembered = 4_096;
+
+/** Reads properties. Remembers the last ones: often all messages of a channel have the same. */
+export class PropertiesReader {
+  #last: ReceivedProperties | undefined;
+
+  /**
+   * @param start where the property flags are
+   * @throws WireError 541 when the properties cannot be decoded
+   */
+  read(bytes: Buffer, start: number, end: number): ReceivedProperties {
+    if (this.#last?.matches(bytes, start, end) === true) return this.#last;
+    try {
+      const properties = new ReceivedProperties(Buffer.from(bytes.subarray(start, end)));
+      if (end - start <= maxRemembered) this.#last = properties;
+      return properties;
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error;
+      throw new WireError('INTERNAL_ERROR', 'the content header cannot be decoded');
+    }
+  }
+}
+
+/** The bytes of a content header before its property flags: class, weight, body size. */
+export const headerPrefix = 12;
+
+/** The body size in a content header; beyond the safe integers it is no longer exact, and far too large anyway. */
+export const bodySizeIn = (bytes: Buffer, header: number): number =>
+  bytes.readUInt32BE(header + 4) * 0x1_0000_0000 + bytes.readUInt32BE(header + 8);

@@ -1,0 +1,26 @@
+export * from './backend.js';
+
+export { EmbeddedBackend, type EmbeddedOptions } from './embedded/backend.js';
+export * from './errors.js';
+export { parseAddresses } from './rabbitmq/address.js';
+export { checkManagementUrl } from './rabbitmq/management-url.js';
+export type {
+  PublishBuffer,
+  RabbitMqCredentials,
+  RabbitMqOptions,
+  RabbitMqPolicy,
+  RabbitMqUser,
+  Supplied,
+} from './rabbitmq/options.js';
+export { misnamedIn } from './rabbitmq/supplied.js';
+export type { RabbitMqLog } from './rabbitmq/open.js';
+export { nearestQueue } from './nearest-queue.js';
+export { type Capability, need } from './need.js';
+export { type BackendState, serverOf, type ServerInfo, whyNot } from './state.js';
+
+/** Reads the backend on a server and its AMQP client: an application with an embedded broker starts without them. */
+export const loadRabbitMq = () => import('./rabbitmq/index.js');
+
+export { isReplyAddress, maxDelay } from '../engine/broker/index.js';
+
+export { type Address, type RecordedOrigin } from '../engine/message/index.js';

@@ -1,0 +1,49 @@
+import { DlxConfigurationError } from '../../platform/options/index.js';
+import type { RabbitMqCredentials } from './options.js';
+import { bracketed, type HttpApi } from '../../platform/index.js';
+import type { OpenLink } from './link.js';
+import { misplacedSign } from './misplaced-sign.js';
+
+/** Checks the URL of a management API. @throws DlxConfigurationError, which never shows a password */
+export function checkManagementUrl(url: unknown, origin: string): void {
+  const refuse = (why: string): DlxConfigurationError =>
+    new DlxConfigurationError(`${origin} ${why}; write 'http://user:password@host:15672'`);
+  if (typeof url !== 'string') throw refuse(`is of the type ${typeof url}`);
+  if (url.trim() === '') throw refuse('is empty');
+  const misplaced = misplacedSign(url);
+  if (misplaced !== undefined) throw refuse(misplaced);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw refuse('is no URL of HTTP');
+  try {
+    managementApi(url, { user: '', password: '' });
+  } catch {
+    throw refuse("has a '%' in its user or password that encodes nothing; a '%' itself is written %25");
+  }
+}
+
+/**
+ * Reads `http://user:password@host:15672`. Default: the login of the connection.
+ * @throws DlxConfigurationError when neither has a password
+ */
+export function managementApi(url: string, login: RabbitMqCredentials): HttpApi {
+  const { origin, pathname, username, password } = new URL(url);
+  const base = origin + pathname.replace(/\/+$/, '');
+  if (username === '' && 'user' in login) return { base, user: login.user, password: login.password };
+  if (username === '') {
+    const why = 'names no user, and the login by EXTERNAL has no password for HTTP';
+    throw new DlxConfigurationError(
+      `option 'management' of rabbitmq() ${why}; write 'http://user:password@host:15672'`,
+    );
+  }
+  return { base, user: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
+
+/**
+ * The management API for a connection: that of the option, or the port that a dlx-broker announces.
+ * @param management option `management`
+ */
+export function apiFor({ server: { http }, address, credentials }: OpenLink, management?: string): HttpApi | undefined {
+  if (management !== undefined) return managementApi(management, credentials);
+  // The port may have another certificate. The login of a connection with TLS must not be sent without TLS.
+  if (!('user' in credentials) || http === undefined || http.isSecure || address.isSecure) return undefined;
+  return { base: `http://${bracketed(address.host)}:${http.port}`, ...credentials };
+}

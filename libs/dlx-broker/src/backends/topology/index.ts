@@ -1,0 +1,18 @@
+export type { Overflow } from '../../engine/broker/index.js';
+export * from './cluster-topology.js';
+export * from './collect.js';
+export { refuseDroppingCycles } from './cycles.js';
+export * from './topology-option.js';
+export { checkedArguments, fieldTableOf, routingKeysOf } from './declared-parts.js';
+export * from './describe.js';
+export * from './joined-wildcards.js';
+export * from './misspelt-arguments.js';
+export * from './misspelt-exchanges.js';
+export * from './queue-arguments.js';
+export * from './queue-option.js';
+export * from './quorum-form.js';
+export * from './returning-dead-letters.js';
+export * from './topic-pattern.js';
+export * from './topology.js';
+export { typeOfPredeclared, unreceivedDeadLetters, type UnreceivedDeadLetters } from './unreceived-dead-letters.js';
+export * from './wait-queue-name.js';

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { listen, publishText } from '../../../../../../test/harnesses/listener.js';
+import { int32, longstr } from '../../message/index.js';
+import { CountedNames } from '../../../nest/testing/counted-names.js';
+import { ManualClock } from '../../../nest/testing/manual-clock.js';
+import { Broker, type BrokerOptions } from '../broker.js';
+import { silentOutbox } from '../ports.js';
+
+const minute = 60_000;
+
+/** A queue `q`, and a channel that is asked when and why it was closed. */
+function arrange(
+  options: Pick<BrokerOptions, 'consumerTimeout' | 'rabbitmq'>,
+  args: Record<string, number | string> = {},
+) {
+  const clock = new ManualClock();
+  const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
+  const broker = new Broker({ clock, names: new CountedNames(), patterns, ...options });
+  const { channel: publishing } = listen(broker);
+  const table = Object.entries(args).map(
+    ([name, value]) => [name, typeof value === 'number' ? int32(value) : longstr(value)] as const,
+  );
+  const declare = (more: typeof table = []) =>
+    publishing.declareQueue('q', { durable: true, arguments: new Map([...table, ...more]) });
+  declare();
+  const began = clock.now();
+  const ends: { at: number; text: string }[] = [];
+  const channel = broker.connect().openChannel({
+    ...silentOutbox,
+    closed: ({ message: text }) => ends.push({ at: clock.now() - began, text }),
+  });
+  const send = (): void => publishText(publishing, '', 'q', 'one');
+  const ready = () => broker.virtualHost('/').queues.get('q')?.length;
+  /** @returns after how many milliseconds the channel was closed; undefined if it is open */
+  const wait = (milliseconds: number): number | undefined => {
+    clock.advance(milliseconds);
+    return ends[0]?.at;
+  };
+  return { broker, clock, channel, declare, send, ready, wait, ends };
+}
+
+describe('rule Q8: a delivery that is not settled in time', () => {
+  it('closes the channel after 30 minutes, and returns the messages', () => {
+    const { channel, send, wait, ready, ends } = arrange({});
+    channel.consume('q');
+    send();
+    expect(wait(30 * minute - 1)).toBeUndefined();
+    expect(wait(1)).toBe(30 * minute);
+    expect(ready()).toBe(1);
+    expect(ends[0]!.text).toContain(
+      'delivery acknowledgement on channel 1 timed out. Timeout value used: 1800000 ms. This timeout value can be ' +
+        'configured, see consumers doc guide to learn more',
+    );
+  });
+
+  it.each([1_000, 45_000, 90_000, 601_000])(
+    'closes it after another time within a minute: %d ms',
+    (consumerTimeout) => {
+      for (const later of [0, 1, 20_000, 59_999]) {
+        const { channel, send, wait, ends } = arrange({ consumerTimeout });
+        channel.consume('q');
+        send();
+        wait(later);
+        if (ends.length > 0) continue; // the first one was late already
+        send();
+        channel.ack(1);
+        const end = wait(consumerTimeout + minute)!;
+        expect(end).toBeGreaterThanOrEqual(later + consumerTimeout);
+        expect(end).toBeLessThanOrEqual(later + consumerTimeout + minute);
+        expect(ends[0]!.text).toContain(`Timeout value used: ${consumerTimeout} ms`);
+      }
+    },
+  );
+
+  it('counts for basic.get as well', () => {
+    const { channel, send, wait } = arrange({ consumerTimeout: minute });
+    send();
+    channel.get('q');
+    expect(wait(minute)).toBe(minute);
+  });
+
+  it('looks at the oldest only: settled ones do not count', () => {
+    const { channel, send, wait } = arrange({ consumerTimeout: 5 * minute });
+    channel.consume('q');
+    for (let tag = 1; tag <= 50; tag++) {
+      send();
+      expect(wait(minute)).toBeUndefined();
+      channel.ack(tag);
+    }
+    expect(wait(60 * minute)).toBeUndefined();
+  });
+
+  it('without a limit nothing is closed', () => {
+    const { channel, send, wait } = arrange({ consumerTimeout: Infinity });
+    channel.consume('q');
+    send();
+    expect(wait(1_000 * minute)).toBeUndefined();
+  });
+
+  it('keeps no timer without a delivery', () => {
+    const { channel, send, wait, clock } = arrange({});
+    channel.consume('q');
+    expect(clock.nextWakeUp()).toBeUndefined();
+    send();
+    channel.ack(1);
+    expect(wait(2 * minute)).toBeUndefined();
+    expect(clock.nextWakeUp()).toBeUndefined();
+  });
+
+  it('keeps one timer for a channel, and none once the channel is closed', () => {
+    const { channel, send, wait, clock } = arrange({});
+    const began = clock.now();
+    channel.consume('q');
+    send();
+    channel.ack(1);
+    wait(minute / 6);
+    send();
+    wait((minute * 5) / 6); // now the timer of the first delivery has fired; one of the second would be next
+    expect(clock.nextWakeUp()).toBe(began + 2 * minute);
+    channel.close();
+    expect(clock.nextWakeUp()).toBeUndefined();
+  });
+});
+
+describe('rule Q8: RabbitMQ 4 knows a time limit for each queue', () => {
+  it.each([
+    ['shorter by argument', minute, undefined, minute],
+    ['longer by argument', 60 * minute, undefined, 60 * minute],
+    ['by policy', undefined, 2 * minute, 2 * minute],
+    ['the smaller of both', 40 * minute, 50 * minute, 40 * minute],
+    ['a text, which has no effect', 'never', undefined, 30 * minute],
+  ])('%s', (_, argument, policy, expected) => {
+    const args: Record<string, number | string> = argument === undefined ? {} : { 'x-consumer-timeout': argument };
+    const { broker, channel, send, wait } = arrange({ rabbitmq: '4' }, args);
+    if (policy !== undefined) {
+      broker.virtualHost('/').setPolicy('limit', { pattern: 'q', definition: { 'consumer-timeout': policy } });
+    }
+    channel.consume('q');
+    send();
+    expect(wait(expected - 1)).toBeUndefined();
+    expect(wait(minute)).toBe(expected);
+  });
+
+  it('also in a broker without a limit', () => {
+    const args = { 'x-consumer-timeout': minute };
+    const { channel, send, wait } = arrange({ rabbitmq: '4', consumerTimeout: Infinity }, args);
+    channel.consume('q');
+    send();
+    expect(wait(minute)).toBe(minute);
+  });
+
+  it('does not compare it when the queue is declared again', () => {
+    const { declare } = arrange({ rabbitmq: '4' }, { 'x-consumer-timeout': minute });
+    expect(() => declare([['x-consumer-timeout', int32(5)]])).not.toThrow();
+  });
+
+  it('RabbitMQ 3.10 does not know it', () => {
+    const { broker, channel, send, wait } = arrange({}, { 'x-consumer-timeout': minute });
+    const definition = { 'consumer-timeout': minute };
+    expect(() => broker.virtualHost('/').setPolicy('limit', { pattern: 'q', definition })).toThrow(/consumer-timeout/);
+    channel.consume('q');
+    send();
+    expect(wait(29 * minute)).toBeUndefined();
+  });
+
+  it('a policy is refused in the words of the server', () => {
+    const { broker } = arrange({ rabbitmq: '4' });
+    const definition = { 'consumer-timeout': 'soon' };
+    expect(() => broker.virtualHost('/').setPolicy('limit', { pattern: 'q', definition })).toThrow(
+      /is not a valid consumer timeout/,
+    );
+  });
+});

@@ -1,0 +1,65 @@
+import type { Done, Publication } from '../../backends/index.js';
+import type { Properties } from '../../engine/message/index.js';
+import type { PublishSpan } from '../tracing/index.js';
+import { encodeContent } from './encode-content.js';
+import { withMetadata } from '../core/headers.js';
+import type { OutgoingPacket } from '../core/nest-versions.js';
+import { DlxRecord, recordProperties } from './record-builder.js';
+
+/** Where a client publishes, and in which form. */
+export interface PublishPlace {
+  /** Unless the record names one. */
+  readonly exchange: string;
+  /** The routing key of all messages in place of their patterns. */
+  readonly queue: string | undefined;
+  readonly mandatory: boolean;
+  /** True: bodies are packets of Nest. */
+  readonly isPacket: boolean;
+  readonly dropped: NonNullable<Publication['dropped']>;
+}
+
+/** The ids of a message that the client does not make itself, and where its answer goes. */
+export type OwnIds = Pick<Properties, 'messageId' | 'correlationId' | 'replyTo'>;
+
+/** The message id that the data bring. */
+export const messageIdOf = ({ data }: OutgoingPacket): string | undefined =>
+  data instanceof DlxRecord ? data.properties.messageId : undefined;
+
+/**
+ * The message of an event or a request.
+ * @param key the pattern as a routing key
+ * @throws TypeError naming the pattern, when the data cannot be written as JSON
+ */
+export function publicationOf(
+  packet: OutgoingPacket,
+  key: string,
+  messageId: string,
+  { correlationId, replyTo }: OwnIds,
+  { exchange, queue, mandatory, isPacket, dropped }: PublishPlace,
+): Publication {
+  const data: unknown = packet.data;
+  const record = data instanceof DlxRecord ? data : undefined;
+  const content = record === undefined ? data : record.data;
+  const { contentType, body } = encodeContent(packet, content, correlationId, isPacket);
+  let properties: Properties;
+  if (record !== undefined) properties = recordProperties(record, contentType, messageId, correlationId);
+  else if (replyTo === undefined) properties = { deliveryMode: 2, contentType, messageId, correlationId };
+  // A literal: a copy with another property takes V8 longer than the rest of the publish.
+  else properties = { deliveryMode: 2, contentType, messageId, correlationId, replyTo };
+  return {
+    exchange: record?.exchange ?? exchange,
+    routingKey: queue === undefined || record?.exchange !== undefined ? key : queue,
+    properties: packet.metadata === undefined ? properties : withMetadata(properties, packet.metadata, isPacket),
+    body,
+    mandatory: record?.mandatory ?? (mandatory || queue !== undefined),
+    dropped,
+  };
+}
+
+/** Ends a span with the outcome of its publish, which is then passed on. */
+export const endingBy =
+  (span: PublishSpan, done: Done): Done =>
+  (failure) => {
+    span.end(failure);
+    done(failure);
+  };

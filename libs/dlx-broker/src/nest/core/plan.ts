@@ -1,0 +1,290 @@
+import {
+  delaysAtStart,
+  mostWaitQueues,
+  planRetry,
+  rejectArgumentNames,
+  rejectArguments,
+  styleOf,
+  waitQueueTopology,
+  type RetryPlan,
+  type RetryStyle,
+} from '../retry/index.js';
+import { DlxConfigurationError } from '../../platform/options/index.js';
+import {
+  clusterTopology,
+  collectTopology,
+  fieldTableOf,
+  refuseDroppingCycles,
+  routingKeysOf,
+  type BindingDeclaration,
+  type Contributions,
+  type ExchangeDeclaration,
+  type MentionedExchange,
+  type QueueDeclaration,
+  type Topology,
+} from '../../backends/topology/index.js';
+import { isPredeclared } from '../../engine/message/index.js';
+import { type Circuits, refuseCircuits } from '../features/circuit/index.js';
+import type { Handler, PlannedHandler } from './handler.js';
+import type { HandlerSettings, NamedExchange } from './handler-settings.js';
+import type { QueueOrdering } from '../features/ordered/queue-ordering.js';
+import { retentions } from './lot-retention.js';
+import { planOrdering } from '../features/ordered/plan-ordering.js';
+import type { Envelope } from '../features/envelope/envelope.js';
+import { queueOf } from './queue-of.js';
+import { refuseDuplicateHandlers } from './duplicate-handlers.js';
+import { unretryable, notRetryable } from './not-retryable.js';
+import type { ResolvedOptions } from '../module/options.js';
+import { tagOf } from '../features/outbox/ids.js';
+import type { OutboxPlan } from '../features/outbox/collector.js';
+
+/** The consumer of a queue, and its handlers. */
+export interface ConsumerPlan {
+  readonly queue: string;
+  readonly prefetch: number;
+  readonly priority: number | undefined;
+  readonly handlers: readonly PlannedHandler[];
+  /** What the bodies of the queue are. Undefined: the data itself, and the log warns of a body that looks like a packet. */
+  readonly envelope: Envelope | undefined;
+  /** How failed messages get to their wait queues. */
+  readonly style: RetryStyle;
+  /** Undefined: the order of messages is not kept. */
+  readonly ordering: QueueOrdering | undefined;
+  /** True if one consumer of the queue is active at a time (`@Ordered`, `@SingleActiveConsumer`). */
+  readonly isSingle: boolean;
+  /** Why it republishes although its policy could reject. */
+  readonly styleReason?: string;
+}
+
+export interface Plan {
+  readonly topology: Topology;
+  /** What `clusterTopology` changed or could not change, for the log. */
+  readonly notes: readonly string[];
+  readonly consumers: readonly ConsumerPlan[];
+  /** The delays of the wait queues in the topology. */
+  readonly delays: readonly number[];
+}
+
+/**
+ * Makes the topology and the consumers of all handlers. It calls no broker.
+ * @param rejectsWithHeaders see {@link Backend.rejectsWithHeaders}
+ * @param circuits needed for handlers with `@Circuit`
+ * @throws DlxConfigurationError naming handlers, decorators and values
+ */
+export function planHandlers(
+  handlers: readonly Handler[],
+  options: ResolvedOptions,
+  features: readonly Required<Contributions>[] = [],
+  rejectsWithHeaders = true,
+  circuits?: Pick<Circuits, 'of'>,
+): Plan {
+  refuseDuplicateHandlers(handlers);
+  const own = [options.topology, ...features];
+  const parts: Partial<Topology>[] = [exchangesOfBroker(options), ...own.flatMap(({ parts }) => parts)];
+  const mentioned: MentionedExchange[] = own.flatMap(({ mentioned }) => mentioned);
+  const foreign = new Set<string>(own.flatMap(({ foreign }) => [...foreign]));
+  const consumers = new Map<string, PlannedHandler[]>();
+  for (const handler of handlers) {
+    const queue = queueOf(handler);
+    const retry = retryOf(handler, queue, options);
+    parts.push(declarations(handler, queue, options, mentioned, foreign), retryTopology(handler, retry));
+    const { circuit: setting } = handler.settings;
+    const circuit = setting === undefined ? undefined : circuits?.of(setting, handler.origin);
+    const sharing = consumers.get(queue);
+    const planned = { handler, queue, retry, circuit, outbox: outboxOf(handler, queue, options) };
+    if (sharing === undefined) consumers.set(queue, [planned]);
+    else sharing.push(planned);
+  }
+  for (const [queue, planned] of consumers) {
+    refuseCircuits(
+      queue,
+      planned.map(({ handler }) => handler),
+    );
+  }
+  const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options, rejectsWithHeaders));
+  for (const consumer of planned) parts.push(retryArguments(consumer), pausesOf(consumer, options));
+  retentions(planned.flatMap(({ handlers }) => handlers)); // called for its error, which names both handlers
+  const collected = collectTopology({ parts, mentioned, foreign });
+  refuseDroppingCycles(collected, new Set(consumers.keys()));
+  const { clusterTopology: cluster } = options;
+  const { topology, notes } =
+    cluster === undefined ? { topology: collected, notes: [] } : clusterTopology(collected, cluster);
+  return { topology, notes, consumers: planned, delays: delaysOf(planned) };
+}
+
+/** The retry policy of a handler: its own, that of its queue in the module's options, or that of the module. */
+function retryOf({ settings, origin }: Handler, queue: string, options: ResolvedOptions): RetryPlan | undefined {
+  const { retry, queueRetry, waitQueueType, random } = options;
+  const given = [
+    [settings.retry, `@Retry on ${origin}`],
+    [queueRetry[queue], `option 'queueRetry' of DlxBrokerModule for '${queue}'`],
+    [retry, `option 'retry' of DlxBrokerModule (${origin})`],
+  ] as const;
+  const [policy, by] = given.find(([policy]) => policy !== undefined) ?? [];
+  if (policy === undefined || policy === false) return undefined;
+  return planRetry(policy, {
+    queue,
+    origin: by as string,
+    waitQueueType,
+    random,
+    neverRetry: notRetryable,
+    unretryable,
+  });
+}
+
+/** What a retry policy declares. A handler that keeps an order needs no wait queues. */
+function retryTopology({ settings }: Handler, retry: RetryPlan | undefined): Partial<Topology> {
+  if (retry === undefined) return {};
+  if (settings.ordering === undefined) return retry.topology;
+  return {
+    queues: retry.topology.queues.filter(({ name }) => name === retry.parkingLot || name === retry.retention?.archive),
+  };
+}
+
+/** The outbox of a handler: its own, or that of the module. */
+function outboxOf({ settings, origin }: Handler, queue: string, options: ResolvedOptions): OutboxPlan | undefined {
+  const limits = settings.outbox ?? options.outbox;
+  return limits === undefined || limits === false ? undefined : { ...limits, tag: tagOf(queue, origin) };
+}
+
+/**
+ * The arguments by which a work queue dead-letters rejected messages to its wait queue. An existing queue may have others, because
+ * the arguments of a queue cannot change with its policy.
+ */
+function retryArguments({ queue, handlers, style }: ConsumerPlan): Partial<Topology> {
+  const [{ handler, retry }] = handlers as readonly [PlannedHandler];
+  const { settings } = handler;
+  if (retry === undefined || settings.queue.declare === false || deadLetters(settings)) return {};
+  const declared = queueDeclaration(handler, queue);
+  const args = style === 'reject' ? rejectArguments(retry, declared.arguments) : declared.arguments;
+  return { queues: [{ ...declared, arguments: args, mayDiffer: rejectArgumentNames }] };
+}
+
+/** The wait queues for the pauses of a circuit. */
+function pausesOf({ handlers: [first], style }: ConsumerPlan, { waitQueueType }: ResolvedOptions): Partial<Topology> {
+  const { circuit, handler } = first as PlannedHandler;
+  if (circuit === undefined || style === 'in-hand') return {};
+  const delays = delaysAtStart(circuit.options.pauses.exact, waitQueueType);
+  return waitQueueTopology(delays, `@Circuit on ${handler.origin}`, waitQueueType);
+}
+
+const deadLetters = ({ queueArguments }: Handler['settings']): boolean => queueArguments.has('x-dead-letter-exchange');
+
+/** @throws DlxConfigurationError when all policies together need too many queues */
+function delaysOf(consumers: readonly ConsumerPlan[]): readonly number[] {
+  const waiting = consumers.filter(({ style }) => style !== 'in-hand');
+  const delays = new Set(
+    waiting.flatMap(({ handlers }) =>
+      handlers.flatMap(({ retry, circuit }) => [...(retry?.delays ?? []), ...(circuit?.options.pauses.exact ?? [])]),
+    ),
+  );
+  if (delays.size <= mostWaitQueues) return [...delays];
+  throw new DlxConfigurationError(
+    `the retry policies and circuits of this application need ${delays.size} different delays, each a queue of its own, and ` +
+      `${mostWaitQueues} is the most in one broker; use the same delays, or jitter: 'equal', whose waits are rounded to few`,
+  );
+}
+
+function exchangesOfBroker({ events, requests, notices }: ResolvedOptions): Partial<Topology> {
+  const own = notices === undefined ? [events, requests] : [events, requests, { name: notices, type: 'topic' }];
+  const declared = own.filter(({ name, declare }: NamedExchange) => declare !== false && !isPredeclared(name));
+  return { exchanges: declared.map((exchange) => exchangeOf(exchange, 'DlxBrokerModule')) };
+}
+
+function exchangeOf(exchange: NamedExchange, origin: string): ExchangeDeclaration {
+  const { name, type = 'topic', durable = true, autoDelete = false, internal = false, alternateExchange } = exchange;
+  const args = { ...exchange.arguments, ...(alternateExchange && { 'alternate-exchange': alternateExchange }) };
+  return { name, type, durable, autoDelete, internal, arguments: fieldTableOf(args, origin), origin };
+}
+
+function declarations(
+  handler: Handler,
+  queue: string,
+  options: ResolvedOptions,
+  mentioned: MentionedExchange[],
+  foreign: Set<string>,
+): Partial<Topology> {
+  const { settings, origin } = handler;
+  const exchanges: ExchangeDeclaration[] = [];
+  const bindings: BindingDeclaration[] = [];
+  const bind = (source: string, keys: readonly string[], args: BindingDeclaration['arguments'] = new Map()): void => {
+    mentioned.push({ name: source, origin });
+    for (const routingKey of keys) {
+      bindings.push({ source, destination: queue, destinationType: 'queue', routingKey, arguments: args, origin });
+    }
+  };
+  const declare = (exchange: NamedExchange, by: string): void => {
+    if (exchange.declare === false || isPredeclared(exchange.name)) foreign.add(exchange.name);
+    else exchanges.push(exchangeOf(exchange, by));
+  };
+
+  for (const exchange of settings.exchanges) declare(exchange, `@Exchange on ${origin}`);
+  const consumed = settings.consume?.exchange;
+  if (typeof consumed === 'object') declare(consumed, `@Consume on ${origin}`);
+  for (const source of sourcesOf(handler, options)) bind(source, handler.patterns.length > 0 ? handler.patterns : ['']);
+  for (const { exchange, routingKeys, arguments: args } of settings.bindings) bind(exchange, routingKeys, args);
+  const deadLetter = settings.queueArguments.get('x-dead-letter-exchange');
+  if (deadLetter?.type === 'S') mentioned.push({ name: deadLetter.value, origin: `@DeadLetter on ${origin}` });
+  const alternates = settings.exchanges.map(({ alternateExchange }) => alternateExchange);
+  for (const name of alternates) if (name !== undefined) mentioned.push({ name, origin: `@Exchange on ${origin}` });
+  return { exchanges, bindings, queues: settings.queue.declare === false ? [] : [queueDeclaration(handler, queue)] };
+}
+
+/** The exchanges to which the handler's patterns bind its queue. */
+function sourcesOf({ kind, settings, patterns }: Handler, { events, requests }: ResolvedOptions): readonly string[] {
+  const sources = settings.exchanges.map(({ name }) => name);
+  const consumed = settings.consume?.exchange;
+  if (consumed !== undefined) sources.push(typeof consumed === 'string' ? consumed : consumed.name);
+  if (sources.length > 0 || patterns.length === 0) return sources;
+  return [kind === 'request' ? requests.name : events.name];
+}
+
+function queueDeclaration({ settings, origin }: Handler, name: string): QueueDeclaration {
+  const { durable = true, exclusive = false, autoDelete = false } = settings.queue;
+  return { name, durable, exclusive, autoDelete, arguments: settings.queueArguments, origin };
+}
+
+/** A reject of AMQP has no headers, so the errors of the attempts would be lost. */
+const noHistory = "a reject could not carry the errors of option 'errorHistory'";
+
+function consumerOf(
+  queue: string,
+  handlers: readonly PlannedHandler[],
+  options: ResolvedOptions,
+  rejectsWithHeaders: boolean,
+): ConsumerPlan {
+  const prefetch = agreed(queue, 'prefetch', handlers) ?? options.prefetch;
+  const [{ handler, retry }] = handlers as readonly [PlannedHandler];
+  const { queue: asked, queueArguments } = handler.settings;
+  const mayReject = retry !== undefined && asked.declare !== false;
+  const possible = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
+  const isKept = possible === 'reject' && !rejectsWithHeaders && options.errorHistory > 0;
+  const [style, reason] = isKept ? (['republish', { styleReason: noHistory }] as const) : ([possible, {}] as const);
+  const envelope = agreed(queue, 'envelope', handlers) ?? options.envelope;
+  const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, envelope };
+  const ordering = planOrdering(queue, handlers, prefetch);
+  const isSingle = handlers.some(
+    ({ handler: { settings } }) => settings.queueArguments.get('x-single-active-consumer')?.value === true,
+  );
+  if (ordering === undefined) return { ...plan, prefetch, style, ordering, isSingle, ...reason };
+  return { ...plan, prefetch: ordering.window, style: 'in-hand', ordering, isSingle: true };
+}
+
+function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(
+  queue: string,
+  setting: Setting,
+  handlers: readonly PlannedHandler[],
+): HandlerSettings[Setting] | undefined {
+  const given = handlers.filter(({ handler }) => handler.settings[setting] !== undefined);
+  const [first] = given;
+  const other = given.find(({ handler }) => handler.settings[setting] !== first?.handler.settings[setting]);
+  if (first !== undefined && other !== undefined) {
+    const claims = [first, other].map(({ handler }) => `${handler.origin} says ${handler.settings[setting]}`);
+    throw new DlxConfigurationError(`queue '${queue}': its handlers differ in ${setting}: ${claims.join(', ')}`);
+  }
+  return first?.handler.settings[setting];
+}
+
+/** The routing keys of a `@Consume`. */
+export const consumedPatterns = (settings: Handler['settings'], origin: string): readonly string[] =>
+  settings.consume?.routingKey === undefined ? [] : routingKeysOf(settings.consume.routingKey, `@Consume on ${origin}`);

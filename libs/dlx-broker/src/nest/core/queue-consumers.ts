@@ -1,0 +1,142 @@
+import type { Backend } from '../../backends/index.js';
+import { callEach, type HomeContext, shownText } from '../../platform/index.js';
+import type { Attempts } from './attempts.js';
+import type { EventLog } from '../log/event-log.js';
+import { errorFacts, textOf } from './failure-log.js';
+import type { Circuits } from '../features/circuit/index.js';
+import type { Handler } from './handler.js';
+import type { ConsumerPlan } from './plan.js';
+import type { OrderedQueue } from '../features/ordered/ordered-queue.js';
+import { QueueConsumer } from './queue-consumer.js';
+import type { Settlement } from './settlement.js';
+import { tellUnclosed } from '../module/shutdown-steps.js';
+import { within } from './within.js';
+
+/** How long to wait before a queue that was deleted is declared and consumed again, in milliseconds. */
+const restorePause = 1_000;
+
+/** What the consumers of a broker share. */
+export interface ConsumerParts {
+  readonly backend: Backend;
+  readonly settlement: Settlement;
+  readonly attempts: Attempts;
+  readonly home: HomeContext;
+  readonly log: EventLog;
+  readonly circuits: Circuits;
+  /** How long running handlers may take when their consumer stops, in milliseconds. */
+  readonly drainTimeout: number;
+  /** Declares and consumes the queues again. */
+  readonly restore: () => Promise<void>;
+}
+
+/** The consumers of a broker, one for each queue. A consumer that the broker ended is restored. */
+export class QueueConsumers {
+  readonly #running = new Map<string, QueueConsumer>();
+  readonly #restoring = new Set<NodeJS.Timeout>();
+  #isClosed = false;
+
+  constructor(private readonly parts: ConsumerParts) {}
+
+  /** The queues that are consumed, or will be again. */
+  get queues(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  /** The number of consumed queues, those whose consumer the broker ended, and the messages that handlers have in hand. */
+  get condition(): { readonly count: number; readonly ended: readonly string[]; readonly handling: number } {
+    const all = [...this.#running.values()];
+    const ended = all.filter(({ running }) => !running).map(({ queue }) => queue);
+    return { count: all.length, ended, handling: all.reduce((sum, { atWork }) => sum + atWork, 0) };
+  }
+
+  /** The queues whose messages are handled in order. */
+  get ordered(): readonly OrderedQueue[] {
+    return [...this.#running.values()].flatMap(({ ordered }) => ordered ?? []);
+  }
+
+  /**
+   * Starts the consumer of a queue, or gives a running one its new handlers.
+   * @returns a promise if the broker answers later; it rejects when the consumer could not start
+   */
+  start(plan: ConsumerPlan): Promise<void> | undefined {
+    const { backend, settlement, attempts, home, log, circuits } = this.parts;
+    const known = this.#running.get(plan.queue);
+    const gate = circuits.gate(plan.queue, plan.handlers[0]?.circuit);
+    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, log, gate);
+    consumer.update(plan);
+    this.#running.set(plan.queue, consumer);
+    return consumer.running ? undefined : consumer.start((lost, failure) => this.#restoreSoon(lost, failure));
+  }
+
+  /** Starts, ends or replaces the consumer of a queue as its gate says. */
+  adjust(queue: string): void {
+    this.#running.get(queue)?.adjust();
+  }
+
+  /** Resolves when no handler of a queue has a message in hand. */
+  async idle(queue: string): Promise<void> {
+    await this.#running.get(queue)?.idle();
+  }
+
+  /** Stops the consumers of handlers. Waits for those at work, no longer than `drainTimeout`. */
+  async stopOf(handlers: ReadonlySet<Handler>): Promise<void> {
+    await this.#stop([...this.#running.values()].filter((consumer) => consumer.serves(handlers)));
+  }
+
+  /** Ends deliveries, also to consumers that the broker has not confirmed yet. No consumer is restored after that. */
+  cancel(): void {
+    this.#isClosed = true;
+    for (const timer of this.#restoring) clearTimeout(timer);
+    this.#restoring.clear();
+    this.#each(this.#running.values(), (consumer) => consumer.cancel());
+  }
+
+  /** Stops all consumers, as {@link stopOf}. */
+  async stop(): Promise<void> {
+    await this.#stop([...this.#running.values()]);
+  }
+
+  async #stop(consumers: readonly QueueConsumer[]): Promise<void> {
+    const { drainTimeout, log, settlement } = this.parts;
+    this.#each(consumers, (consumer) => consumer.cancel());
+    await within(drainTimeout, Promise.all(consumers.map((consumer) => consumer.idle())));
+    this.#each(consumers, (consumer) => {
+      const { queue } = consumer;
+      this.#running.delete(queue);
+      const count = consumer.close();
+      if (count > 0) {
+        const text = `${count} messages of '${queue}' were still at work and go back to the queue`;
+        log.write('messagesReturned', text, { queue, count });
+      }
+    });
+    settlement.timers.sweep();
+  }
+
+  /** The backend may be one of the application, and throw: the other consumers end all the same. */
+  #each(consumers: Iterable<QueueConsumer>, call: (consumer: QueueConsumer) => void): void {
+    callEach(consumers, call, (error) => tellUnclosed(this.parts.log, error));
+  }
+
+  /** Restores a consumer after a pause: its queue was deleted, or its node is down. */
+  #restoreSoon(consumer: QueueConsumer, failure?: Error): void {
+    const { settlement, home, log } = this.parts;
+    const queue = shownText(consumer.queue);
+    settlement.timers.sweep();
+    if (this.#isClosed) return;
+    const why = failure === undefined ? '' : ` (${textOf(failure)})`;
+    const facts = failure === undefined ? { errorClass: undefined, errorMessage: undefined } : errorFacts(failure);
+    const text = `the broker ended the consumer of '${queue}'${why}; it starts again in ${restorePause} ms`;
+    log.write('consumerEnded', text, { queue, pause: restorePause, ...facts });
+    const restore = (): void => {
+      this.#restoring.delete(timer);
+      this.parts.restore().catch((error: unknown) => {
+        if (this.#isClosed) return;
+        const notAgain = `queue '${queue}' cannot be consumed again: ${textOf(error)}`;
+        log.write('consumerNotRestored', notAgain, { queue, ...errorFacts(error) });
+        this.#restoreSoon(consumer);
+      });
+    };
+    const timer = home.runInAsyncScope(() => setTimeout(restore, restorePause));
+    this.#restoring.add(timer);
+  }
+}

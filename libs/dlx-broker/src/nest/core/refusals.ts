@@ -1,0 +1,66 @@
+import type { AsyncResource } from 'node:async_hooks';
+import type { BackendDelivery } from '../../backends/index.js';
+import { doNothing, shownText } from '../../platform/index.js';
+import type { Answering } from '../client/answering.js';
+import type { DlxContext } from './context.js';
+import type { EventLog } from '../log/event-log.js';
+import { errorFacts, mostCharacters, textOf } from './failure-log.js';
+import { NO_MESSAGE_HANDLER } from './nest-versions.js';
+import type { Packet } from '../features/envelope/packet.js';
+import { mayBePacket, type PacketSuspicion } from '../features/envelope/suspicion.js';
+import type { ConsumerPlan } from './plan.js';
+import type { Settlement } from './settlement.js';
+import { UnknownPatternError } from './unknown-pattern-error.js';
+
+/** A payload that was read before its handler was known. */
+export interface Opened {
+  readonly data: unknown;
+  /** Undefined: the payload is no packet. */
+  readonly packet: Packet | undefined;
+}
+
+/** Refuses the messages of a queue that none of its handlers can take. */
+export class Refusals {
+  constructor(
+    private readonly settlement: Settlement,
+    private readonly log: EventLog,
+    private readonly answering: Answering,
+  ) {}
+
+  /** No handler is for the message. The client of a request in a packet gets the error of Nest's own server. */
+  unknown(
+    delivery: BackendDelivery,
+    context: DlxContext,
+    own: AsyncResource,
+    opened: Opened | undefined,
+    plan: ConsumerPlan,
+    suspicion: PacketSuspicion | undefined,
+  ): void {
+    this.settlement.counts.unknownPattern++;
+    const { queue } = delivery;
+    const pattern = context.getPattern();
+    const error = new UnknownPatternError(`no handler of queue '${queue}' is for the pattern '${pattern}'`);
+    const text = `${shownText(error.message, mostCharacters)}; the message is refused`;
+    this.log.write('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
+    if (opened?.packet !== undefined)
+      this.answering.for(delivery, opened.packet, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
+    else if (mayBePacket(delivery.message)) suspicion?.lookAtRefused(delivery, originsOf(plan));
+    this.settlement.refuse(delivery, error, plan);
+  }
+
+  /** The message cannot be read. It is not requeued, because it would return for ever. */
+  unreadable(delivery: BackendDelivery, error: unknown, plan: ConsumerPlan): void {
+    this.settlement.counts.undecodable++;
+    const queue = shownText(delivery.queue);
+    const text = `queue '${queue}': ${textOf(error)}; the message is refused`;
+    this.log.write('unreadable', text, { queue, ...errorFacts(error) });
+    try {
+      this.settlement.refuse(delivery, error, plan);
+    } catch (failure) {
+      const notRefused = `queue '${queue}': a message cannot be refused: ${textOf(failure)}`;
+      this.log.write('unrefused', notRefused, { queue, ...errorFacts(failure) });
+    }
+  }
+}
+
+const originsOf = ({ handlers }: ConsumerPlan): readonly string[] => handlers.map(({ handler }) => handler.origin);

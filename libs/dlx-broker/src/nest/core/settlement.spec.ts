@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { BackendDelivery } from '../../backends/index.js';
+import { Message } from '../../engine/message/index.js';
+import { WaitQueues } from '../retry/index.js';
+import { harness } from '../../testing.js';
+import type { EventLog } from '../log/event-log.js';
+import type { Handler } from './handler.js';
+import { readSettings } from './handler-settings.js';
+import type { ResolvedOptions } from '../module/options.js';
+import type { OutcomeEvents } from './outcome-events.js';
+import { Settlement } from './settlement.js';
+
+/** Rescues a message whose handler failed. @returns the events of the log, and how often the message was rejected */
+function rescued(settled: boolean): readonly unknown[] {
+  const { backend, clock } = harness();
+  const lines: string[] = [];
+  const log = { write: (event: string) => void lines.push(event), writes: () => true } as unknown as EventLog;
+  const events = { isWanted: () => false, emit: () => undefined } as unknown as OutcomeEvents;
+  const options = { logFailures: 'all', errorHeaders: undefined, errorHistory: 0 } as ResolvedOptions;
+  const settlement = new Settlement(backend, new WaitQueues(backend), events, options, log, undefined);
+  let rejected = 0;
+  const message = new Message('', 'q', {}, new Uint8Array());
+  const delivery = { message, queue: 'q', settled, reject: () => void rejected++ } as unknown as BackendDelivery;
+  const invoke = () => Promise.resolve();
+  const handler: Handler = { origin: 'A.b', kind: 'event', patterns: ['x'], settings: readSettings([], 'A.b'), invoke };
+  const planned = { handler, queue: 'q', retry: undefined, outbox: undefined };
+  settlement.rescue({ delivery, planned }, new Error('a bug'), true);
+  clock.advance('1m');
+  return [lines, rejected];
+}
+
+describe('a message whose settlement failed', () => {
+  it('is settled as after another failure', () => {
+    expect(rescued(false)).toEqual([['unsettled', 'failed'], 1]);
+  });
+
+  it('is left alone if it was settled before', () => {
+    expect(rescued(true)).toEqual([['unsettled'], 0]);
+  });
+});

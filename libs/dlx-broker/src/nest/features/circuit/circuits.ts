@@ -1,0 +1,149 @@
+import type { Type } from '@nestjs/common';
+import type { Clock } from '../../../engine/broker/index.js';
+import { OwnTimers } from '../../../platform/index.js';
+import { DlxConfigurationError, nearestWord } from '../../../platform/options/index.js';
+import { askProbe } from './ask-probe.js';
+import { Circuit, type CircuitChange } from './circuit.js';
+import { Gate } from './gate.js';
+import type { HandlerStatus } from './handler-status.js';
+import type { HealthProbe, ResolvedCircuit } from './options.js';
+
+/** What the circuits of a broker need. */
+export interface CircuitsParts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The circuits of the option `circuits`. */
+  readonly named: ReadonlyMap<string, ResolvedCircuit>;
+  readonly isUnretryable: (error: unknown) => boolean;
+  readonly textOf: (error: unknown) => string;
+  /** Finds a provider by its class. @throws when there is none */
+  readonly provider: (type: Type<HealthProbe>) => HealthProbe;
+  /** Called after each change of a circuit, with the gates that it moves. */
+  readonly changed: (circuit: Circuit, change: CircuitChange, gates: readonly Gate[]) => void;
+  /** Logs a fault in a function of the application. */
+  readonly doubt: (circuit: string, text: string, error: unknown) => void;
+}
+
+/** The circuits and gates of a broker. They keep their states while the handlers are planned again. */
+export class Circuits {
+  readonly #circuits = new Map<string, Circuit>();
+  readonly #gates = new Map<string, Gate>();
+  /** The time limits of probes. */
+  readonly #timers: OwnTimers;
+
+  constructor(private readonly parts: CircuitsParts) {
+    this.#timers = new OwnTimers(parts.clock);
+  }
+
+  /** The circuits that handlers have, in the order of their first use. */
+  get all(): Iterable<Circuit> {
+    return this.#circuits.values();
+  }
+
+  /** False while all handlers get messages. */
+  get areMoved(): boolean {
+    for (const gate of this.#gates.values()) if (gate.admission !== 'all') return true;
+    return false;
+  }
+
+  /** The names of the option `circuits` that no handler uses. */
+  get unused(): readonly string[] {
+    return [...this.parts.named.keys()].filter((name) => !this.#circuits.has(name));
+  }
+
+  /**
+   * The circuit of a handler.
+   * @param setting its name in the option `circuits`, or the options of a circuit for this handler alone
+   * @param handler class and method
+   * @throws DlxConfigurationError for an unknown name
+   */
+  of(setting: string | ResolvedCircuit, handler: string): Circuit {
+    const name = typeof setting === 'string' ? setting : handler;
+    const known = this.#circuits.get(name);
+    if (known !== undefined) return known;
+    const options = typeof setting === 'string' ? this.parts.named.get(setting) : setting;
+    if (options === undefined) throw this.#unknown(name, handler);
+    const circuit = this.#make(name, options);
+    this.#circuits.set(name, circuit);
+    return circuit;
+  }
+
+  /** The gate of a queue. */
+  gate(queue: string, circuit: Circuit | undefined): Gate {
+    let gate = this.#gates.get(queue);
+    if (gate === undefined) this.#gates.set(queue, (gate = new Gate(queue, circuit)));
+    return gate;
+  }
+
+  /** Why the handlers of a queue get no messages by their circuit; undefined if they do. */
+  obstacle(queue: string): string | undefined {
+    const circuit = this.#gates.get(queue)?.circuit;
+    return circuit === undefined || circuit.state === 'closed' ? undefined : `circuit '${circuit.name}' is open`;
+  }
+
+  status(handler: string, queue: string, circuit: Circuit | undefined): HandlerStatus {
+    const about = { handler, queue, ...(circuit !== undefined && { circuit: circuit.name }) };
+    const pause = this.#gates.get(queue)?.pause;
+    if (pause !== undefined) {
+      const { reason, since } = pause;
+      return { ...about, state: 'paused', ...(reason !== undefined && { reason }), since: new Date(since) };
+    }
+    if (circuit === undefined || circuit.state === 'closed') return { ...about, state: 'running' };
+    const { state, reason, since, nextProbe } = circuit;
+    return {
+      ...about,
+      state,
+      ...(reason !== undefined && { reason }),
+      since: new Date(since),
+      ...(nextProbe !== undefined && { nextProbe: new Date(nextProbe) }),
+    };
+  }
+
+  /** @throws DlxConfigurationError when the probe of a circuit is no provider */
+  checkProbes(): void {
+    for (const { name, options } of this.all) if (options.probe !== undefined) this.#providerOf(name, options.probe);
+  }
+
+  close(): void {
+    this.#timers.close();
+    for (const circuit of this.all) circuit.close();
+  }
+
+  #make(name: string, options: ResolvedCircuit): Circuit {
+    const { clock, random, isUnretryable, textOf, doubt } = this.parts;
+    const { probe } = options;
+    const faulty = (error: unknown): void =>
+      doubt(name, `its probe ${probe?.name} decided nothing, so a message is tried`, error);
+    return new Circuit(name, options, {
+      clock,
+      random,
+      isUnretryable,
+      textOf,
+      ask: probe && (() => askProbe(this.#providerOf(name, probe), this.#timers, faulty)),
+      changed: (circuit, change) => {
+        const gates = [...this.#gates.values()].filter((gate) => gate.circuit === circuit);
+        this.parts.changed(circuit, change, gates);
+      },
+      broken: (_, error) => doubt(name, 'a message that waited for its probe failed', error),
+      fault: (_, error) => doubt(name, "its function 'on' failed, and the error does not count", error),
+    });
+  }
+
+  #providerOf(circuit: string, type: Type<HealthProbe>): HealthProbe {
+    try {
+      return this.parts.provider(type);
+    } catch (error) {
+      const text = `circuit '${circuit}': its probe ${type.name} is no provider of this application, or is made for each request`;
+      throw new DlxConfigurationError(`${text}; add it to the providers of a module`, { cause: error });
+    }
+  }
+
+  #unknown(name: string, handler: string): DlxConfigurationError {
+    const known = [...this.parts.named.keys()];
+    const meant = nearestWord(name, known);
+    const text = `@Circuit on ${handler}: the option 'circuits' has no '${name}'`;
+    if (meant !== undefined) return new DlxConfigurationError(`${text}; did you mean '${meant}'?`);
+    const all = known.length === 0 ? 'it is empty' : `it has ${known.map((one) => `'${one}'`).join(', ')}`;
+    return new DlxConfigurationError(`${text} (${all}); write forRoot({ circuits: { '${name}': {} } })`);
+  }
+}

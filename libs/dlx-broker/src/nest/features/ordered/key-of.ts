@@ -1,0 +1,25 @@
+import type { DlxContext } from '../../core/context.js';
+import { breachOf } from '../contract/check.js';
+import type { Handler, PlannedHandler } from '../../core/handler.js';
+import { textOfKey } from '../../client/message-key.js';
+
+/** The key of a message as text; undefined for a message without an order. */
+export type LaneKey = string | undefined;
+
+/**
+ * Asks the function of a handler for the key of a message.
+ * @throws ContractError for a payload without a key that breaks the contract of the handler: no other attempt cures it. Otherwise what
+ *   the function threw; TypeError or DlxConfigurationError for an answer that is no key
+ */
+export function keyOf({ handler }: PlannedHandler, payload: unknown, context: DlxContext): LaneKey {
+  try {
+    return keyIn(handler, payload, context);
+  } catch (error) {
+    const term = handler.settings.contract?.payload;
+    throw (term && breachOf(term, payload)) ?? error;
+  }
+}
+
+function keyIn({ settings, origin }: Handler, payload: unknown, context: DlxContext): LaneKey {
+  return textOfKey(settings.ordering?.key(payload, context), '@Ordered', origin, 'no order');
+}

@@ -1,0 +1,70 @@
+import type { DelayedPublication, Done, Publication } from '../../../backends/index.js';
+import { OutboxClosedError, OutboxFullError } from './errors.js';
+import { derivedId } from './ids.js';
+import type { OutboxLimits } from './limits.js';
+import type { Outbox } from './outbox.js';
+
+/** What the outboxes of a handler have in common. */
+export interface OutboxPlan extends OutboxLimits {
+  /** Stands in the ids of the events, see {@link derivedId}. */
+  readonly tag: string;
+}
+
+/** The way of one attempt into the outbox of its message. */
+export class Collector {
+  #count = 0;
+  #bytes = 0;
+  #isClosed = false;
+
+  constructor(
+    readonly outbox: Outbox,
+    private readonly plan: OutboxPlan,
+    /** Class and method, for errors. */
+    private readonly handler: string,
+    /** The id of the message that is handled. */
+    private readonly cause: string | undefined,
+  ) {}
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The id of the next event; undefined if the handled message has none. */
+  nextId(): string | undefined {
+    return this.cause === undefined ? undefined : derivedId(this.cause, this.plan.tag, this.#count + 1);
+  }
+
+  /** False after the attempt. */
+  get isOpen(): boolean {
+    return !this.#isClosed && this.outbox.isOpen;
+  }
+
+  /** The error of an event that comes too late. */
+  closedError(): OutboxClosedError {
+    return new OutboxClosedError(this.handler);
+  }
+
+  /** @throws OutboxFullError */
+  checkRoom({ body }: Publication): void {
+    const { messages, bytes } = this.plan;
+    if (this.#count >= messages || this.#bytes + body.length > bytes)
+      throw new OutboxFullError(this.handler, this.plan);
+  }
+
+  /** Keeps an event. @param size of its body, in bytes */
+  hold(prepared: DelayedPublication | Promise<DelayedPublication>, size: number, ended: Done | undefined): void {
+    this.#count++;
+    this.#bytes += size;
+    if (prepared instanceof Promise) this.outbox.holdLater(prepared, ended);
+    else this.outbox.hold(prepared, ended);
+  }
+
+  /** The attempt has ended. */
+  close(): void {
+    this.#isClosed = true;
+  }
+}

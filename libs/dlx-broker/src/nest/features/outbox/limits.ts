@@ -1,0 +1,40 @@
+import { bytesIn, optionsOf, refused, refuseUnknown, whole } from '../../../platform/options/index.js';
+import { optionIn } from '../../module/check-options.js';
+
+/** How much the outbox of one attempt holds. */
+export interface OutboxOptions {
+  /** The most events. Default 1000. */
+  readonly messages?: number;
+  /** The most bytes of all bodies: a number, or a string such as `'16mb'`, which is the default. */
+  readonly bytes?: number | string;
+}
+
+/** The checked limits of an outbox. */
+export interface OutboxLimits {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+const names: readonly string[] = ['messages', 'bytes'];
+
+/**
+ * Reads `@Outbox(...)` or option `outbox`.
+ * @returns false for none; undefined when nothing is said
+ * @throws DlxConfigurationError for an unknown option, and for a limit that is no number above 0
+ */
+export function readOutbox(given: unknown, origin: string): OutboxLimits | false | undefined {
+  if (given === undefined || given === false) return given;
+  const options: unknown = given === true ? {} : given;
+  const { messages = 1_000, bytes = '16mb' } = optionsOf(
+    options,
+    origin,
+    "write true, false or { messages: 1000, bytes: '16mb' }",
+  ) as OutboxOptions;
+  refuseUnknown(options as object, names, origin);
+  whole(1, Number.MAX_SAFE_INTEGER).read(messages, optionIn(origin, 'messages'));
+  const size = typeof bytes === 'string' || typeof bytes === 'number' ? bytesIn(String(bytes)) : NaN;
+  if (!(size > 0)) {
+    throw refused(bytes, optionIn(origin, 'bytes'), "is no number of bytes above 0; write 16_000_000 or '16mb'");
+  }
+  return { messages, bytes: size };
+}

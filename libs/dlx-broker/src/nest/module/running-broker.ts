@@ -1,0 +1,338 @@
+import type { Observable } from 'rxjs';
+import { HomeContext } from '../../platform/index.js';
+import { describeRetry } from '../retry/index.js';
+import { type Backend, ConnectionLostError } from '../../backends/index.js';
+import { describeTopology, type Topology } from '../../backends/topology/index.js';
+import type { Processing } from '../core/attempt.js';
+import { AttemptWatch } from '../core/attempt-watch.js';
+import { Attempts } from '../core/attempts.js';
+import { type Circuit, type DlxHandler, type HandlerStatus } from '../features/circuit/index.js';
+import { HandlerGates } from '../features/circuit/handler-gates.js';
+import type { BrokerCounts, BrokerParts } from './broker-parts.js';
+import { EventLog } from '../log/event-log.js';
+import { IdempotencyGuard } from '../features/idempotent/guard.js';
+import { MemoryIdempotencyStore } from '../features/idempotent/memory-store.js';
+import type { HandlerSource } from '../core/handler-source.js';
+import type { Handler } from '../core/handler.js';
+import { deadLetterQueues, type DlxHealth, Health } from '../health/index.js';
+import type { Connected, MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
+import type { OutcomeEvent } from '../core/outcome-events.js';
+import type { OrderedQueue } from '../features/ordered/ordered-queue.js';
+import { refuseLongHolds } from '../features/ordered/time-in-hand.js';
+import { planHandlers, type Plan } from '../core/plan.js';
+import { QueueConsumers } from '../core/queue-consumers.js';
+import { retain, retentions } from '../core/lot-retention.js';
+import { type Measured, measured } from './measured.js';
+import type { DlxServer } from './server.js';
+import { StartReport } from '../log/start-report.js';
+import { Settlement } from '../core/settlement.js';
+import { tellPorts } from './open-ports.js';
+import { takeSteps, tellReturned, tellUnclosed } from './shutdown-steps.js';
+import { within } from '../core/within.js';
+
+/**
+ * What {@link DlxBroker} does, which has the documentation of its members. An application loads this file while it starts: it imports
+ * what handlers need.
+ */
+export class RunningBroker {
+  readonly #log: EventLog;
+  readonly #settlement: Settlement;
+  readonly #consumers: QueueConsumers;
+  readonly #report: StartReport;
+  readonly #health: Health;
+  readonly #gates: HandlerGates;
+  readonly #watch: AttemptWatch;
+  /** Waits for the backend, each with the function that ends it. */
+  readonly #waits = new Set<(reason: Error) => void>();
+  #booted = false;
+  #isUp = false;
+  #listening = false;
+  #closing = false;
+  #turn: Promise<void> = Promise.resolve();
+  #measured: Measured | undefined;
+  /** Ends the reports of delayed events that no queue got. */
+  #unlisten: (() => void) | undefined;
+
+  constructor(
+    readonly options: ResolvedOptions,
+    private readonly connected: Connected,
+    private readonly server: DlxServer,
+    private readonly source: HandlerSource,
+    private readonly parts: BrokerParts,
+  ) {
+    const { backend } = connected;
+    const log = new EventLog(`DlxBroker ${options.name}`, options.logging);
+    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, parts.tracing);
+    const now = (): number => backend.clock.now();
+    const guard = new IdempotencyGuard(options.idempotencyStore ?? new MemoryIdempotencyStore(now), log, now);
+    const processing: Processing = (context, run) => server.process(context, run);
+    const home = new HomeContext();
+    const { drainTimeout } = options;
+    const restore = (): Promise<void> => this.#inTurn(() => this.#consume());
+    const gates = new HandlerGates({
+      options,
+      clock: backend.clock,
+      provider: parts.provider,
+      events: parts.events,
+      log,
+      consumers: () => this.#consumers,
+      plan: () => this.#plan(),
+    });
+    this.#gates = gates;
+    const watch = new AttemptWatch(backend, options.stuckAfter, log);
+    this.#watch = watch;
+    const { tracing, outboxes } = parts;
+    const attempts = new Attempts(settlement, guard, processing, log, tracing, outboxes, gates.scope, watch);
+    parts.letters.heldUp = (queue) => gates.circuits.obstacle(queue);
+    const work = { backend, settlement, attempts, home, log };
+    this.#consumers = new QueueConsumers({ ...work, circuits: gates.circuits, drainTimeout, restore });
+    this.#report = new StartReport({ options, backend, source, server, home, log });
+    this.#health = new Health({
+      name: options.name,
+      options: options.health,
+      backend,
+      condition: connected.condition?.bind(connected),
+      log,
+      phase: () => (this.#closing ? 'closing' : this.#isUp ? 'up' : 'starting'),
+      unserved: () => (this.#listening ? [] : server.added.map(({ pattern }) => pattern)),
+      consumers: () => this.#consumers.condition,
+      stopped: () => this.#gates.stopped,
+      stuck: () => watch.stuck,
+      parked: () => this.counts.parked,
+      deadLetterQueues: () => deadLetterQueues(this.#plan()),
+    });
+    this.#log = log;
+    this.#settlement = settlement;
+    if (options.metrics || connected.metrics?.isWanted === true) this.measure();
+    server.attach({
+      backend,
+      logging: options.logging,
+      listen: () => this.#listen(),
+      drain: () => this.#drainServer(),
+    });
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get backend(): Backend {
+    return this.connected.backend;
+  }
+
+  get counts(): Readonly<BrokerCounts> {
+    const { counts } = this.#settlement;
+    const { retried, parked, redriven, unanswered } = this.parts.events.letters;
+    const both = { retried: counts.retried + retried, parked: counts.parked + parked };
+    return { ...counts, ...both, redriven, unanswered, unroutable: this.parts.client.unroutable };
+  }
+
+  get circuits(): Iterable<Circuit> {
+    return this.#gates.circuits.all;
+  }
+
+  measure(): Measured {
+    if (this.#measured !== undefined) return this.#measured;
+    this.#measured = measured(this, this.connected.metrics, this.#settlement, this.parts.events.letters);
+    const known = this.#booted ? this.#plan().consumers : []; // others follow when they start
+    for (const { handlers } of known) for (const planned of handlers) this.#settlement.meter?.of(planned);
+    return this.#measured;
+  }
+
+  get ordered(): readonly OrderedQueue[] {
+    return this.#consumers.ordered;
+  }
+
+  get events(): Observable<OutcomeEvent> {
+    return this.parts.events.stream;
+  }
+
+  health(): Promise<DlxHealth> {
+    return this.#health.get();
+  }
+
+  get handlers(): readonly HandlerStatus[] {
+    return this.#gates.all;
+  }
+
+  handler(name: string): DlxHandler {
+    return this.#gates.handler(name);
+  }
+
+  topology(): Topology {
+    return this.#plan().topology;
+  }
+
+  describeTopology(): string {
+    const { topology, consumers } = this.#plan();
+    const retries = consumers.flatMap(({ handlers, style, styleReason }) =>
+      handlers.flatMap(({ retry }) => (retry === undefined ? [] : describeRetry(retry, style, styleReason))),
+    );
+    return [describeTopology(topology), `retries: ${retries.length}`, ...retries].join('\n');
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.#inTurn(async () => {
+      if (this.#closing) return;
+      this.connected.check?.();
+      const plan = this.#plan();
+      this.#gates.check();
+      await this.#untilClosing(this.backend.connect());
+      await this.#declare(plan);
+      this.parts.client.gate?.open();
+    }).catch((error: unknown) => this.#failed(error));
+  }
+
+  /** Closes everything that was opened, because Nest does not close an application whose start failed. */
+  async #failed(error: unknown): Promise<never> {
+    await this.onApplicationShutdown().catch((failure: unknown) => tellUnclosed(this.#log, failure));
+    throw error;
+  }
+
+  async start(): Promise<void> {
+    this.#booted = true;
+    await this.#inTurn(() => this.#open()).catch((error: unknown) => this.#failed(error));
+  }
+
+  async #open(): Promise<void> {
+    this.connected.check?.();
+    this.connected.manage?.(this.#gates.operated);
+    await this.#consume();
+    if (this.#closing) return;
+    await this.connected.open(this.parts.waitQueues.lots);
+    this.#isUp = true;
+    this.#unlisten = this.backend.delayed?.onUnrouted?.((address) => this.parts.client.unrouted(address));
+    this.#health.start();
+    this.#report.unseen();
+    this.#report.unservedSoon(
+      () => this.#listening,
+      () => this.#consumers.queues,
+      () => this.#gates.unused(),
+    );
+    const where = this.connected.where?.();
+    if (where !== undefined) this.#log.write('brokerFound', where, {});
+    tellPorts(this, this.connected.urls(), this.#log);
+  }
+
+  get amqp(): SocketAddress | undefined {
+    return this.connected.amqp();
+  }
+
+  get http(): SocketAddress | undefined {
+    return this.connected.http();
+  }
+
+  get metrics(): MetricsAddress | undefined {
+    return this.connected.metrics?.address();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await takeSteps(this.#log, [
+      () => this.drain(),
+      () => this.#unlisten?.(),
+      () => this.parts.client.end(),
+      () => this.parts.waitQueues.close(),
+      () => this.connected.close(),
+      () => this.#health.close(),
+      () => this.parts.events.end(),
+    ]);
+  }
+
+  async drain(): Promise<void> {
+    const drained = this.#drain();
+    this.connected.draining?.(drained.catch(() => undefined));
+    await drained;
+  }
+
+  async #drain(): Promise<void> {
+    this.#closing = true;
+    let redrives: Promise<void> | undefined;
+    const interrupted = new ConnectionLostError('the application was closed while it started', false);
+    await takeSteps(this.#log, [
+      () => {
+        redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
+      },
+      () => tellReturned(this.#log, this.parts.letters.unsettled()),
+      () => this.parts.letters.close(),
+      () => this.#report.close(),
+      () => this.#consumers.cancel(),
+      () => this.#gates.close(), // afterwards, so that nothing begins in place of what waited for a probe
+      () => redrives,
+      () => this.#waits.forEach((end) => end(interrupted)),
+      () => within(this.options.drainTimeout, Promise.allSettled([this.#turn])),
+      () => this.#consumers.stop(),
+      () => this.#watch.close(),
+    ]);
+  }
+
+  /** Starts the server. In a hybrid application it waits until the application is up. */
+  async #listen(): Promise<void> {
+    this.#listening = true;
+    if (this.#booted) await this.#inTurn(() => this.#consume());
+  }
+
+  async #drainServer(): Promise<void> {
+    this.#listening = false;
+    await this.#consumers.stopOf(new Set(this.source.ofServer(this.server)));
+  }
+
+  /** Runs one piece of work after the other, because start and listen may overlap. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.catch(() => undefined).then(work);
+    this.#turn = turn;
+    return turn;
+  }
+
+  /** Waits for the backend until the application closes: a server that is unreachable must not hold up a shutdown. */
+  #untilClosing<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waits.add(reject);
+      void work.then(resolve, reject).finally(() => this.#waits.delete(reject));
+    });
+  }
+
+  async #declare(plan: Plan): Promise<void> {
+    refuseLongHolds(plan.consumers, this.backend);
+    const different = this.options.declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
+    this.#retryByReject(plan, different);
+    const lots = retentions(plan.consumers.flatMap(({ handlers }) => handlers));
+    this.parts.waitQueues.declared(plan.delays, lots.keys(), plan.topology.queues);
+    this.#report.plan(plan, different === undefined ? [] : retain(lots, different, this.backend));
+  }
+
+  /** Notes the queues that dead-letter to the wait queue of their policy. Existing queues with other arguments do not. */
+  #retryByReject({ consumers }: Plan, different: ReadonlySet<string> | undefined): void {
+    const rejecting = consumers.filter(({ queue, style }) => style === 'reject' && different?.has(queue) === false);
+    this.#settlement.rejecting = new Set(rejecting.map(({ queue }) => queue));
+    this.parts.waitQueues.keep(rejecting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.only ?? [])));
+  }
+
+  async #consume(): Promise<void> {
+    if (this.#closing) return;
+    const plan = this.#plan();
+    const ready = new Set<Handler>([
+      ...this.source.ofModule(),
+      ...(this.#listening ? this.source.ofServer(this.server) : []),
+    ]);
+    await this.#untilClosing(this.backend.connect());
+    await this.#declare(plan); // handlers may have been added, and the queue may be missing
+    const starts: Promise<void>[] = [];
+    for (const consumer of plan.consumers) {
+      if (this.#closing) break;
+      if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
+      const started = this.#consumers.start(consumer);
+      if (started !== undefined) starts.push(started);
+      for (const planned of consumer.handlers) {
+        this.#report.handler(planned, consumer, plan.topology);
+        this.#settlement.meter?.of(planned);
+      }
+    }
+    await Promise.all(starts);
+  }
+
+  #plan(): Plan {
+    const handlers = [...this.source.ofModule(), ...this.source.ofServer(this.server)];
+    const { rejectsWithHeaders } = this.backend;
+    return planHandlers(handlers, this.options, this.source.features(), rejectsWithHeaders, this.#gates.circuits);
+  }
+}

@@ -1,0 +1,46 @@
+import { type Field, isReserved, isShortstr, maxShortstrBytes, longstr } from '../../engine/message/index.js';
+import { DlxConfigurationError, shown } from '../../platform/options/index.js';
+import { type QueueDeclaration } from '../../backends/topology/index.js';
+import { type Retention, retentionArgumentNames, retentionArguments } from './retention.js';
+import { isWaitQueueName, type WaitQueueType } from './wait-queue-names.js';
+
+/** The name of the parking lot, checked. @throws DlxConfigurationError */
+export function checkedParkingLot(parkingLot: string | undefined, queue: string, origin: string): string {
+  const name = parkingLot ?? `${queue}.parked`;
+  const refuse = (why: string) => new DlxConfigurationError(`${origin}: parkingLot ${why}`);
+  if (typeof name !== 'string') throw refuse(`is ${shown(name)}; name a queue, or leave it out for '${queue}.parked'`);
+  if (name === '') throw refuse(`is empty; name a queue, or leave it out for '${queue}.parked'`);
+  if (name === queue) {
+    throw refuse(`is '${name}', the work queue itself, where it would fail again; leave it out for '${queue}.parked'`);
+  }
+  if (isWaitQueueName(name)) throw refuse(`is '${name}', the name of a wait queue; choose another`);
+  if (isReserved(name)) throw refuse(`is '${name}', but names beginning with 'amq.' are reserved; choose another`);
+  if (!isShortstr(name)) throw refuse(`is longer than ${maxShortstrBytes} bytes; choose a shorter name`);
+  return name;
+}
+
+/**
+ * Declares a parking lot. Without a retention a parked message stays until it is consumed.
+ * @param origin where it is needed, for error messages
+ * @param type the type of the wait queues; a parking lot has the same, so that it is as safe on a cluster
+ */
+export function parkingLotQueue(
+  name: string,
+  origin: string,
+  type: WaitQueueType,
+  retention?: Retention,
+): QueueDeclaration {
+  const kept = retention === undefined ? [] : retentionArguments(retention, type);
+  const args = new Map([...typed(type), ...kept]);
+  return { ...plain, name, arguments: args, mayDiffer: retentionArgumentNames, origin };
+}
+
+/** Declares the queue that gets what a parking lot has kept for its time. */
+export function archiveQueue(name: string, origin: string, type: WaitQueueType): QueueDeclaration {
+  return { ...plain, name, arguments: new Map(typed(type)), origin };
+}
+
+const plain = { durable: true, exclusive: false, autoDelete: false } as const;
+
+const typed = (type: WaitQueueType): readonly (readonly [string, Field])[] =>
+  type === 'quorum' ? [['x-queue-type', longstr('quorum')]] : [];

@@ -1,0 +1,271 @@
+import {
+  catchError,
+  EMPTY,
+  mergeMap,
+  Observable,
+  ReplaySubject,
+  Subject,
+  Subscription,
+  takeUntil,
+  type ObservableInput,
+} from 'rxjs';
+import { defaultErrors } from '../../platform/history/index.js';
+import { doNothing, HomeContext } from '../../platform/index.js';
+import { WaitQueues } from '../retry/index.js';
+import { type Backend } from '../../backends/index.js';
+import {
+  DlxConfigurationError,
+  notAPromise,
+  numberInString,
+  optionsOf,
+  parseDuration,
+  refused,
+  refuseUnknown,
+  shown,
+} from '../../platform/options/index.js';
+import type { ConsumedLetter, SettledLetter } from './consumed-letter.js';
+import { checkFunction, queueOf } from './given.js';
+import type { SafeTracing } from '../tracing/index.js';
+import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
+import { LetterStream, type SettlementFailure } from './letter-stream.js';
+import type { Letter } from './letter.js';
+import { queueNames, type QueueNames } from './queue-names.js';
+import { runForever, type Failed } from './run-forever.js';
+import { snapshot } from './snapshot.js';
+
+export interface DeadLettersOptions {
+  /** The wait queues of this broker, shared with the handlers. Default: classic wait queues of its own. */
+  readonly waitQueues?: WaitQueues;
+  /** Spans of letters that are retried, parked and redriven. Default: none. */
+  readonly tracing?: SafeTracing;
+  /** How many errors a letter keeps that is retried or parked; 0 adds none. Default 10. */
+  readonly errorHistory?: number;
+  /** Called for each letter that was settled. */
+  readonly settled?: (letter: ConsumedLetter, what: SettledLetter) => void;
+  /** Called for every function of the application inside an operator that did not answer in time. */
+  readonly unanswered?: (error: CallbackTimeoutError) => void;
+  /** Called when a pipeline of {@link DeadLetters.run} failed: why, how often in a row, and how long it pauses. */
+  readonly report?: (failure: unknown, queues: QueueNames, failed: Failed) => void;
+  /** Called when {@link DeadLetters.close} ended a pipeline of {@link DeadLetters.run}, and an operator threw at its end. */
+  readonly endFailed?: (failure: unknown, queues: QueueNames) => void;
+}
+
+/** The prefetch of a stream, and how often it searches for new queues. */
+export interface FromOptions {
+  /** The most unsettled letters of one queue, without those that were left: 1 to 65535. Default 10. */
+  readonly prefetch?: number;
+  /**
+   * Letters that may be left in one queue, unsettled, before the stream fails with a TooManyLeftError. Default: 32 times
+   * the prefetch, which costs up to 32 consumers.
+   */
+  readonly leaveAtMost?: number;
+  /** With a pattern: how often to search for new queues. Milliseconds or a string; default `'5s'`. */
+  readonly pollInterval?: number | string;
+}
+
+/** The prefetch of a pipeline of {@link DeadLetters.run}, and its pause after a failure. */
+export interface RunOptions extends FromOptions {
+  /**
+   * How long to wait before a failed pipeline restarts. Default `'1s'`. It doubles with each failure in a row, up to
+   * a minute.
+   */
+  readonly pause?: number | string;
+}
+
+/** An operator for letters, or several piped together. It returns the observable itself: with a promise of it nothing would run. */
+export type Pipeline<T> = (
+  letters: Observable<ConsumedLetter<T>>,
+) => Exclude<ObservableInput<unknown>, PromiseLike<unknown>>;
+
+/** The dead letters of a broker, as streams. */
+export class DeadLetters {
+  readonly #backend: Backend;
+  readonly #waitQueues: WaitQueues;
+  readonly #report: NonNullable<DeadLettersOptions['report']>;
+  readonly #settled: NonNullable<DeadLettersOptions['settled']>;
+  readonly #failures = new Subject<SettlementFailure>();
+  readonly #endFailed: NonNullable<DeadLettersOptions['endFailed']>;
+  readonly #runs = new Map<Subscription, QueueNames>();
+  readonly #streams = new Set<LetterStream<never>>();
+  #isClosed = false;
+  /** Emits also to subscribers that come after the end. */
+  readonly #closed = new ReplaySubject<void>(1);
+  readonly #unanswered: NonNullable<DeadLettersOptions['unanswered']>;
+  readonly #home = new HomeContext();
+  readonly #errorHistory: number;
+  /** @internal */
+  readonly tracing: SafeTracing | undefined;
+  /** @internal Why a redrive into this queue waits; undefined if it does not. Set by DlxBroker. */
+  heldUp: ((queue: string) => string | undefined) | undefined;
+
+  /** Every failed settlement, also when its promise is not awaited. */
+  readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();
+
+  /** @internal Made by DlxBrokerModule. */
+  constructor(backend: Backend, options: DeadLettersOptions = {}) {
+    this.#backend = backend;
+    this.#waitQueues = options.waitQueues ?? new WaitQueues(backend);
+    this.#report = options.report ?? doNothing;
+    this.#endFailed = options.endFailed ?? doNothing;
+    this.#settled = options.settled ?? doNothing;
+    this.#unanswered = options.unanswered ?? doNothing;
+    this.tracing = options.tracing;
+    this.#errorHistory = options.errorHistory ?? defaultErrors;
+  }
+
+  /**
+   * The letters of a queue, of several, or of all whose names match a pattern. Cold: each subscription is a consumer of its own,
+   * from subscribe to unsubscribe. At its end, and when the pipeline fails, unsettled letters return to their places in the queue. A letter
+   * whose successor is on its way to the broker is settled first.
+   * Nothing is buffered: the broker holds what exceeds the prefetch, so a stream whose letters are not settled stops.
+   *
+   * Skip letters with `where` or `whereReason`, not with `filter`, which would leave them unsettled. Place operators that end a
+   * stream (`take`, `takeUntil`) after the work: letters that are unsettled at that time return to the queue.
+   *
+   * The stream fails with a ConsumerCancelledError when a queue is deleted; with a pattern it continues without the queue. It
+   * completes when the application shuts down, and at once after that. A failure without an error handler ends the process, as in
+   * RxJS; {@link run} handles failures.
+   * @throws DlxConfigurationError for what names no queue, and for unknown or impossible options
+   */
+  from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<ConsumedLetter<T>> {
+    checkQueues(queues);
+    refuseUnknown(optionsOf(options, 'DeadLetters.from', 'write { prefetch: 10 }'), fromOptions, 'DeadLetters.from');
+    const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
+    const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
+    const pollInterval = parseDuration(options.pollInterval ?? '5s', 'DeadLetters.from: pollInterval');
+    const listener = {
+      failed: (failure: SettlementFailure) => this.#home.fresh(this.#failures.next, this.#failures, failure),
+      settled: this.#settled,
+      unanswered: this.#unanswered,
+      tracing: this.tracing,
+      errorHistory: this.#errorHistory,
+    };
+    const [backend, waitQueues, home] = [this.#backend, this.#waitQueues, this.#home];
+    const one = (queue: string): Observable<ConsumedLetter<T>> =>
+      new Observable((subscriber) => {
+        const stream = new LetterStream<T>(
+          backend,
+          waitQueues,
+          queue,
+          prefetch,
+          leaveAtMost,
+          subscriber,
+          listener,
+          home,
+        );
+        this.#streams.add(stream);
+        subscriber.add(() => {
+          this.#streams.delete(stream);
+          stream.close();
+        });
+        stream.open();
+      });
+    if (typeof queues === 'string') return one(queues).pipe(takeUntil(this.#closed));
+    const gone = catchError<ConsumedLetter<T>, Observable<never>>((error: unknown) => {
+      if (queues instanceof RegExp && error instanceof ConsumerCancelledError) return EMPTY;
+      throw error;
+    });
+    const names = queueNames(backend, queues, pollInterval);
+    return names.pipe(
+      mergeMap((queue) => one(queue).pipe(gone)),
+      takeUntil(this.#closed),
+    );
+  }
+
+  /**
+   * Reads the letters of a queue as they are now, in order, and completes. Nothing is consumed, counted or flagged, and the letters
+   * cannot be settled.
+   */
+  replay<T = unknown>(queue: string): Observable<Letter<T>> {
+    return snapshot<T>(this.#backend, queueOf(queue, 'DeadLetters.replay: queue'));
+  }
+
+  /**
+   * Runs a pipeline until it is unsubscribed, or the application shuts down. When the pipeline fails, its unsettled letters return
+   * to the queue, the failure is reported, and the pipeline restarts after a pause. The pause doubles with each failure in a row, up
+   * to a minute.
+   * @throws DlxConfigurationError for an impossible option, and for a pipeline that returns a promise
+   */
+  run<T = unknown>(queues: QueueNames, pipeline: Pipeline<T>, options: RunOptions = {}): Subscription {
+    const pause = parseDuration(options.pause ?? '1s', 'DeadLetters.run: pause');
+    checkFunction(pipeline, 'DeadLetters.run: pipeline', '(letters) => letters.pipe(redriveTo())');
+    const { pause: _, ...ofFrom } = optionsOf(options, 'DeadLetters.run', "write { pause: '1s' }") as RunOptions;
+    const letters = this.from<T>(queues, ofFrom);
+    if (this.#isClosed) return Subscription.EMPTY;
+    let hasBegun = false;
+    let refusal: unknown;
+    const make = (): ReturnType<Pipeline<T>> => {
+      const made = pipeline(letters);
+      try {
+        return notAPromise(made, 'DeadLetters.run: pipeline', 'return the observable itself');
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
+    };
+    const report = (failure: unknown, failed: Failed): void => {
+      if (hasBegun || failure !== refusal) this.#report(failure, queues, failed);
+    };
+    const run = runForever(this.#backend.clock, make, pause, report);
+    hasBegun = true;
+    if (refusal !== undefined) {
+      run.unsubscribe();
+      throw refusal;
+    }
+    this.#runs.set(run, queues);
+    run.add(() => this.#runs.delete(run));
+    return run;
+  }
+
+  /** @internal Emits at {@link close}, and at once after it. */
+  get ending(): Observable<void> {
+    return this.#closed;
+  }
+
+  /** @internal The letters that would return to each queue at {@link close}: neither settled nor left. */
+  unsettled(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { queue, unsettled } of this.#streams) {
+      if (unsettled > 0) counts.set(queue, (counts.get(queue) ?? 0) + unsettled);
+    }
+    return counts;
+  }
+
+  /**
+   * Ends every {@link run}, and completes the streams of {@link from}. None begins after that. Unsettled letters return to their
+   * queues, also while functions of the pipelines run. Idempotent.
+   */
+  close(): void {
+    this.#isClosed = true;
+    for (const [run, queues] of this.#runs) {
+      try {
+        run.unsubscribe();
+      } catch (error) {
+        this.#endFailed(error, queues);
+      }
+    }
+    this.#closed.next();
+  }
+}
+
+const fromOptions: readonly string[] = [
+  'prefetch',
+  'leaveAtMost',
+  'pollInterval',
+] satisfies readonly (keyof FromOptions)[];
+
+function checkQueues(queues: QueueNames): void {
+  const names: readonly unknown[] | undefined = Array.isArray(queues) ? queues : undefined;
+  const isMeant = queues instanceof RegExp || (typeof queues === 'string' && queues !== '');
+  if (isMeant || (names !== undefined && names.length > 0 && names.every((name) => typeof name === 'string' && name)))
+    return;
+  const remedy = "write 'orders.parked', a list of names, or a pattern such as /\\.parked$/";
+  throw refused(queues, 'DeadLetters.from: queues', `names no queue; ${remedy}`);
+}
+
+function whole(option: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  const inString = numberInString(value, least, most);
+  if (inString !== undefined) throw refused(value, `DeadLetters.from: ${option}`, inString);
+  throw new DlxConfigurationError(`DeadLetters.from: ${option} is ${shown(value)}; write ${least} to ${most}`);
+}

@@ -1,0 +1,108 @@
+import type { Subscriber } from 'rxjs';
+import type { HomeContext } from '../../platform/index.js';
+import type { WaitQueues } from '../retry/index.js';
+import type { Backend, BackendDelivery, CancelReason, Consumption } from '../../backends/index.js';
+import type { SafeTracing } from '../tracing/index.js';
+import { ConsumedLetter, type LetterHost, type SettledLetter } from './consumed-letter.js';
+import { type CallbackTimeoutError, ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
+
+/** A redrive, retry or parking that failed. The letter is unsettled again. */
+export interface SettlementFailure {
+  readonly letter: ConsumedLetter;
+  readonly failure: unknown;
+}
+
+/** Called with the outcome of letters. */
+export interface LetterListener {
+  failed(failure: SettlementFailure): void;
+  settled(letter: ConsumedLetter, what: SettledLetter): void;
+  unanswered(error: CallbackTimeoutError): void;
+  readonly tracing: SafeTracing | undefined;
+  /** How many errors a letter keeps that is retried or parked. */
+  readonly errorHistory: number;
+}
+
+/** One consumer of a stream, and how many of its letters were left. */
+interface StreamConsumer {
+  consumption?: Consumption;
+  left: number;
+}
+
+/**
+ * A subscription. It begins with one consumer. Whenever all unsettled letters of its consumers were left, it opens another
+ * consumer, so that further letters arrive.
+ */
+export class LetterStream<T> {
+  readonly #consumers: StreamConsumer[] = [];
+  #unsettled = 0;
+  #left = 0;
+  #closed = false;
+
+  constructor(
+    readonly backend: Backend,
+    readonly waitQueues: WaitQueues,
+    readonly queue: string,
+    readonly prefetch: number,
+    readonly leaveAtMost: number,
+    readonly subscriber: Subscriber<ConsumedLetter<T>>,
+    readonly listener: LetterListener,
+    readonly home: HomeContext,
+  ) {}
+
+  /** Letters that are neither settled nor left. */
+  get unsettled(): number {
+    return this.#unsettled;
+  }
+
+  open(): void {
+    const consumer: StreamConsumer = { left: 0 };
+    this.#consumers.push(consumer);
+    const onCancel = (_reason?: CancelReason, failure?: Error): void => this.home.fresh(this.#cancelled, this, failure);
+    const take = (delivery: BackendDelivery): void => {
+      // After the end there is no subscriber: later letters stay unsettled, and return to the queue when the consumer closes.
+      this.#unsettled++;
+      this.subscriber.next(new ConsumedLetter<T>(delivery, this.#host(consumer)));
+    };
+    consumer.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
+      this.home.fresh(take, undefined, delivery),
+    );
+    consumer.consumption.started?.catch((failure: Error) => onCancel(undefined, failure));
+    if (this.#closed) consumer.consumption.close(); // the stream ended on its first letters, while consume was running
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const consumer of this.#consumers) consumer.consumption?.close();
+  }
+
+  #cancelled(failure: Error | undefined): void {
+    this.subscriber.error(new ConsumerCancelledError(this.queue, failure));
+  }
+
+  #host(consumer: StreamConsumer): LetterHost {
+    return {
+      waitQueues: this.waitQueues,
+      clock: this.backend.clock,
+      errorHistory: this.listener.errorHistory,
+      closed: () => this.#closed,
+      left: () => this.#leave(consumer),
+      finished: (wasLeft) => {
+        if (!wasLeft) return void this.#unsettled--;
+        consumer.left--;
+        this.#left--;
+      },
+      failed: (letter, failure) => this.listener.failed({ letter, failure }),
+      settled: (letter, what) => this.listener.settled(letter, what),
+      unanswered: (error) => this.listener.unanswered(error),
+      tracing: this.listener.tracing,
+    };
+  }
+
+  #leave(consumer: StreamConsumer): void {
+    consumer.left++;
+    this.#left++;
+    this.#unsettled--;
+    if (this.#left > this.leaveAtMost) this.subscriber.error(new TooManyLeftError(this.queue, this.leaveAtMost));
+    else if (this.#consumers.every(({ left }) => left >= this.prefetch)) this.open();
+  }
+}

@@ -1,0 +1,78 @@
+import { type DeathEntry, deathsOf, type FieldTable, type Message, textAt } from '../../engine/message/index.js';
+import { dateAt } from './date-at.js';
+import { errorHeaders, retryHeaders } from './names.js';
+import { largestCount, naturalAt } from './natural.js';
+
+/**
+ * The number of the attempt when a consumer gets this message from that queue, from 1. It is the count in the header, plus the
+ * rejections since (rule E1), because a queue may also retry by dead-lettering into a wait queue.
+ */
+export function attemptOf(message: Message, queue: string): number {
+  const rejected = rejectionIn(message, queue);
+  return Math.min(largestCount, grantedAttempt(message, queue) + (rejected === undefined ? 0 : timesOf(rejected)));
+}
+
+/**
+ * The attempt that the headers of the message name for that queue: 1 for a first publish. A stream may grant more attempts than
+ * the policy of the handler. Rejections since are not counted.
+ */
+export function grantedAttempt({ own: { headers } }: Message, queue: string): number {
+  if (textAt(headers, retryHeaders.queue) !== queue) return 1;
+  const attempt = naturalAt(headers, retryHeaders.attempt);
+  return headers?.get(retryHeaders.parked)?.value === true ? (attempt ?? 0) + 1 : Math.max(1, attempt ?? 1);
+}
+
+/**
+ * How often this message failed in that queue, for a consumer of another queue: the attempts, and every death there since, for
+ * any reason. So a message that no handler accepts is not retried for ever.
+ */
+export function failuresOf(message: Message, queue: string): number {
+  let failures = grantedAttempt(message, queue) - 1;
+  for (const death of deathsOf(message)) if (death.queue === queue) failures += timesOf(death);
+  return Math.min(largestCount, failures);
+}
+
+/** A count below 0, which no broker writes, is as good as the largest: otherwise the message would be retried for ever. */
+const timesOf = ({ count }: DeathEntry): number => (count < 0 ? largestCount : count);
+
+/**
+ * When the message failed for the first time since it was published or redriven, in milliseconds since 1970; undefined if it never
+ * failed. It is the time in the header.
+ * @param queue without the header, the first rejection in this queue counts: a queue may retry by dead-lettering (rule E1)
+ */
+export function failingSince(message: Message, queue?: string): number | undefined {
+  const time = timeAt(message.own.headers, retryHeaders.since);
+  if (time !== undefined) return time;
+  const rejected = queue === undefined ? undefined : rejectionIn(message, queue);
+  return rejected !== undefined && rejected.time > 0 ? dateAt(rejected.time) : undefined;
+}
+
+const rejectionIn = (message: Message, queue: string): DeathEntry | undefined =>
+  deathsOf(message).find((death) => death.queue === queue && death.reason === 'rejected');
+
+/** How often the message was held while the circuit of its handler was closed. */
+export const holdsOf = (message: Message): number => naturalAt(message.own.headers, retryHeaders.holds) ?? 0;
+
+/** Until when the time of {@link failingSince} takes outages into account: milliseconds since 1970. */
+export const heldUntil = (message: Message): number | undefined => timeAt(message.own.headers, retryHeaders.heldUntil);
+
+/** How often the message was redriven to its origin. */
+export const redrivesOf = (message: Message): number => naturalAt(message.own.headers, retryHeaders.redrives) ?? 0;
+
+/** The error of a handler, as the headers of a message name it. */
+export interface NotedError {
+  /** Its class. */
+  readonly name: string;
+  readonly message: string;
+}
+
+export function notedErrorOf({ own: { headers } }: Message): NotedError | undefined {
+  const name = textAt(headers, errorHeaders.class);
+  return name === undefined ? undefined : { name, message: textAt(headers, errorHeaders.message) ?? '' };
+}
+
+function timeAt(headers: FieldTable | undefined, name: string): number | undefined {
+  const value = headers?.get(name)?.value;
+  const time = typeof value === 'bigint' ? Number(value) : value;
+  return typeof time === 'number' && Number.isSafeInteger(time) && time >= 0 ? dateAt(time) : undefined;
+}

@@ -1,0 +1,103 @@
+import { maxShortstrBytes } from '../../engine/message/index.js';
+import { cutText } from '../../platform/index.js';
+import { Refusals } from './refusals.js';
+
+/** One action of an operator. It contains no password, and no body of a request or message. */
+export interface AuditEntry {
+  /** Counts up from 1. */
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly user: string;
+  /** The address of the client; empty for an action of the broker on behalf of the user. */
+  readonly from: string;
+  /** `DELETE /api/queues/:vhost/:name`, or the end of a task: `redrive completed`. */
+  readonly action: string;
+  /** The names in the path: `vhost`, `name` ... */
+  readonly names: Readonly<Record<string, string>>;
+  /** The status of the answer; below 400 the action was done. */
+  readonly status?: number;
+  /** Further details: filters, counts. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** An entry to record. */
+export interface AuditRecord extends Omit<AuditEntry, 'number' | 'time'> {
+  /** A list of details: the file has it whole, the memory its first rows. */
+  readonly rows?: readonly object[];
+}
+
+/** The most rows of an entry in memory. */
+const mostRows = 10;
+
+/** An entry of the file as it is kept in memory. */
+function withFewRows(entry: AuditEntry): AuditEntry {
+  const rows = entry.details?.['messages'];
+  if (!Array.isArray(rows) || rows.length <= mostRows) return entry;
+  return { ...entry, details: { ...entry.details, messages: rows.slice(0, mostRows) } };
+}
+
+/** Stores entries for longer than the process lives. */
+export interface AuditSink {
+  /** Entries of earlier processes, the oldest first. */
+  readonly earlier: readonly AuditEntry[];
+  append(entry: AuditEntry): void;
+  /** Resolves when all entries are written. */
+  close(): Promise<void>;
+}
+
+/** Cuts names to a length that no name of AMQP exceeds. */
+const cut = (names: AuditEntry['names']): AuditEntry['names'] =>
+  Object.fromEntries(Object.entries(names).map(([key, name]) => [key, cutText(name, maxShortstrBytes)]));
+
+/** The number of entries that can be read. */
+const remembered = 10_000;
+
+/** The actions of operators, in order. Entries never change; only the oldest are removed from memory. */
+export class AuditLog {
+  /** Oldest first. It may be twice as long as needed, so that it is not moved for every entry. */
+  #entries: AuditEntry[];
+  #number: number;
+  readonly #refusals = new Refusals();
+
+  constructor(
+    readonly now: () => number,
+    readonly sink?: AuditSink,
+  ) {
+    this.#entries = (sink?.earlier ?? []).slice(-remembered).map(withFewRows);
+    this.#number = this.#entries.at(-1)?.number ?? 0;
+  }
+
+  /**
+   * Records an action. Names are cut, and refused requests are limited by the minute.
+   * @returns its number; undefined if it was not recorded
+   */
+  record({ rows, ...entry }: AuditRecord): number | undefined {
+    const time = this.now();
+    const { user, names, status = 200 } = entry;
+    const left = status < 400 ? 0 : this.#refusals.place(user, time);
+    if (left === undefined) return undefined;
+    const details = left === 0 ? entry.details : { ...entry.details, refused_before: left };
+    const numbered = { number: ++this.#number, time, ...entry, names: cut(names), ...(details && { details }) };
+    const shown = (count?: number): AuditEntry =>
+      rows === undefined ? numbered : { ...numbered, details: { ...details, messages: rows.slice(0, count) } };
+    this.#entries.push(shown(mostRows));
+    if (this.#entries.length >= remembered * 2) this.#entries = this.#entries.slice(-remembered);
+    this.sink?.append(shown());
+    return numbered.number;
+  }
+
+  /**
+   * A page of entries, newest first.
+   * @param before only entries with a lower number
+   */
+  page(limit: number, before = Infinity, wanted: (entry: AuditEntry) => boolean = () => true): readonly AuditEntry[] {
+    const page: AuditEntry[] = [];
+    const oldest = Math.max(0, this.#entries.length - remembered);
+    for (let index = this.#entries.length - 1; index >= oldest && page.length < limit; index--) {
+      const entry = this.#entries[index] as AuditEntry;
+      if (entry.number < before && wanted(entry)) page.push(entry);
+    }
+    return page;
+  }
+}

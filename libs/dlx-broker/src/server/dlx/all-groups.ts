@@ -1,0 +1,152 @@
+import type { Queue, User, VirtualHost } from '../../engine/broker/index.js';
+import { AmqpError } from '../../engine/broker/index.js';
+import type { Management } from '../management.js';
+import { inTurns } from '../http/turns.js';
+import { badRequest, ok } from '../http/reply.js';
+import type { Handler, Resource } from '../http/resource.js';
+import { type Matches, matcherOf } from './filter.js';
+import type { DeadLetterGraph } from './graph/dead-letter-graph.js';
+import { GroupsOfLetters } from './groups-of-letters.js';
+import { filterInQuery, filterNames, numberIn, onlyKnown } from './input.js';
+import { scanned } from './messages.js';
+import { UnreadableBodies } from './payload.js';
+import { deadLetterSign } from './queues/queue-row.js';
+import { scan } from './scan.js';
+import { seenVhosts } from './seen-vhosts.js';
+
+/** In this resource `queue` is the queue that holds the messages, and `died_in` the queue of the latest death. */
+const parameters = [...Object.keys(filterNames), 'header', 'died_in', 'vhost', 'scan'];
+
+/** The most queues that a request can name. */
+const mostNames = 100;
+
+/** A virtual host that is searched, and the ways of dead letters in it. */
+interface Place {
+  readonly vhost: VirtualHost;
+  readonly graph: DeadLetterGraph;
+}
+
+interface QueueName {
+  readonly vhost: string;
+  readonly queue: string;
+}
+
+/** A queue that is not searched. */
+interface Skipped extends QueueName {
+  readonly why: string;
+}
+
+interface Searched {
+  readonly queues: readonly Queue[];
+  readonly skipped: readonly Skipped[];
+  /** Those of the searched queues that only headers of their next message call dead-letter queues. */
+  readonly unproven: readonly QueueName[];
+}
+
+/** Groups of the messages in all dead-letter queues from which the user may read, or in the named queues. */
+const groupAll: Handler = async (request, management) => {
+  const { query, user, signal } = request;
+  onlyKnown(query.keys(), parameters, 'parameter');
+  const { dlx } = management;
+  const names = query.getAll('queue');
+  if (names.length > mostNames) throw badRequest(`more than ${mostNames} queues are named`);
+  const unread = new UnreadableBodies();
+  const matches = matcherOf(filterInQuery(withQueueOfDeath(query)), unread);
+  const most = numberIn(query, 'scan', scanned.most, 1, scanned.most);
+  const places: Place[] = [];
+  for (const vhost of seenVhosts(request, management)) places.push({ vhost, graph: await dlx.graphs.of(vhost) });
+  const { queues, skipped, unproven } = await inTurns(queuesIn(places, names, user), dlx.turns, signal);
+  const groups = new GroupsOfLetters();
+  const work = searched(queues, { matches, most, groups, management });
+  const found = await inTurns(work, dlx.turns, signal);
+  return ok({
+    groups: groups.toJSON(),
+    queues: queues.length,
+    others: groups.others,
+    ...found,
+    skipped,
+    unproven,
+    ...unread.json,
+  });
+};
+
+/** The parameters of a filter of messages. */
+function withQueueOfDeath(query: URLSearchParams): URLSearchParams {
+  const filter = new URLSearchParams(query);
+  filter.delete('queue');
+  for (const name of query.getAll('died_in')) filter.append('queue', name);
+  return filter;
+}
+
+/** The queues to be searched, shortest first, so that a limit of messages cuts off as few queues as possible. */
+function* queuesIn(places: readonly Place[], names: readonly string[], user: User): Generator<void, Searched, void> {
+  const queues: Queue[] = [];
+  const skipped: Skipped[] = [];
+  const unproven: QueueName[] = [];
+  for (const { vhost, graph } of places) {
+    for (const queue of namedIn(vhost, names) ?? graph.queues) {
+      yield;
+      const sign = queue.deleted ? undefined : deadLetterSign(queue, graph);
+      if (queue.deleted || (names.length === 0 && sign === undefined)) continue;
+      const why = refusalOf(vhost, queue, user);
+      const name = { vhost: vhost.name, queue: queue.name };
+      if (why !== undefined) skipped.push({ ...name, why });
+      else queues.push(queue);
+      if (why === undefined && sign === 'claimed') unproven.push(name);
+    }
+  }
+  return { queues: queues.sort((one, other) => one.length - other.length), skipped, unproven };
+}
+
+function namedIn({ queues }: VirtualHost, names: readonly string[]): readonly Queue[] | undefined {
+  if (names.length === 0) return undefined;
+  return [...new Set(names)].map((name) => queues.get(name)).filter((queue) => queue !== undefined);
+}
+
+/** Why the user may not look into a queue; undefined if the user may. */
+function refusalOf(vhost: VirtualHost, { name, declared }: Queue, user: User): string | undefined {
+  if (declared.owner !== undefined) return 'exclusive to a connection';
+  try {
+    vhost.check(user, 'read', 'queue', name);
+    return undefined;
+  } catch (error) {
+    if (error instanceof AmqpError) return 'no right to read';
+    throw error;
+  }
+}
+
+interface Search {
+  readonly matches: Matches | undefined;
+  /** The most messages to examine. */
+  readonly most: number;
+  readonly groups: GroupsOfLetters;
+  readonly management: Management;
+}
+
+function* searched(
+  queues: readonly Queue[],
+  { matches, most, groups, management }: Search,
+): Generator<void, { scanned: number; complete: boolean }, void> {
+  let looked = 0;
+  let isComplete = true;
+  for (const queue of queues) {
+    if (queue.length === 0) continue;
+    if (looked >= most) return { scanned: looked, complete: false };
+    const { scanned: more, next } = yield* scan({
+      queue,
+      matches,
+      most: most - looked,
+      now: () => management.now(),
+      found: (entry) => {
+        groups.add(queue, entry);
+        return true;
+      },
+    });
+    looked += more;
+    if (next !== undefined) isComplete = false;
+    yield;
+  }
+  return { scanned: looked, complete: isComplete };
+}
+
+export const allGroups: readonly Resource[] = [{ path: '/dlx/groups', allows: 'management', GET: groupAll }];

@@ -1,0 +1,134 @@
+import {
+  AmqpError,
+  type Entry,
+  openExchange,
+  type Queue,
+  type RedriveTo,
+  type Settled,
+} from '../../../engine/broker/index.js';
+import { type Address, Message, noBody } from '../../../engine/message/index.js';
+import { originOf } from '../../../platform/history/index.js';
+import type { Left, RedriveCounts } from '../../redrive/index.js';
+import { RedrivenHeaders } from './redriven-headers.js';
+import type { RedriveOrder } from './redrive-order.js';
+
+/** The name of the queue that gets messages as they were before an edit. */
+export const originalsQueueName = ({ name }: Queue): string => `${name}.edited`;
+
+/** The most destinations whose dead letters are counted. */
+const mostDeadLettering = 50;
+
+/** Moves single messages to their address, and counts the results. */
+export class Mover {
+  readonly #known = new Set<string>();
+  readonly #headers: RedrivenHeaders;
+  readonly #keptHeaders: RedrivenHeaders;
+
+  /** @param settled called for each moved message, when the journal has stored it or has failed */
+  constructor(
+    readonly order: RedriveOrder,
+    task: string,
+    readonly counts: RedriveCounts,
+    readonly settled: Settled,
+  ) {
+    const { by, queue, keepsHistory = false } = order;
+    const note = { from: queue.name, by, task };
+    this.#headers = new RedrivenHeaders({ ...note, keepsHistory });
+    this.#keptHeaders = new RedrivenHeaders({ ...note, keepsHistory: true });
+  }
+
+  /** The reason why no message can be moved now; undefined if there is none. */
+  fault(): string | undefined {
+    const { vhost, queue, user } = this.order;
+    if (queue.deleted) return `queue '${queue.name}' is gone`;
+    return refusalOf(() => vhost.check(user, 'read', 'queue', queue.name))?.message;
+  }
+
+  /**
+   * @param edited a message whose properties and body replace those of the moved message
+   * @returns the queues that got the message, or would in a dry run; undefined if it stayed
+   */
+  move(entry: Entry, now: number, edited?: Message): readonly string[] | undefined {
+    const { order, counts } = this;
+    const { message, position } = entry;
+    const to = order.to ?? recordedIn(message);
+    // An origin that only headers name is not used: the publisher of the message may have written them.
+    if (to === undefined)
+      return void counts.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
+    const change = order.edit?.of(entry, order.vhost, now);
+    if (typeof change === 'string') return void counts.leave(change, undefined, position);
+    const shownAs = edited ?? change?.message;
+    const headers = this.#headers.of(shownAs ?? message, now);
+    const shown = new Message(message.exchange, message.routingKey, { headers }, noBody);
+    const keep = order.keepsOriginal === true ? this.#kept(message, now) : undefined;
+    const result = this.#try(entry, to, shown, shownAs, keep);
+    if (result === 'gone') return void counts.gone++;
+    if (typeof result === 'string') return void counts.leave(result, to, position);
+    counts.moved++;
+    counts.arrived(result);
+    if (change !== undefined && !order.dryRun) order.edit?.moved(position, change);
+    return result;
+  }
+
+  /** The queues that get the dead letters of these queues. Each is computed once. */
+  *deadLetterQueuesOf(message: Message, queues: readonly string[]): Iterable<Queue> {
+    const { vhost } = this.order;
+    for (const name of queues) {
+      if (this.#known.has(name) || this.#known.size >= mostDeadLettering) continue;
+      this.#known.add(name);
+      const { deadLetterExchange: exchange, deadLetterRoutingKey } = vhost.queues.get(name)?.settings ?? {};
+      if (exchange === undefined || !vhost.exchanges.has(exchange)) continue;
+      const key = deadLetterRoutingKey ?? (this.order.to ?? message.origin)?.routingKey ?? '';
+      for (const dead of vhost.wouldRoute(exchange, key, message)) yield vhost.queues.get(dead) as Queue;
+    }
+  }
+
+  /** Where a message goes as it was, with its deaths and errors. */
+  #kept(message: Message, now: number): RedriveTo['keep'] {
+    return { queue: originalsQueueName(this.order.queue), headers: this.#keptHeaders.of(message, now) };
+  }
+
+  #try(
+    entry: Entry,
+    { exchange, routingKey }: Address,
+    shown: Message,
+    edited: Message | undefined,
+    keep: RedriveTo['keep'],
+  ): readonly string[] | Left | 'gone' {
+    const { vhost, queue, user, dryRun, keepsHistory } = this.order;
+    const refusal = refusalOf(() => {
+      vhost.check(user, 'write', 'exchange', exchange);
+      const found = vhost.exchanges.get(exchange);
+      if (found !== undefined) vhost.checkTopic(user, 'write', found, routingKey); // rule N5
+    });
+    if (refusal !== undefined) return 'forbidden';
+    try {
+      if (dryRun) {
+        openExchange(vhost, exchange);
+        const queues = vhost.wouldRoute(exchange, routingKey, shown);
+        return queues.length === 0 ? 'unroutable' : queues;
+      }
+      const { headers } = shown.properties;
+      const origin = keepsHistory ? entry.message.origin : undefined;
+      const { settled } = this;
+      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, edited, keep, settled });
+      return result.outcome === 'moved' ? result.queues : result.outcome;
+    } catch (error) {
+      if (!(error instanceof AmqpError)) throw error;
+      return error.reply === 'NOT_FOUND' ? 'no_exchange' : 'forbidden';
+    }
+  }
+}
+
+const recordedIn = ({ origin }: Message): Address | undefined =>
+  origin && { exchange: origin.exchange, routingKey: origin.routingKey };
+
+function refusalOf(check: () => void): AmqpError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof AmqpError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,184 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventLoop, isKnownHost, longestTurn, Problem, safeHeaders } from '../../index.js';
+import { bind, bracketed } from '../../../platform/index.js';
+import { isLoopback } from '../../../platform/logins/index.js';
+import type { Meter } from '../meter.js';
+import { type PageRequest, pageOf } from '../pages.js';
+import { contentType } from '../text.js';
+import { familiesIn } from './resources.js';
+
+/** The address of a port for metrics. */
+export interface MetricsOptions {
+  /** Default `127.0.0.1`. Clients that reach the port can read the metrics: it has no login. */
+  readonly host?: string;
+  /** Default 15692, as in RabbitMQ; 0 is a free port. */
+  readonly port?: number;
+}
+
+const limits = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+} as const;
+
+/** The most connections, and pages that are made at the same time. */
+const mostConnections = 64;
+const mostPages = 4;
+
+/** The characters that are written at once. */
+const pieceSize = 65_536;
+
+/** The milliseconds in which a client has to read. Without a login, slow readers could take all pages for themselves. */
+export interface ReadingLimits {
+  /** The longest pause between two pieces. */
+  readonly piece: number;
+  /** A whole page. */
+  readonly page: number;
+}
+
+const defaultReading: ReadingLimits = { piece: 30_000, page: 60_000 };
+
+/** The port for metrics: only the pages, without a login, as in RabbitMQ. */
+export class MetricsListener {
+  readonly #server: Server;
+  readonly #log: (error: unknown) => void;
+  #pages = 0;
+
+  constructor(
+    readonly meter: Meter,
+    readonly options: MetricsOptions = {},
+    log: (error: unknown) => void = () => undefined,
+    private readonly reading: ReadingLimits = defaultReading,
+  ) {
+    this.#log = log;
+    this.#server = createServer(limits, (request, response) => {
+      this.#answer(request, response).catch((error: unknown) => {
+        response.destroy();
+        if (!request.destroyed) this.#log(error);
+      });
+    });
+    this.#server.maxConnections = mostConnections;
+  }
+
+  get host(): string {
+    return (this.#server.address() as AddressInfo).address;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** The pages that are being read. */
+  get pages(): number {
+    return this.#pages;
+  }
+
+  /** `http://127.0.0.1:15692/metrics` */
+  get url(): string {
+    return `http://${bracketed(this.host)}:${this.port}/metrics`;
+  }
+
+  /** @throws the error of the system, such as EADDRINUSE */
+  open(): Promise<void> {
+    const { host = '127.0.0.1', port = 15692 } = this.options;
+    return bind(this.#server, { host, port }, this.#log);
+  }
+
+  close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    return closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of safeHeaders) response.setHeader(name, value);
+    const asked = this.#asked(request);
+    if (asked instanceof Problem) return refuse(response, asked);
+    response.setHeader('content-type', contentType);
+    response.setHeader('cache-control', 'no-store');
+    if (request.method === 'HEAD') return void response.end();
+    this.#pages++;
+    const limit = setTimeout(() => response.destroy(), this.reading.page).unref();
+    try {
+      await send(await pageOf(this.meter, asked), response, this.reading.piece);
+    } finally {
+      clearTimeout(limit);
+      this.#pages--;
+    }
+  }
+
+  #asked({ method, headers, url = '/' }: IncomingMessage): PageRequest | Problem {
+    // On loopback, a foreign web page could reach this port by a host name that points here (DNS rebinding).
+    if (isLoopback(this.host) && !isKnownHost(headers.host ?? '', []))
+      return new Problem(421, 'misdirected_request', 'This server is not known by that host name');
+    if (method !== 'GET' && method !== 'HEAD') return new Problem(405, 'method_not_allowed', 'GET and HEAD only');
+    if (this.#pages >= mostPages)
+      return new Problem(503, 'too_many_requests', `${mostPages} pages are being read`, { 'retry-after': '1' });
+    const place = url.indexOf('?');
+    const path = place < 0 ? url : url.slice(0, place);
+    const query = new URLSearchParams(place < 0 ? '' : url.slice(place + 1));
+    return (
+      this.#page(path, query) ??
+      new Problem(404, 'not_found', 'There are /metrics, /metrics/per-object, /metrics/detailed')
+    );
+  }
+
+  #page(path: string, query: URLSearchParams): PageRequest | Problem | undefined {
+    if (path === '/metrics') return { endpoint: 'aggregated' };
+    if (path === '/metrics/per-object') return { endpoint: 'per-object' };
+    if (path !== '/metrics/detailed') return undefined;
+    const all = this.meter.of?.broker.virtualHosts ?? new Map();
+    const names = query.getAll('vhost');
+    const vhosts = names.length === 0 ? undefined : names.flatMap((name) => all.get(name) ?? []);
+    try {
+      return { endpoint: 'detailed', families: familiesIn(query), ...(vhosts && { vhosts }) };
+    } catch (error) {
+      if (error instanceof Problem) return error;
+      throw error;
+    }
+  }
+}
+
+function refuse(response: ServerResponse, { answer: { status, body, headers } }: Problem): void {
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** Writes a page piece by piece: the next piece is made when the client has taken the last one, in turns of the event loop. */
+async function send(
+  work: Generator<string | undefined, void, void>,
+  response: ServerResponse,
+  slowest: number,
+): Promise<void> {
+  let text = '';
+  let began = eventLoop.now();
+  for (const part of work) {
+    text += part ?? '';
+    if (text.length >= pieceSize) {
+      if (!response.write(text)) await drained(response, slowest);
+      text = '';
+    }
+    if (eventLoop.now() - began < longestTurn) continue;
+    await eventLoop.next();
+    if (response.destroyed) return;
+    began = eventLoop.now();
+  }
+  response.end(text);
+}
+
+/** Resolves when the client has read, or is gone. A client that does not read is disconnected. */
+function drained(response: ServerResponse, slowest: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      response.off('drain', end).off('close', end);
+      resolve();
+    };
+    const timer = setTimeout(() => response.destroy(), slowest).unref();
+    response.on('drain', end).on('close', end);
+    if (response.destroyed) end();
+  });
+}

@@ -1,0 +1,95 @@
+import type { VirtualHost } from '../../engine/broker/index.js';
+import type { DeadLetterGraphs } from '../index.js';
+import { handlerFamilies } from './dlx/handler-families.js';
+import { letterFamilies } from './dlx/letter-families.js';
+import { processFamilies } from './dlx/process-families.js';
+import type { Metric } from './family.js';
+import type { Meter } from './meter.js';
+import { globalFamilies } from './rabbitmq/global-families.js';
+import { infoFamilies, nodeFamilies } from './rabbitmq/node-families.js';
+import { each, summed } from './rabbitmq/object-families.js';
+import { channelKind, connectionKind, queueKind, queueNumbers } from './rabbitmq/objects.js';
+import type { Endpoint, Scrape } from './scrape.js';
+import { textOf } from './text.js';
+
+/** A request for a page. */
+export interface PageRequest {
+  readonly endpoint: Endpoint;
+  /** The virtual hosts to show. Default: all. */
+  readonly vhosts?: readonly VirtualHost[];
+  /** For `detailed`: the groups of metrics to show, by RabbitMQ's names. */
+  readonly families?: readonly string[];
+}
+
+/** Every metric of a broker on `/metrics`. */
+export const aggregated: readonly Metric<Scrape>[] = [
+  ...infoFamilies,
+  ...nodeFamilies,
+  ...summed(queueKind, ({ totals }) => totals.ofQueues),
+  ...summed(channelKind, ({ totals }) => totals.ofChannels),
+  ...summed(connectionKind, ({ totals }) => totals.ofConnections),
+  ...globalFamilies,
+  ...letterFamilies,
+  ...processFamilies,
+];
+
+const perObject: readonly Metric<Scrape>[] = [
+  ...infoFamilies,
+  ...nodeFamilies,
+  ...each(queueKind, ({ queues }) => queues),
+  ...each(channelKind, ({ channels }) => channels),
+  ...each(connectionKind, ({ connections }) => connections),
+  ...globalFamilies,
+  ...letterFamilies,
+  ...processFamilies,
+];
+
+const prefix = 'rabbitmq_detailed_';
+
+const ofQueues = (numbers: typeof queueKind.numbers): readonly Metric<Scrape>[] =>
+  each(queueKind, ({ queues }) => queues, numbers, prefix);
+
+/** The groups of `/metrics/detailed`. */
+const groups: ReadonlyMap<string, readonly Metric<Scrape>[]> = new Map([
+  ['queue_coarse_metrics', ofQueues(queueNumbers.queue_coarse_metrics)],
+  ['queue_consumer_count', ofQueues(queueNumbers.queue_consumer_count)],
+  ['queue_metrics', ofQueues(queueNumbers.queue_metrics)],
+  ['channel_metrics', each(channelKind, ({ channels }) => channels, channelKind.numbers, prefix)],
+  ['connection_metrics', each(connectionKind, ({ connections }) => connections, connectionKind.numbers, prefix)],
+]);
+
+export const groupNames: readonly string[] = [...groups.keys()];
+
+function familiesOf({ endpoint, families = [] }: PageRequest): readonly Metric<Scrape>[] {
+  if (endpoint === 'aggregated') return aggregated;
+  if (endpoint === 'per-object') return perObject;
+  return [...infoFamilies, ...new Set(families)].flatMap((group) =>
+    typeof group === 'string' ? (groups.get(group) ?? []) : [group],
+  );
+}
+
+/**
+ * A page in Prometheus' text format. Yields wherever it may pause, with text if there is some. It is made while its reader reads, so the
+ * numbers of a long page are of different moments.
+ */
+export async function pageOf(
+  meter: Meter,
+  request: PageRequest,
+  graphs?: DeadLetterGraphs,
+): Promise<Generator<string | undefined, void, void>> {
+  const scrape = await meter.scrape(request.endpoint, request.vhosts, graphs);
+  return linesOf(meter, request, scrape);
+}
+
+function* linesOf(
+  { handlers }: Meter,
+  request: PageRequest,
+  scrape: Scrape | undefined,
+): Generator<string | undefined, void, void> {
+  if (scrape !== undefined) {
+    yield* scrape.sum();
+    for (const metric of familiesOf(request)) yield* textOf(metric, scrape);
+  }
+  if (request.endpoint === 'detailed') return;
+  for (const metric of handlerFamilies) yield* textOf(metric, [...handlers]);
+}

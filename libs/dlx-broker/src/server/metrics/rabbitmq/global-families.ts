@@ -1,0 +1,135 @@
+import {
+  countedReasons,
+  deadLetterStrategies,
+  type DeadLetterStrategy,
+  type DeliveryCounters,
+} from '../../../engine/broker/index.js';
+import { labelled, type Metric, type Series } from '../family.js';
+import type { Scrape } from '../scrape.js';
+
+/** The protocol of all clients, by RabbitMQ's name. */
+const protocol = 'amqp091';
+
+const byProtocol = (
+  name: string,
+  help: string,
+  read: (scrape: Scrape) => number,
+  type: 'counter' | 'gauge' = 'counter',
+) =>
+  labelled<Scrape>(`rabbitmq_global_${name}`, type, ['protocol'], help, (scrape) => [
+    { labels: [protocol], value: read(scrape) },
+  ]);
+
+/** The queue types, by RabbitMQ's names. */
+const queueTypes = { classic: 'rabbit_classic_queue', quorum: 'rabbit_quorum_queue' } as const;
+
+/** One series for each type of queue, from the start: a rate is computed of two values. */
+const byQueueType = (name: string, help: string, read: (counters: DeliveryCounters) => number): Metric<Scrape> =>
+  labelled(`rabbitmq_global_${name}`, 'counter', ['protocol', 'queue_type'], help, ({ counters, globals }) => {
+    const quorum = read(globals.quorum);
+    return [
+      { labels: [protocol, queueTypes.classic], value: read(counters) - quorum },
+      { labels: [protocol, queueTypes.quorum], value: quorum },
+    ];
+  });
+
+type Reason = (typeof countedReasons)[number];
+
+/** The strategies with which a message of a type of queue can die for a reason. */
+function strategiesOf(isQuorum: boolean, reason: Reason): readonly DeadLetterStrategy[] {
+  if (!isQuorum) return reason === 'delivery_limit' ? [] : ['disabled', 'at_most_once'];
+  // A queue that drops from its head is never at-least-once (rule M1).
+  return reason === 'maxlen' ? ['disabled', 'at_most_once'] : deadLetterStrategies;
+}
+
+const deathLabels = ['queue_type', 'dead_letter_strategy'];
+
+const reasonHelp: Readonly<Record<Reason, string>> = {
+  expired: 'Messages that died because their time to live was over',
+  rejected: 'Messages that died because a consumer rejected them',
+  maxlen: 'Messages that died because their queue was full',
+  delivery_limit: 'Messages that died because they were delivered too often',
+};
+
+const deaths = countedReasons.map((reason) =>
+  labelled<Scrape>(
+    `rabbitmq_global_messages_dead_lettered_${reason}_total`,
+    'counter',
+    deathLabels,
+    reasonHelp[reason],
+    ({ globals }) =>
+      [false, true].flatMap((isQuorum) =>
+        strategiesOf(isQuorum, reason).map((strategy): Series => ({
+          labels: [isQuorum ? queueTypes.quorum : queueTypes.classic, strategy],
+          value: globals.deaths(isQuorum, reason, strategy),
+        })),
+      ),
+  ),
+);
+
+/** RabbitMQ's global counters. */
+export const globalFamilies: readonly Metric<Scrape>[] = [
+  byProtocol('publishers', 'Channels that have published', ({ totals }) => totals.publishers, 'gauge'),
+  byProtocol('consumers', 'Consumers', ({ totals }) => totals.consumers, 'gauge'),
+  byProtocol('messages_received_total', 'Messages published', ({ counters }) => counters.publish),
+  byProtocol(
+    'messages_received_confirm_total',
+    'Messages published on channels with confirms',
+    ({ globals }) => globals.receivedConfirm,
+  ),
+  byProtocol('messages_confirmed_total', 'Messages confirmed to publishers', ({ counters }) => counters.confirm),
+  byProtocol('messages_routed_total', 'Copies of published messages for queues', ({ globals }) => globals.routed),
+  byProtocol(
+    'messages_unroutable_dropped_total',
+    'Messages that no queue got, and that were dropped',
+    ({ counters }) => counters.dropUnroutable,
+  ),
+  byProtocol(
+    'messages_unroutable_returned_total',
+    'Messages that no queue got, and that were returned to publishers',
+    ({ counters }) => counters.returnUnroutable,
+  ),
+  byQueueType(
+    'messages_delivered_total',
+    'Messages delivered to consumers, and got',
+    ({ deliver, deliverNoAck, get, getNoAck }) => deliver + deliverNoAck + get + getNoAck,
+  ),
+  byQueueType(
+    'messages_delivered_consume_manual_ack_total',
+    'Messages delivered to consumers that acknowledge',
+    ({ deliver }) => deliver,
+  ),
+  byQueueType(
+    'messages_delivered_consume_auto_ack_total',
+    'Messages delivered to consumers without acknowledgements',
+    ({ deliverNoAck }) => deliverNoAck,
+  ),
+  byQueueType('messages_delivered_get_manual_ack_total', 'Messages got, to be acknowledged', ({ get }) => get),
+  byQueueType(
+    'messages_delivered_get_auto_ack_total',
+    'Messages got without acknowledgements',
+    ({ getNoAck }) => getNoAck,
+  ),
+  byQueueType('messages_get_empty_total', 'Gets that found no message', ({ getEmpty }) => getEmpty),
+  byQueueType(
+    'messages_redelivered_total',
+    'Messages delivered or got that had been returned',
+    ({ redeliver }) => redeliver,
+  ),
+  byQueueType('messages_acknowledged_total', 'Messages acknowledged by consumers', ({ ack }) => ack),
+  ...deaths,
+  labelled(
+    'rabbitmq_global_messages_dead_lettered_confirmed_total',
+    'counter',
+    deathLabels,
+    'Dead letters that all their target queues confirmed',
+    ({ globals }) => [{ labels: [queueTypes.quorum, 'at_least_once'], value: globals.confirmedLetters }],
+  ),
+  labelled(
+    'rabbitmq_message_size_bytes',
+    'histogram',
+    ['protocol'],
+    'Bytes of the bodies of published messages',
+    ({ globals: { sizes } }) => (sizes === undefined ? [] : [{ labels: [protocol], value: sizes }]),
+  ),
+];

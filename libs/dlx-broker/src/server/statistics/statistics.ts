@@ -1,0 +1,127 @@
+import type { MemoryUse } from '../../platform/alarms/index.js';
+import type { Broker } from '../../engine/broker/index.js';
+import { inTurns, type Turns } from '../http/turns.js';
+import { History } from './history.js';
+import { Machine, machineSeries } from './machine.js';
+import {
+  channelSeries,
+  churnSeries,
+  connectionSeries,
+  exchangeSeries,
+  queueSeries,
+  type Series,
+  vhostSeries,
+} from './series.js';
+
+/** The time between samples in milliseconds, RabbitMQ's `collect_statistics_interval`. */
+export const interval = 5_000;
+
+/** The number of samples above which only those of the last minute are kept. */
+const budget = 200_000;
+const longestPast = 3_900_000;
+const shortPast = 60_000;
+/** The most virtual hosts whose samples are kept even if there are many samples of other objects. */
+const fewVhosts = 100;
+/** The number of sample times that are remembered, for charts. */
+const rememberedTimes = 61;
+
+/**
+ * Samples of the counts of a broker, taken at a steady interval while the API is in use. Answers have the present
+ * counts; samples give their rates and their past.
+ */
+export class Statistics {
+  readonly machine: Machine;
+  readonly #broker: Broker;
+  readonly #now: () => number;
+  readonly #histories = new WeakMap<object, History>();
+  #times: [beforeLast: number, last: number];
+  #recent: readonly number[] = [];
+  #kept = 0;
+  #isSampling = false;
+
+  /**
+   * @param directory the disk with this directory is measured; default: that of the working directory
+   * @param memory the measure that raises the memory alarm
+   */
+  constructor(broker: Broker, now: () => number, directory?: string, memory?: () => MemoryUse) {
+    this.#broker = broker;
+    this.machine = new Machine(broker, directory, memory);
+    this.#now = now;
+    this.#times = [now(), now()];
+    this.sample();
+  }
+
+  /** Takes a sample of everything at once. */
+  sample(): void {
+    const work = this.#sampling();
+    while (work.next().done !== true) continue;
+  }
+
+  /** Takes a sample in turns, unless one is being taken. Its owner calls it every {@link interval} milliseconds. */
+  async sampleIn(turns: Turns): Promise<void> {
+    if (this.#isSampling) return;
+    this.#isSampling = true;
+    try {
+      await inTurns(this.#sampling(), turns);
+    } finally {
+      this.#isSampling = false;
+    }
+  }
+
+  /** Samples each object when its turn comes. All samples have the time of the beginning. */
+  *#sampling(): Generator<void, void, void> {
+    const now = this.#now();
+    this.#times = [this.#times[1], now];
+    const past = this.#kept > budget ? shortPast : longestPast;
+    let kept = 0;
+    const keep = function* <T extends object>(
+      statistics: Statistics,
+      items: Iterable<T>,
+      series: Series<T>,
+      age = past,
+    ): Generator<void, void, void> {
+      for (const item of items) {
+        kept += statistics.#keep(item, series, now, age);
+        yield;
+      }
+    };
+    yield* keep(this, [this.#broker], churnSeries);
+    yield* keep(this, [this.machine], machineSeries);
+    const vhosts = this.#broker.virtualHosts;
+    for (const vhost of vhosts.values()) {
+      yield* keep(this, [vhost], vhostSeries, vhosts.size <= fewVhosts ? longestPast : past);
+      yield* keep(this, vhost.exchanges.values(), exchangeSeries);
+      yield* keep(this, vhost.queues.values(), queueSeries);
+      yield* keep(this, vhost.connections, connectionSeries);
+      for (const connection of vhost.connections) yield* keep(this, connection.channels, channelSeries);
+    }
+    this.#kept = kept;
+    this.#recent = [...this.#recent, now].slice(-rememberedTimes);
+  }
+
+  /** The beginning of the time over which rates are computed: five to ten seconds ago, or the first sample. */
+  get windowStart(): number {
+    return this.#times[0];
+  }
+
+  /** The times of the last complete samples, oldest first: up to 61, five minutes. */
+  get recentTimes(): readonly number[] {
+    return this.#recent;
+  }
+
+  history(item: object): History | undefined {
+    return this.#histories.get(item);
+  }
+
+  /**
+   * Adds a sample of an object.
+   * @returns the number of its samples
+   */
+  #keep<T extends object>(item: T, series: Series<T>, now: number, past: number): number {
+    let history = this.#histories.get(item);
+    if (history === undefined) this.#histories.set(item, (history = new History()));
+    history.add(now, series.read(item));
+    if (history.length > 1) history.trim(now, past);
+    return history.length;
+  }
+}
