@@ -1,6 +1,6 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { withCommonReads } from '../../libs/dlx-broker/src/amqp/server/common-reads.js';
+import { withCommonReads } from '../../libs/dlx-broker/src/amqp/server/acceptor.js';
 import { readBuffer } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { RawPeer } from '../contract/wire/raw-peer.js';

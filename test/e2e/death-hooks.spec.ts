@@ -2,7 +2,7 @@ import { Injectable, Scope, type Type } from '@nestjs/common';
 import { Consume, type Death, DeadLetter, DlxBroker, OnDeadLetter, Reject, Retry } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { SafeLogger } from '../../libs/dlx-broker/src/nest/log/safe-logger.js';
+import { SafeLogger } from '../../libs/dlx-broker/src/nest/log/event-log.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {

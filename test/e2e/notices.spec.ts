@@ -5,7 +5,7 @@ import { parkWhen } from 'dlx-broker/streams';
 import { longstr, silentOutbox } from 'dlx-broker/engine';
 import { describe, expect, it, vi } from 'vitest';
 import type { EmbeddedBackend } from '../../libs/dlx-broker/src/backends/index.js';
-import { SafeLogger } from '../../libs/dlx-broker/src/nest/log/safe-logger.js';
+import { SafeLogger } from '../../libs/dlx-broker/src/nest/log/event-log.js';
 
 import { contextApp } from './apps.js';
 import { isEmbedded, missing, until } from './places.js';

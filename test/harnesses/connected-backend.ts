@@ -2,7 +2,7 @@ import { RabbitMqBackend, type RabbitMqHost } from '../../libs/dlx-broker/src/ba
 import type { AmqpChannel, AmqpConnection } from '../../libs/dlx-broker/src/amqp/client/api.js';
 import type { Transport } from '../../libs/dlx-broker/src/amqp/client/transport.js';
 import type { RabbitMqOptions } from '../../libs/dlx-broker/src/backends/rabbitmq/options.js';
-import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/resolve-options.js';
+import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 
 /** Waits for the promises that are settled now, and for those that follow. */

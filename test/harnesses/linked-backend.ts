@@ -2,7 +2,7 @@ import { RabbitMqBackend } from '../../libs/dlx-broker/src/backends/rabbitmq/bac
 import { openConnection } from '../../libs/dlx-broker/src/amqp/client/connection.js';
 import { openPublisher } from '../../libs/dlx-broker/src/amqp/client/publisher.js';
 import type { RabbitMqOptions } from '../../libs/dlx-broker/src/backends/rabbitmq/options.js';
-import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/resolve-options.js';
+import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
 import type { LinkedServer } from './amqp-link.js';
 
 /** A backend of `rabbitmq()` that is connected to a server by a link without a port. Its internal errors are thrown. */

@@ -1,4 +1,4 @@
-import { methodName } from '../../libs/dlx-broker/src/amqp/client/method-names.js';
+import { methodName } from '../../libs/dlx-broker/src/amqp/client/channel-core.js';
 
 const kinds = new Map([
   [2, 'header'],

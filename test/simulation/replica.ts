@@ -2,7 +2,7 @@ import type { Consumption, Publication } from '../../libs/dlx-broker/src/backend
 import { RabbitMqBackend } from '../../libs/dlx-broker/src/backends/rabbitmq/backend.js';
 import { openConnection } from '../../libs/dlx-broker/src/amqp/client/connection.js';
 import { openPublisher } from '../../libs/dlx-broker/src/amqp/client/publisher.js';
-import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/resolve-options.js';
+import { resolveRabbitMq } from '../../libs/dlx-broker/src/backends/rabbitmq/open.js';
 import { DelayedPublisher, type RetryPlan, WaitQueues } from '../../libs/dlx-broker/src/nest/retry/index.js';
 import type { Topology } from '../../libs/dlx-broker/src/backends/topology/index.js';
 import type { Random } from '../fuzz/random.js';

@@ -6,11 +6,31 @@ import type { DefinitionsFlags } from './definitions/index.js';
 import { addHandlers } from './handlers/index.js';
 import type { InitFlags } from './init/index.js';
 import { addQueues } from './queues/index.js';
-import { endWithReader } from './reader-gone.js';
 import { Refusal } from './refusal.js';
 import type { Flags } from './settings.js';
 import { logLevels } from './values.js';
 import { codeOfWrong, refused, wrongText } from './wrong-command-line.js';
+
+/** The exit code that shells show for a program that SIGPIPE has ended: 128 and the number of the signal. */
+const endedBySigpipe = 141;
+
+/**
+ * Ends this process when the reader of its output has ended, such as `head`: without a message, as SIGPIPE ends other programs.
+ * A command that handles interrupts gets one, so that it can finish what it has begun.
+ */
+function endWithReader(ended: NodeJS.Process): void {
+  let isEnding = false;
+  const end = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error;
+    if (isEnding) return; // each further write fails as well
+    isEnding = true;
+    // Set at the end, because the command sets the code of its work before.
+    ended.once('exit', () => void (ended.exitCode = endedBySigpipe));
+    if (!ended.emit('SIGINT', 'SIGINT')) ended.exit();
+  };
+  ended.stdout.on('error', end);
+  ended.stderr.on('error', end);
+}
 
 /** The files of commander are CommonJS: `require` reads them in half the time of an `import`. */
 const { Command, CommanderError } = createRequire(import.meta.url)('commander') as typeof import('commander');

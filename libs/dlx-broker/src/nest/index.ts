@@ -35,11 +35,11 @@ export type { NamedExchange } from './core/handler-settings.js';
 export * from './module/options.js';
 export type { OutcomeEvent } from './core/outcome-events.js';
 export * from './core/outcomes.js';
-export { OutboxClosedError } from './features/outbox/errors.js';
+export { OutboxClosedError } from './features/outbox/collector.js';
 export type { OutboxOptions } from './features/outbox/limits.js';
 
 export * from './core/payload.js';
-export { type PauseOptions, QueueControl } from './module/queue-control.js';
+export { type PauseOptions, QueueControl } from './module/broker.js';
 export * from './client/record-builder.js';
 export { RequestTimeoutError } from './client/request-timeout.js';
 export type { SendOptions } from './client/send-options.js';

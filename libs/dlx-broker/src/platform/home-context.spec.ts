@@ -1,6 +1,6 @@
 import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
-import { HomeContext } from './home-context.js';
+import { HomeContext } from './clock.js';
 
 describe('a home context', () => {
   it('gives each message a context of its own, in which it sees the store of the home', () => {

@@ -1,8 +1,8 @@
 export { bracketed } from './bracketed.js';
 export { callEach } from './call-each.js';
 export { SystemClock } from './clock.js';
-export { doNothing } from './do-nothing.js';
-export { HomeContext } from './home-context.js';
+export { doNothing } from './own-timers.js';
+export { HomeContext } from './clock.js';
 export {
   callHttp,
   decodedReason,

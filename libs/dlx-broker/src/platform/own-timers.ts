@@ -1,6 +1,8 @@
 import type { Clock } from '../engine/broker/index.js';
-import { doNothing } from './do-nothing.js';
 import { after } from './timer.js';
+
+/** A callback where there is nothing to do. */
+export const doNothing = (): void => undefined;
 
 /** Timers that are cancelled together when their owner closes, so that none of them keeps the process alive. */
 export class OwnTimers {

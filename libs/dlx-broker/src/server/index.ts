@@ -14,7 +14,7 @@ export type { Management } from './management.js';
 export { badRequest } from './http/reply.js';
 export type { ApiRequest, Handler, Resource } from './http/resource.js';
 export { eventLoop, inTurns, longestTurn, type Turns } from './http/turns.js';
-export { isKnownHost, safeHeaders } from './http/safety.js';
+export { isKnownHost, safeHeaders } from './http/app.js';
 export { channelName, connectionName } from './api/views/names.js';
 export { Machine } from './statistics/machine.js';
 export type { DeadLetterGraph } from './dlx/graph/dead-letter-graph.js';

@@ -1,12 +1,63 @@
 import { methodIds } from '../../engine/message/index.js';
 import { frameTypes, type FrameWriter, type MethodReader, methods, WireError } from '../wire/index.js';
 import type { ChannelEvents, ConsumerEvents, Done } from './api.js';
-import { type Call, Calls } from './calls.js';
 import type { ChannelHost } from './channel-host.js';
 import { ContentReader } from './content-reader.js';
 import { ChannelClosedError, type ClientError, UnsendableError } from './errors.js';
-import { methodName } from './method-names.js';
 import { IncomingDelivery, type IncomingMessage, IncomingReturn } from './received.js';
+
+/** A method that waits for its answer. */
+interface Call {
+  /** Class and method of the answer. */
+  readonly reply: number;
+  /** Reads the answer. @returns what the callback gets */
+  read(from: MethodReader): unknown;
+  /** Called once. */
+  done(failure: ClientError | undefined, value?: unknown): void;
+}
+
+/** Methods of a channel in the order in which they were sent; answers come in the same order. */
+class Calls {
+  #waiting: Call[] = [];
+  #next = 0;
+
+  get first(): Call | undefined {
+    return this.#waiting[this.#next];
+  }
+
+  add(call: Call): void {
+    this.#waiting.push(call);
+  }
+
+  /** Takes the first one out. */
+  shift(): Call | undefined {
+    const call = this.#waiting[this.#next];
+    if (call === undefined) return undefined;
+    this.#next += 1;
+    if (this.#next < this.#waiting.length) return call;
+    this.#waiting = [];
+    this.#next = 0;
+    return call;
+  }
+
+  /** Takes all of them out. */
+  drain(): readonly Call[] {
+    const rest = this.#waiting.slice(this.#next);
+    this.#waiting = [];
+    this.#next = 0;
+    return rest;
+  }
+}
+
+const names: ReadonlyMap<number, string> = new Map(
+  Object.entries(methodIds).map(([name, id]) => {
+    const [className, ...words] = name.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
+    return [id, `${className}.${words.join('-')}`];
+  }),
+);
+
+/** The name of a method such as `basic.publish`; empty for none. @param id class and method in one number */
+export const methodName = (id: number): string => names.get(id) ?? '';
 
 /** A channel is used from the moment its `channel.open` is written. */
 type State = 'open' | 'closing' | 'over';

@@ -1,6 +1,6 @@
+import { methodIds, Malformed } from '../../engine/message/index.js';
 import { after, shownText } from '../../platform/index.js';
-import { methodIds } from '../../engine/message/index.js';
-import { BufferPool, type FrameOutput, FrameWriter, type MethodReader, methods } from '../wire/index.js';
+import { BufferPool, type FrameOutput, FrameWriter, type MethodReader, methods, WireError } from '../wire/index.js';
 import type { AmqpChannel, AmqpConnection, ChannelEvents, ConnectionEvents, Done, ServerDescription } from './api.js';
 import type { ChannelHost } from './channel-host.js';
 import { ServerChannel } from './channel.js';
@@ -13,14 +13,54 @@ import {
   type ConnectionEnd,
   UnsendableError,
 } from './errors.js';
-import { codeOf, socketFailure, textOf } from './failures.js';
 import { type Agreement, ClientHandshake } from './handshake.js';
 import { Heartbeat } from './heartbeat.js';
 import { Incoming, type IncomingHost } from './incoming.js';
 import { type ConnectionOptions, defaults } from './options.js';
 import { Output } from './output.js';
-import { Reports } from './reports.js';
-import type { Runtime, Transport, TransportEvents } from './transport.js';
+import { type Runtime, type Transport, type TransportEvents, DialError } from './transport.js';
+
+/** The reply code for bytes of a server that cannot be read. */
+const codeOf = (error: unknown): number =>
+  error instanceof WireError ? error.code : error instanceof Malformed ? 501 : 541;
+
+/** The error for a transport that ended during the handshake. */
+function socketFailure(handshake: ClientHandshake, failure: Error | undefined, detail: string): ConnectionFailedError {
+  if (!(failure instanceof DialError)) return handshake.ended(detail);
+  return handshake.failure(failure.phase === 'tls' ? 'tls' : 'unreachable', detail, undefined, { cause: failure });
+}
+
+/** The first bytes of something that is not AMQP, for an error text. */
+function textOf(bytes: Buffer): string {
+  const first = bytes.subarray(0, 24).toString('latin1');
+  if (first.startsWith('AMQP')) return `it answers with version ${[...bytes.subarray(4, 8)].join('-')}`;
+  // An alert of TLS, or a record of its handshake.
+  if (bytes[0] === 0x15 || bytes[0] === 0x16) return 'it answers as a port with TLS does: use amqps';
+  const hint = first.startsWith('HTTP/') ? ': name its port for AMQP, not that for HTTP' : '';
+  return `it answers ${JSON.stringify(first.replaceAll(/[^\x20-\x7e]/g, '.'))}${hint}`;
+}
+
+/** Calls the listeners of a connection. Their exceptions go to the listener `fault`. */
+class Reports {
+  constructor(readonly events: ConnectionEvents) {}
+
+  call(act: ((events: ConnectionEvents) => void) | undefined): void {
+    try {
+      act?.(this.events);
+    } catch (error) {
+      this.fault(error);
+    }
+  }
+
+  /** A callback threw. */
+  fault(error: unknown): void {
+    try {
+      this.events.fault(error);
+    } catch {
+      // There is no listener for exceptions of `fault`.
+    }
+  }
+}
 
 /** Opens a connection. The first event is `opened` or `closed`, never within the call. */
 export const openConnection = (

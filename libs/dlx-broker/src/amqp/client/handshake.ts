@@ -1,4 +1,14 @@
-import { ByteWriter, isShortstr, longstr, methodIds, writeTable } from '../../engine/message/index.js';
+import {
+  ByteWriter,
+  isShortstr,
+  longstr,
+  methodIds,
+  writeTable,
+  bool,
+  type FieldTable,
+  table,
+  textAt,
+} from '../../engine/message/index.js';
 import {
   frameOverhead,
   minFrameSize,
@@ -8,9 +18,39 @@ import {
   protocolHeader,
 } from '../wire/index.js';
 import type { ServerDescription } from './api.js';
-import { clientProperties, describeServer } from './client-properties.js';
 import { ConnectionFailedError, type ConnectFailure } from './errors.js';
 import { type ConnectionOptions, type Credentials, defaults } from './options.js';
+
+/** The capabilities of this client. A server sends some methods only to clients that announce the capability. */
+const capabilities = [
+  'authentication_failure_close',
+  'basic.nack',
+  'connection.blocked',
+  'consumer_cancel_notify',
+  'exchange_exchange_bindings',
+  'publisher_confirms',
+];
+
+/** The client properties of `connection.start-ok`. */
+const clientProperties = ({ name, properties }: ConnectionOptions): FieldTable =>
+  new Map([
+    ['product', longstr('dlx-broker')],
+    ['platform', longstr(`Node.js ${process.versions.node}`)],
+    ...(name === undefined ? [] : [['connection_name', longstr(name)] as const]),
+    ...(properties ?? []),
+    ['capabilities', table(new Map(capabilities.map((capability) => [capability, bool(true)])))],
+  ]);
+
+/** Reads the server properties of `connection.start`. */
+function describeServer(properties: FieldTable): ServerDescription {
+  const announced = properties.get('capabilities');
+  return {
+    properties,
+    product: textAt(properties, 'product') ?? '',
+    version: textAt(properties, 'version') ?? '',
+    can: (capability) => announced?.type === 'F' && announced.value.get(capability)?.value === true,
+  };
+}
 
 /** The agreed parameters of a connection. */
 export interface Agreement {

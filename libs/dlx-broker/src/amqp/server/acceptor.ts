@@ -1,7 +1,7 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, Socket, type SocketConstructorOpts } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { endsOf, type PendingLogin } from '../../platform/logins/index.js';
-import { withCommonReads } from './common-reads.js';
+import { readBuffer } from '../wire/index.js';
 import type { Arrival } from './listener-context.js';
 
 /** Certificates in PEM. TLS 1.2 at least. */
@@ -95,3 +95,28 @@ const secured = ({ cert, key, ca }: TlsOptions) => ({
   minVersion: 'TLSv1.2' as const,
   ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }),
 });
+
+/** A socket with the handle of the system that node keeps in it. The types of node leave it out. */
+interface WithHandle {
+  _handle?: object | null;
+}
+
+/**
+ * Makes a socket whose reads come in {@link readBuffer}. Node has this only for sockets that it connects (`onread`), so an accepted
+ * socket passes its handle to a new one. The reads are events `data` as usual.
+ * @param accepted nothing was read from it: its server has `pauseOnConnect`
+ * @returns the new socket; the accepted one if its handle cannot be passed on
+ */
+export function withCommonReads(accepted: Socket): Socket {
+  const { _handle: handle } = accepted as WithHandle;
+  if (typeof handle !== 'object' || handle === null) return accepted.resume();
+  (accepted as WithHandle)._handle = null;
+  accepted.destroy(); // it has no handle any more, so nothing is closed
+  const callback = (length: number): boolean => {
+    socket.emit('data', readBuffer.subarray(0, length));
+    return true;
+  };
+  const options = { handle, onread: { buffer: readBuffer, callback } };
+  const socket = new Socket(options as SocketConstructorOpts);
+  return socket;
+}

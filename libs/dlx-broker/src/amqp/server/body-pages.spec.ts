@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BodyPages } from './body-pages.js';
+import { BodyPages } from './content.js';
 
 it('small bodies share a page with others of their size, whatever comes between them', () => {
   const pages = new BodyPages();

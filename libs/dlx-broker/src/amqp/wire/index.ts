@@ -1,4 +1,4 @@
-export { BufferPool } from './frame/buffer-pool.js';
+export { BufferPool } from './frame/writer.js';
 export { checkFrame } from './frame/check.js';
 export { erlangBinary, frameError, unexpectedFrame } from './frame/errors.js';
 export { frameOverhead, frameTypes, minFrameSize } from './frame/format.js';
@@ -11,7 +11,7 @@ export * as methods from './methods/index.js';
 export { HeaderWriter } from './properties/header-writer.js';
 export { bodySizeIn, headerPrefix, PropertiesReader, ReceivedProperties } from './properties/received.js';
 export { readTolerantly, UndecodableProperties } from './properties/tolerant.js';
-export { writeHeaders, writeProperties } from './properties/write-properties.js';
+export { writeHeaders, writeProperties } from './properties/header-writer.js';
 export { HeaderReader, protocolHeader } from './protocol-header.js';
 export { isMostOfBuffer, UnfinishedBody } from './unfinished-body.js';
 export { WireError } from './wire-error.js';

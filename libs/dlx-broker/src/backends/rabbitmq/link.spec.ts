@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../nest/testing/manual-clock.js';
 import type { AmqpConnection, ConnectionEvents, ServerDescription } from '../../amqp/client/api.js';
 import type { Address } from '../../amqp/client/dial.js';
 import { ConnectionFailedError, type ConnectFailure, ConnectionClosedError } from '../../amqp/client/errors.js';
 import type { ConnectionOptions } from '../../amqp/client/options.js';
 import type { Transport } from '../../amqp/client/transport.js';
+import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { Link } from './link.js';
+import { resolveRabbitMq } from './open.js';
 import type { RabbitMqOptions } from './options.js';
-import { resolveRabbitMq } from './resolve-options.js';
 
 /** An attempt to connect, which the test answers. */
 interface Attempt {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import type { BackendState } from '../state.js';
-import { logStates } from './log-states.js';
+import { logStates } from './open.js';
 
 const server = { product: 'RabbitMQ', version: '3.10.8' } as const;
 const down = new Error('cannot connect to a:5672: connect ECONNREFUSED');

@@ -1,7 +1,7 @@
 export type { Overflow } from '../../engine/broker/index.js';
 export * from './cluster-topology.js';
 export * from './collect.js';
-export { refuseDroppingCycles } from './cycles.js';
+export { refuseDroppingCycles } from './returning-dead-letters.js';
 export * from './topology-option.js';
 export { checkedArguments, fieldTableOf, routingKeysOf } from './declared-parts.js';
 export * from './describe.js';

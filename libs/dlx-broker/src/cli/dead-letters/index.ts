@@ -8,7 +8,7 @@ import { exportLetters, type ExportFlags } from './export.js';
 import { groups, list, type ListFlags, show } from './list.js';
 import { several, withFilters, withServer, withVhost, withWatch } from './options.js';
 import { redrive, type RedriveFlags } from './redrive.js';
-import { listRedrives, type Order, orderRedrive } from './redrives.js';
+import { listRedrives, type Order, orderRedrive } from './redrive.js';
 import type { WatchFlags } from './watch.js';
 
 /** The virtual hosts of commands about all queues. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { barOf, drawBar, eraseBar, shareOf } from './progress.js';
+import { barOf, drawBar, eraseBar, shareOf } from './redrive.js';
 
 const progress = { ready_at_start: 100, scanned: 50, moved: 40, left: 10, gone: 0, limit: null, ids: null };
 

@@ -2,12 +2,122 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { shownJson, shownText } from '../../platform/index.js';
 import type { Api, Reply } from '../ctl/api.js';
 import { CtlFailure, exit } from '../ctl/exit.js';
+import { ask, noneOf, shownQueue, vhostOf, type CommonFlags, type CommandOutput, type Terminal } from './ask.js';
 import { prettyColumns } from './columns.js';
 import { filterOf, type FilterFlags, refuseBoth } from './filter.js';
-import { ask, noneOf, shownQueue, vhostOf, type CommonFlags, type CommandOutput } from './ask.js';
 import { editBy, type EditPair, notEdited, pairsText } from './merge-patch.js';
-import { drawBar, eraseBar, type Progress } from './progress.js';
-import { noRedrive } from './redrives.js';
+import { vhostColumn } from './queues.js';
+import { oneLine, when } from './shown.js';
+import { watching, type WatchFlags } from './watch.js';
+
+/** The part of a redrive that a bar shows. */
+interface Progress {
+  readonly ready_at_start: number;
+  readonly scanned: number;
+  readonly moved: number;
+  readonly left: number;
+  readonly gone: number;
+  readonly limit: number | null;
+  readonly ids: number | null;
+}
+
+const barWidth = 24;
+
+/** The share of a redrive that is done, from 0 to 1. A redrive ends at its limit, or when all messages were examined. */
+export function shareOf({ ready_at_start: ready, scanned, moved, left, gone, limit, ids }: Progress): number {
+  const shares = [
+    ready === 0 ? 1 : scanned / ready,
+    ...(limit === null || limit === 0 ? [] : [moved / limit]),
+    ...(ids === null || ids === 0 ? [] : [(moved + left + gone) / ids]),
+  ];
+  return Math.min(1, Math.max(...shares));
+}
+
+/** One line: a bar, the share in percent, and the counts. @param width characters of the line at most */
+export function barOf(progress: Progress, width: number): string {
+  const share = shareOf(progress);
+  const filled = Math.floor(share * barWidth);
+  const counts = [`${progress.moved} moved`, ...(progress.left > 0 ? [`${progress.left} left`] : [])].join(', ');
+  const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`;
+  return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${counts}`.slice(0, Math.max(1, width - 1));
+}
+
+/** Draws a bar over the previous one, on a terminal only. */
+export function drawBar(progress: Progress, terminal: Terminal | undefined): void {
+  if (terminal?.width !== undefined) terminal.draw(`\r${barOf(progress, terminal.width)}\u001b[K`);
+}
+
+export function eraseBar(terminal: Terminal | undefined): void {
+  if (terminal?.width !== undefined) terminal.draw('\r\u001b[K');
+}
+
+interface RedriveRow extends Progress {
+  readonly id: string;
+  /** Null for a redrive of groups that do not share them. */
+  readonly vhost: string | null;
+  readonly queue: string | null;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly by: string;
+  readonly dry_run: boolean;
+  readonly started_at: number;
+  readonly came_back: number;
+}
+
+const noRedrive = (id: string): string =>
+  `redrive '${id}': 'dlx-broker dead-letters redrives' shows the running ones and the last 100`;
+
+function redrivesText(body: unknown): string {
+  const all = body as readonly RedriveRow[];
+  const vhost = vhostColumn(all);
+  const rows = all.map((row) => [
+    row.id,
+    ...vhost.map((of) => of(row)),
+    row.queue ?? 'several',
+    row.dry_run ? `${row.state}, dry run` : row.state,
+    `${Math.floor(shareOf(row) * 100)} %`,
+    String(row.moved),
+    String(row.left),
+    String(row.came_back),
+    row.by,
+    when(row.started_at),
+    oneLine(row.reason ?? '', 60),
+  ]);
+  const numbers = ['done', 'moved', 'left', 'came back'];
+  const head = ['id', ...vhost.map(() => 'vhost'), 'queue', 'state', ...numbers, 'by', 'started', 'reason'];
+  return prettyColumns(head, rows);
+}
+
+/** The running redrives, and the last ones. */
+export function listRedrives(flags: CommonFlags & WatchFlags, api: Api, output: CommandOutput): Promise<void> {
+  const once = async (): Promise<string> => {
+    const { body, text } = await ask(api, 'GET', ['dlx', 'redrives'], undefined);
+    const seen = (body as readonly RedriveRow[]).filter(({ vhost }) => vhost === (flags.vhost ?? vhost));
+    return flags.json === true
+      ? shownJson(flags.vhost === undefined ? text : JSON.stringify(seen))
+      : redrivesText(seen);
+  };
+  return watching(flags, once, output);
+}
+
+export type Order = 'pause' | 'resume' | 'cancel';
+
+/** Pauses, resumes or cancels a redrive. Messages that moved stay moved. */
+export async function orderRedrive(
+  order: Order,
+  id: string,
+  flags: CommonFlags,
+  api: Api,
+  { out }: CommandOutput,
+): Promise<void> {
+  const path = ['dlx', 'redrives', id];
+  if (order === 'cancel') await ask(api, 'DELETE', path, noRedrive(id));
+  else await ask(api, 'POST', [...path, order], noRedrive(id));
+  const { body, text } = await ask(api, 'GET', path, noRedrive(id));
+  if (flags.json === true) return out(shownJson(text));
+  const { state, moved } = body as RedriveRow;
+  out(`redrive ${id} is ${state}, ${moved} moved`);
+}
 
 export interface RedriveFlags extends CommonFlags, FilterFlags {
   readonly to?: string;

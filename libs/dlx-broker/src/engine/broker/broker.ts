@@ -1,27 +1,60 @@
 import { methodIds } from '../message/index.js';
 import { Access } from './access/access.js';
-import { Scheduler } from './scheduler/scheduler.js';
 import { defaultConsumerTimeout } from './channel/ack-timeout.js';
 import { Connection } from './channel/connection.js';
-import { deleteVirtualHost } from './virtual-host/delete.js';
-import { AmqpError } from './errors.js';
-import { TotalCounters } from './counters.js';
-import { GlobalCounters } from './global-counters.js';
-import { Deque } from './deque.js';
-import { GlobalParameters } from './global-parameters.js';
-import type { Patterns } from './patterns.js';
-import { StoredPatterns } from './stored-patterns.js';
-import { PolicyBook } from './policy/policy-book.js';
 import type { ClientDetails } from './client-details.js';
+import { TotalCounters } from './counters.js';
 import { noMetadata, type VirtualHostMetadata } from './declarations.js';
+import { Deque } from './deque.js';
+import { AmqpError } from './errors.js';
+import { GlobalCounters } from './global-counters.js';
+import type { Patterns } from './patterns.js';
+import { PolicyBook } from './policy/policy-book.js';
 import type { Clock, ConnectionOutbox, Journal, Names, Pace, Settled } from './ports.js';
-import type { TopologyChange } from './topology-change.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
 import type { PendingLetter } from './queue/dead-lettering.js';
 import { Packer, type Packing, usualPacking } from './queue/packer.js';
 import { defaultDeadLetterRetryAfter } from './queue/retained.js';
 import { Stalls } from './queue/stall.js';
+import { Scheduler } from './scheduler/scheduler.js';
+import { StoredPatterns } from './stored-patterns.js';
+import type { TopologyChange } from './topology-change.js';
+import { deleteVirtualHost } from './virtual-host/delete.js';
 import { VirtualHost } from './virtual-host/virtual-host.js';
+
+/** Named JSON values of the whole broker. The broker itself reads only the name of its cluster. */
+export class GlobalParameters {
+  readonly #values = new Map<string, unknown>();
+
+  /** @param report called after every change */
+  constructor(readonly report: (change: TopologyChange) => void) {}
+
+  get(name: string): unknown {
+    return this.#values.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  list(): readonly { readonly name: string; readonly value: unknown }[] {
+    return [...this.#values].map(([name, value]) => ({ name, value }));
+  }
+
+  set(name: string, value: unknown): 'created' | 'changed' {
+    const existed = this.#values.has(name);
+    this.#values.set(name, value);
+    this.report({ kind: 'global-parameter', change: 'added', name, value });
+    return existed ? 'changed' : 'created';
+  }
+
+  /** @returns false when there was none of that name */
+  delete(name: string): boolean {
+    const existed = this.#values.delete(name);
+    if (existed) this.report({ kind: 'global-parameter', change: 'removed', name });
+    return existed;
+  }
+}
 
 /** What a broker gets from its host: clock, names, journal, pace and patterns. */
 export interface BrokerOptions {

@@ -39,7 +39,7 @@ export { Outcome } from './outcome.js';
 export { checkEdited, openExchange, tooLarge } from './commands/publication-checks.js';
 export { VirtualHost } from './virtual-host/virtual-host.js';
 export type { VirtualHostCore } from './virtual-host/core.js';
-export type { GlobalParameters } from './global-parameters.js';
+export type { GlobalParameters } from './broker.js';
 export type { VirtualHostLimits } from './virtual-host/limits.js';
 export { isUserLimit } from './access/user-limits.js';
 export { isReplyAddress, replyQueue } from './virtual-host/reply-addresses.js';
@@ -57,7 +57,7 @@ export {
   isExchangeType,
   type RoutingType,
 } from './exchange/types.js';
-export { wordsOf } from './exchange/words.js';
+export { wordsOf } from './exchange/topic-trie.js';
 export { exchangeOfDelayed, type DelayedMessages, delayedName } from './exchange/delayed-messages.js';
 export { Exchange, type Destination } from './exchange/exchange.js';
 export type { Stalled, Stalls } from './queue/stall.js';
@@ -68,8 +68,8 @@ export type { Access, AccessKind, Right, UserPermissions } from './access/access
 export { Counters, DeliveryCounters, ExchangeCounters, QueueCounters, TotalCounters } from './counters.js';
 export { countedReasons, type DeadLetterStrategy, deadLetterStrategies, GlobalCounters } from './global-counters.js';
 export { Deque } from './deque.js';
-export { Histogram } from './histogram.js';
+export { Histogram } from './global-counters.js';
 export { type MatchCost, type Matcher, PatternError, type Patterns } from './patterns.js';
 export type { RefusedPattern, StoredPatterns } from './stored-patterns.js';
-export { policyKeyNames } from './policy/policy-keys.js';
+export { policyKeyNames } from './policy/policy.js';
 export { PolicyError, type PolicyRequest } from './policy/policy.js';

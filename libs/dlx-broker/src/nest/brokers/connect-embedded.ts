@@ -1,5 +1,9 @@
+import { resolve } from 'node:path';
 import { EmbeddedBackend } from '../../backends/index.js';
 import { shownLines, shownText } from '../../platform/index.js';
+import { guestOf, addUsers } from '../../platform/logins/index.js';
+import { DlxConfigurationError, parseDuration, parseTimeLimit } from '../../platform/options/index.js';
+import { Listeners, type Part } from '../../server/serve/listeners.js';
 import {
   inMemory,
   lostLine,
@@ -8,18 +12,95 @@ import {
   type OpenedBroker,
   type OpenBrokerOptions,
 } from '../../server/serve/open-broker.js';
-import { DlxConfigurationError, parseDuration, parseTimeLimit } from '../../platform/options/index.js';
-import { guestOf, addUsers } from '../../platform/logins/index.js';
 import { faultsOf } from '../../server/serve/storage-faults.js';
-import { Listeners } from '../../server/serve/listeners.js';
-import type { Connected } from '../module/options.js';
-import { EventLog } from '../log/event-log.js';
 import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
+import { within } from '../core/within.js';
+import { EventLog } from '../log/event-log.js';
 import type { LoggingOptions } from '../log/logging.js';
-import { occupy, vacated } from './data-directories.js';
-import { addressOf, metricsAddressOf, portRefusal } from './ports.js';
+import type { Connected, MetricsAddress, SocketAddress } from '../module/options.js';
 import type { AccessOptions, EmbeddedBrokerOptions } from './embedded.js';
 import type { SharedBroker } from './shared.js';
+
+/** An application of this process that has a data directory open. */
+interface Occupant {
+  /** True while the application is up and does not shut down. */
+  isUp(): boolean;
+  /** Resolves when no handler runs any more; at once if the application never started. */
+  drained(): Promise<void>;
+  /** Ends the broker and releases the directory. Idempotent. */
+  close(): Promise<void>;
+}
+
+interface Occupied {
+  readonly occupant: Occupant;
+  readonly left: Promise<void>;
+}
+
+/**
+ * How long hooks of other modules may take before an application that is neither up nor closed has failed, in
+ * milliseconds.
+ */
+const timeout = 1_000;
+
+/**
+ * The applications of this process by their directories. The lock of a directory names the process, so the process has to know
+ * which application has the lock. Applications share nothing else (decision 117).
+ */
+const occupied = new Map<string, Occupied>();
+
+/** @returns a function to call when the application has released the directory */
+function occupy(directory: string, occupant: Occupant): () => void {
+  const name = resolve(directory);
+  let leave = (): void => undefined;
+  const left = new Promise<void>((resolved) => (leave = resolved));
+  const entry = { occupant, left };
+  occupied.set(name, entry);
+  return () => {
+    if (occupied.get(name) === entry) occupied.delete(name);
+    leave();
+  };
+}
+
+/**
+ * Waits until an application of this process that shuts down has released a directory. An application that is neither up nor
+ * closed in time has failed or hangs, and is closed: Nest ends a start at the first hook that fails, and calls no further hook.
+ * An application that is up keeps the directory.
+ * @returns true if a failed application was closed
+ */
+async function vacated(directory: string): Promise<boolean> {
+  const entry = occupied.get(resolve(directory));
+  if (entry === undefined || entry.occupant.isUp()) return false;
+  const { occupant, left } = entry;
+  await occupant.drained();
+  await within(timeout, left);
+  if (occupant.isUp() || occupied.get(resolve(directory)) !== entry) return false;
+  await occupant.close();
+  return true;
+}
+
+const addressOf = (listener: SocketAddress | undefined): SocketAddress | undefined =>
+  listener && { host: listener.host, port: listener.port };
+
+const metricsAddressOf = (listener: MetricsAddress | undefined): MetricsAddress | undefined =>
+  listener && { host: listener.host, port: listener.port, url: listener.url };
+
+const presets = { amqp: 5672, http: 15_672, metrics: 15_692 };
+
+interface Asked {
+  readonly host?: string;
+  readonly port?: number;
+}
+
+/** Makes errors of ports that cannot be opened. @param by the function that took the options, for errors */
+const portRefusal =
+  (listen: Readonly<Partial<Record<'amqp' | 'http' | 'metrics', Asked>>>, by: string) =>
+  (part: Part, error: NodeJS.ErrnoException): Error => {
+    const option = `option 'listen.${part}' of ${by}`;
+    if (part === 'audit') return new DlxConfigurationError(`${option}: ${error.message}`, { cause: error });
+    const { host = '127.0.0.1', port = presets[part] } = listen[part] ?? {};
+    const why = error.code === 'EADDRINUSE' ? ' is taken; choose another one, or 0 for any' : `: ${error.message}`;
+    return new DlxConfigurationError(`${option}: port ${port} of ${host}${why}`, { cause: error });
+  };
 
 const nothing = async (): Promise<void> => {};
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { AttemptsExhaustedError } from './attempts-exhausted-error.js';
 import type { EventLog } from '../log/event-log.js';
 import { FailureLog, type Taken } from './failure-log.js';
+import { AttemptsExhaustedError } from './settlement.js';
 
 it('a message that comes after its last attempt is no attempt 4 of 3', () => {
   const lines: string[] = [];

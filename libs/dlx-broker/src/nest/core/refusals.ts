@@ -2,15 +2,19 @@ import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backends/index.js';
 import { doNothing, shownText } from '../../platform/index.js';
 import type { Answering } from '../client/answering.js';
-import type { DlxContext } from './context.js';
-import type { EventLog } from '../log/event-log.js';
-import { errorFacts, mostCharacters, textOf } from './failure-log.js';
-import { NO_MESSAGE_HANDLER } from './nest-versions.js';
 import type { Packet } from '../features/envelope/packet.js';
 import { mayBePacket, type PacketSuspicion } from '../features/envelope/suspicion.js';
+import type { EventLog } from '../log/event-log.js';
+import type { DlxContext } from './context.js';
+import { errorFacts, mostCharacters, textOf } from './failure-log.js';
+import { NO_MESSAGE_HANDLER } from './nest-versions.js';
 import type { ConsumerPlan } from './plan.js';
 import type { Settlement } from './settlement.js';
-import { UnknownPatternError } from './unknown-pattern-error.js';
+
+/** No handler of a queue is for the pattern of a message. */
+class UnknownPatternError extends Error {
+  override readonly name = 'UnknownPatternError';
+}
 
 /** A payload that was read before its handler was known. */
 export interface Opened {

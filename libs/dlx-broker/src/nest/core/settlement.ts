@@ -1,31 +1,39 @@
-import { fitting } from '../../platform/history/index.js';
-import type { WaitQueues } from '../retry/index.js';
-import { type Backend, type BackendDelivery } from '../../backends/index.js';
+import type { Backend, BackendDelivery } from '../../backends/index.js';
 import type { FieldTable } from '../../engine/message/index.js';
-import type { SafeProcess, SafeTracing } from '../tracing/index.js';
+import { fitting } from '../../platform/history/index.js';
 import { doNothing } from '../../platform/index.js';
 import { Holding } from '../features/circuit/holding.js';
+import { FailureNotes, type NotedAttempt } from '../features/error-history/failure-notes.js';
+import { pauseWhileBusy } from '../features/idempotent/guard.js';
+import type { EventLog } from '../log/event-log.js';
+import type { ResolvedOptions } from '../module/options.js';
+import type { WaitQueues } from '../retry/index.js';
+import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
-import { AttemptsExhaustedError } from './attempts-exhausted-error.js';
 import { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
-import { FailureNotes, type NotedAttempt } from '../features/error-history/failure-notes.js';
-import type { EventLog } from '../log/event-log.js';
 import { answer, attemptBy, type Failed, type Taken } from './failed-message.js';
 import { FailureLog } from './failure-log.js';
 import { readable, UnsettledFailureError } from './failure.js';
 import { type HandlerCounts, noCounts } from './handler-counts.js';
 import type { HandlerMeter } from './handler-meter.js';
 import type { Handling, Outcome, PlannedHandler } from './handler.js';
-import { pauseWhileBusy } from '../features/idempotent/guard.js';
-import type { ResolvedOptions } from '../module/options.js';
-import type { ConsumerPlan } from './plan.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
+import type { ConsumerPlan } from './plan.js';
 import { Republishing, type SettlementState, shortestPause } from './republishing.js';
 import { Retrying, waitAskedBy } from './retrying.js';
 import { Settling } from './settling.js';
 import { errorOf, TracedOutcomes, withSpan } from './traced-outcomes.js';
+
+/** A message was delivered although its attempts are used up. */
+export class AttemptsExhaustedError extends Error {
+  override readonly name = 'AttemptsExhaustedError';
+
+  constructor(origin: string, attempts: number) {
+    super(`${origin} is not asked any more: the message failed ${attempts} times`);
+  }
+}
 
 /** True if the dead letters of its queue go to the dead-letter exchange of the handler, and not to a wait queue. */
 const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>

@@ -1,22 +1,199 @@
-import type { Attributes, Context, Link, Span, SpanContext, SpanKind, TimeInput, Tracer } from '@opentelemetry/api';
-import type { Publication } from '../../backends/index.js';
 import type {
-  DlxTracing,
-  Move,
-  ProcessSpan,
-  PublishSpan,
-  RedriveSpan,
-  TracedAttempt,
-  TracedError,
+  Attributes,
+  Context,
+  Link,
+  Span,
+  SpanContext,
+  SpanKind,
+  TimeInput,
+  Tracer,
+  TracerProvider,
+} from '@opentelemetry/api';
+import type { Publication } from '../../backends/index.js';
+import { type Message, deathsOf } from '../../engine/message/index.js';
+import { DlxConfigurationError, oneOf, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
+import {
+  type DlxTracing,
+  type Move,
+  type ProcessSpan,
+  type PublishSpan,
+  type RedriveSpan,
+  type TracedAttempt,
+  type TracedError,
+  type ProcessOutcome,
+  timeOfMove,
 } from '../tracing/index.js';
 import { type Api, loadApi } from './api.js';
-import { destinationOf, ofCreation, ofMove, ofPreviousAttempt, ofProcess, ofPublish, ofRedrive } from './attributes.js';
-import { getter, incoming, type Incoming, type Outgoing, previousAttempt, setter, withTexts } from './carriers.js';
-import { addDeaths, deadLettered } from './deaths.js';
-import { fail } from './errors.js';
-import { checkOptions, type DlxTracingOptions } from './options.js';
-import { OtelProcess } from './otel-process.js';
-import { OtelRedrive } from './otel-redrive.js';
+import {
+  destinationOf,
+  ofCreation,
+  ofMove,
+  ofPreviousAttempt,
+  ofProcess,
+  ofPublish,
+  ofRedrive,
+  ofRedriven,
+  ofOutcome,
+  ofError,
+  deadLetteredEvent,
+  deathEvent,
+  ofDeadLetter,
+  ofDeath,
+} from './attributes.js';
+import {
+  getter,
+  incoming,
+  type Incoming,
+  type Outgoing,
+  previousAttempt,
+  setter,
+  withTexts,
+  textOf,
+} from './carriers.js';
+
+/** An event of a span: its name, its attributes and its time. */
+type SpanEvent = readonly [name: string, attributes: Attributes, time?: TimeInput];
+
+/** The most deaths of a message that become events, the latest ones. */
+const mostDeaths = 16;
+
+/** The latest time that a Date has, in milliseconds since 1970. */
+const latest = 8.64e15;
+
+/** Adds the deaths of a message, which are its header `x-death`, to the span of an attempt: the oldest first. */
+function addDeaths(span: Span, message: Message): void {
+  const deaths = deathsOf(message);
+  for (let index = Math.min(deaths.length, mostDeaths) - 1; index >= 0; index--) {
+    const death = deaths[index]!;
+    const isTime = death.time > 0 && death.time <= latest;
+    span.addEvent(deathEvent, ofDeath(death), isTime ? death.time : undefined);
+  }
+}
+
+const deadLettered = (move: Move): SpanEvent => [deadLetteredEvent, ofDeadLetter(move)];
+
+/** The most characters of an error in a span, as in the headers of a dead letter. */
+const longest = { name: 255, message: 1024, stack: 2048 } as const;
+
+/** Notes an error in a span. */
+function fail({ SpanStatusCode }: Api, span: Span, error: TracedError): void {
+  const name = cut(error.name, longest.name) ?? 'Error';
+  const message = cut(error.message, longest.message) ?? '';
+  const stack = cut(error.stack, longest.stack);
+  span.setAttributes(ofError(name));
+  span.recordException({ name, message, ...(stack !== undefined && { stack }) });
+  span.setStatus({ code: SpanStatusCode.ERROR, message });
+}
+
+/** An error of the application may have anything as its message. */
+const cut = (text: unknown, length: number): string | undefined =>
+  typeof text === 'string' ? text.slice(0, length) : undefined;
+
+/** Options of {@link dlxTracing}. */
+export interface DlxTracingOptions {
+  /**
+   * How a handler's span belongs to the trace of the publisher. `child` (the default): in the same trace, below the span of the publish.
+   * `link`: each attempt begins a trace of its own, with a link to the publish. Both have the links.
+   */
+  readonly parent?: 'child' | 'link';
+  /**
+   * The destination in the names of spans of publishes, for routing keys that have ids: `orders:order.*.created`. Undefined: exchange
+   * and routing key.
+   */
+  readonly template?: (exchange: string, routingKey: string) => string | undefined;
+  /** Attributes of every span, such as `server.address` of a RabbitMQ. */
+  readonly attributes?: Attributes;
+  /** Where the tracer comes from. Default: the provider that the application registered. */
+  readonly tracerProvider?: TracerProvider;
+}
+
+const origin = 'dlxTracing';
+
+const known = { parent: true, template: true, attributes: true, tracerProvider: true } satisfies Record<
+  keyof DlxTracingOptions,
+  true
+>;
+
+/** @throws DlxConfigurationError naming the option and the value */
+function checkOptions(options: DlxTracingOptions): DlxTracingOptions {
+  refuseUnknown(optionsOf(options, origin, "write { parent: 'link' }"), Object.keys(known), origin);
+  const { parent, template, attributes, tracerProvider } = options;
+  if (parent !== undefined) oneOf('child', 'link').read(parent, `parent of ${origin}`);
+  if (template !== undefined && typeof template !== 'function') {
+    throw refused(template, `template of ${origin}`, "is not a function; write (exchange, key) => 'orders:order.*'");
+  }
+  if (attributes !== undefined)
+    optionsOf(attributes, `attributes of ${origin}`, "write { 'server.address': 'rabbit' }");
+  if (tracerProvider !== undefined && typeof (tracerProvider as Partial<TracerProvider>)?.getTracer !== 'function') {
+    throw new DlxConfigurationError(
+      `${origin}: tracerProvider has no method getTracer; give a TracerProvider, or leave it out`,
+    );
+  }
+  return options;
+}
+
+/** The span of one attempt of one handler. Its end is that of the handler; the outcome is added later. */
+class OtelProcess implements ProcessSpan {
+  #end: number | undefined;
+
+  /** @param context what the handler runs in: this span is the active one */
+  constructor(
+    private readonly api: Api,
+    private readonly span: Span,
+    readonly context: Context,
+  ) {}
+
+  get header(): string | undefined {
+    const { isSpanContextValid } = this.api;
+    const own = this.span.spanContext();
+    return isSpanContextValid(own) ? textOf(own) : undefined;
+  }
+
+  run(handle: () => void): void {
+    this.api.context.with(this.context, handle);
+  }
+
+  handled(): void {
+    this.#end ??= timeOfMove();
+  }
+
+  addEvent(...[name, attributes, time]: SpanEvent): void {
+    this.span.addEvent(name, attributes, time ?? this.#end);
+  }
+
+  end(outcome: ProcessOutcome, error?: TracedError): void {
+    this.span.setAttributes(ofOutcome(outcome));
+    if (error !== undefined) fail(this.api, this.span, error);
+    this.span.end(this.#end);
+  }
+}
+
+/** The most links of one span, which is the default limit of OpenTelemetry. */
+const mostLinks = 128;
+
+/** The span of a redrive, with links to the publishes of the first messages that it moves. */
+class OtelRedrive implements RedriveSpan {
+  #links = 0;
+
+  constructor(
+    private readonly span: Span,
+    private readonly creationOf: (message: Message) => SpanContext | undefined,
+    private readonly close: (failure: TracedError | undefined) => void,
+  ) {}
+
+  moved(message: Message): void {
+    if (this.#links >= mostLinks || !this.span.isRecording()) return;
+    const context = this.creationOf(message);
+    if (context === undefined) return;
+    this.#links++;
+    this.span.addLink({ context, attributes: ofCreation });
+  }
+
+  end(redriven: number, state: string, failure?: TracedError): void {
+    this.span.setAttributes(ofRedriven(redriven, state));
+    this.close(failure);
+  }
+}
 
 /**
  * Tracing by OpenTelemetry, for the option `tracing` of `DlxBrokerModule`. Publishes, handlers, retries, parked messages and redrives

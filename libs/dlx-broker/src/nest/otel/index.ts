@@ -1,3 +1,3 @@
 export { loadApi } from './api.js';
 export { dlxTracing } from './dlx-tracing.js';
-export type { DlxTracingOptions } from './options.js';
+export type { DlxTracingOptions } from './dlx-tracing.js';

@@ -9,10 +9,9 @@ import {
   takeUntil,
   type ObservableInput,
 } from 'rxjs';
+import { type Backend, type BrowseCursor, need } from '../../backends/index.js';
 import { defaultErrors } from '../../platform/history/index.js';
-import { doNothing, HomeContext } from '../../platform/index.js';
-import { WaitQueues } from '../retry/index.js';
-import { type Backend } from '../../backends/index.js';
+import { doNothing, HomeContext, after } from '../../platform/index.js';
 import {
   DlxConfigurationError,
   notAPromise,
@@ -23,15 +22,40 @@ import {
   refuseUnknown,
   shown,
 } from '../../platform/options/index.js';
+import { WaitQueues } from '../retry/index.js';
+import type { SafeTracing } from '../tracing/index.js';
 import type { ConsumedLetter, SettledLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';
-import type { SafeTracing } from '../tracing/index.js';
 import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
-import type { Letter } from './letter.js';
-import { queueNames, type QueueNames } from './queue-names.js';
+import { Letter } from './letter.js';
 import { runForever, type Failed } from './run-forever.js';
-import { snapshot } from './snapshot.js';
+
+/** Letters of one page. Other work of the process runs between two pages. */
+const pageSize = 100;
+
+/**
+ * Reads the letters of a queue in the order of delivery, and completes. Nothing is consumed, counted or flagged. Letters that arrive
+ * or leave meanwhile may be read or not.
+ */
+const snapshot = <T>(backend: Backend, queue: string): Observable<Letter<T>> =>
+  new Observable((subscriber) => {
+    const run = async (): Promise<void> => {
+      const browsing = need(backend, 'browsing');
+      let next: BrowseCursor | undefined;
+      do {
+        const page = await browsing.browse(queue, pageSize, next);
+        for (const message of page.messages) {
+          if (subscriber.closed) return;
+          subscriber.next(new Letter<T>(message, queue, backend.recordsOrigins));
+        }
+        next = page.next;
+        if (next !== undefined) await new Promise<void>((resolve) => setImmediate(resolve));
+      } while (next !== undefined && !subscriber.closed);
+      subscriber.complete();
+    };
+    run().catch((error: unknown) => subscriber.error(error));
+  });
 
 export interface DeadLettersOptions {
   /** The wait queues of this broker, shared with the handlers. Default: classic wait queues of its own. */
@@ -268,4 +292,33 @@ function whole(option: string, value: number, least: number, most: number): numb
   const inString = numberInString(value, least, most);
   if (inString !== undefined) throw refused(value, `DeadLetters.from: ${option}`, inString);
   throw new DlxConfigurationError(`DeadLetters.from: ${option} is ${shown(value)}; write ${least} to ${most}`);
+}
+
+/** The names of queues: one, several, or a pattern. A pattern also selects queues that are declared later. */
+export type QueueNames = string | readonly string[] | RegExp;
+
+/** Emits every name once, when the queue is first seen. @param pollInterval milliseconds between two lists of all queues, for a pattern */
+function queueNames(backend: Backend, which: QueueNames, pollInterval: number): Observable<string> {
+  return new Observable((subscriber) => {
+    if (!(which instanceof RegExp)) {
+      for (const name of new Set(typeof which === 'string' ? [which] : which)) subscriber.next(name);
+      return subscriber.complete();
+    }
+    const fits = new RegExp(which.source, which.flags.replace(/[gy]/g, '')); // with these flags a pattern remembers its last position
+    let cancel: (() => void) | undefined;
+    let known = new Set<string>();
+    const poll = async (): Promise<void> => {
+      try {
+        const names = (await need(backend, 'listing').queueNames()).filter((name) => fits.test(name));
+        const fresh = names.filter((name) => !known.has(name));
+        known = new Set(names); // a deleted queue may be declared again
+        for (const name of fresh) subscriber.next(name);
+        if (!subscriber.closed) cancel = after(backend.clock, pollInterval, () => void poll());
+      } catch (error) {
+        subscriber.error(error);
+      }
+    };
+    void poll();
+    return () => cancel?.();
+  });
 }

@@ -1,10 +1,29 @@
-import { lastValueFrom, ReplaySubject, type Observable, type Subscription } from 'rxjs';
+import { lastValueFrom, ReplaySubject, Observable, type Subscription } from 'rxjs';
 import type { Backend } from '../../backends/index.js';
 import type { RedriveState } from '../../server/redrive/index.js';
 import type { DeadLetters } from './dead-letters.js';
-import { guarded } from './guarded.js';
 import { LetterRedrive } from './letter-redrive.js';
 import type { ResolvedRedrive } from './redrive-request.js';
+
+/**
+ * The same values. What a subscriber throws at its end, in `finalize` for example, goes to `failed`: RxJS would throw it to the source,
+ * whose other subscribers would hear nothing any more.
+ */
+export const guarded = <T>(source: Observable<T>, failed: (error: unknown) => void): Observable<T> =>
+  new Observable((subscriber) => {
+    const attempt = (call: () => void): void => {
+      try {
+        call();
+      } catch (error) {
+        failed(error);
+      }
+    };
+    return source.subscribe({
+      next: (value) => attempt(() => subscriber.next(value)),
+      error: (error) => attempt(() => subscriber.error(error)),
+      complete: () => attempt(() => subscriber.complete()),
+    });
+  });
 
 /** The state and the counts of a redrive. */
 export interface RedriveProgress {

@@ -11,7 +11,7 @@ import {
 } from '../../engine/message/index.js';
 import { addEntry, type ErrorEntry, readHistory, writeHistory } from './error-entries.js';
 import { fingerprintIn, fingerprintOf, errorKind } from './fingerprint.js';
-import { mostHeaderBytes } from './fit.js';
+import { mostHeaderBytes } from './republished.js';
 import { headersForRedrive, headersForRetry } from './republished.js';
 
 const now = 1_700_000_000_000;

@@ -8,7 +8,6 @@ import {
   table,
   textAt,
 } from '../../engine/message/index.js';
-import { cutTo } from './cut.js';
 import { dateAt } from './date-at.js';
 import { historyHeaders } from './names.js';
 
@@ -164,4 +163,11 @@ const mostCounted = 2_147_483_647;
 function countOf(field: Field | undefined): number | undefined {
   const value = field?.type === 'I' || field?.type === 'l' ? field.value : undefined;
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** The beginning of a text, without half of a character at its end. */
+export function cutTo(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const last = text.charCodeAt(most - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
 }

@@ -1,5 +1,5 @@
 export * from './attempts.js';
-export { cutTo } from './cut.js';
+export { cutTo } from './error-entries.js';
 export { dateAt } from './date-at.js';
 export * from './dead-since.js';
 export { deathIn, historyAfter, historyOf } from './death-history.js';
@@ -16,7 +16,7 @@ export {
 } from './error-entries.js';
 export { errorKind, fingerprintIn, fingerprintOf, isFingerprint, longestFingerprint } from './fingerprint.js';
 export { notedEntry } from './noted-entry.js';
-export { fitting, type LeftOutOfHistory } from './fit.js';
+export { fitting, type LeftOutOfHistory } from './republished.js';
 export { encodePayload, UnencodablePayloadError } from './encoded-payload.js';
 export * from './names.js';
 export * from './origin.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { harness } from '../../nest/testing/harness.js';
-import { isLoopback, usersOf } from './authenticate.js';
+import { isLoopback, usersOf } from './logins.js';
 import { hashPassword } from './password.js';
 
 describe('a login', () => {

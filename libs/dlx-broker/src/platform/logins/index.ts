@@ -1,5 +1,5 @@
 export { doubtsAbout } from './doubtful-users.js';
-export { type Authenticate, isLoopback, type Login, usersOf } from './authenticate.js';
+export { type Authenticate, isLoopback, type Login, usersOf } from './logins.js';
 export {
   defaultHashing,
   type HashedPassword,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LoginLog } from './login-log.js';
+import { LoginLog } from './logins.js';
 
 function arrange() {
   const world = { now: 0, lines: [] as string[] };

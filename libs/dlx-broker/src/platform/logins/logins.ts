@@ -1,7 +1,63 @@
 import type { Access } from '../../engine/broker/index.js';
-import { type Authenticate, usersOf } from './authenticate.js';
-import { LoginLog } from './login-log.js';
-import { type Guess, LoginThrottle } from './login-throttle.js';
+import { cutText, shownText } from '../index.js';
+import { type Guess, LoginThrottle, networkOf } from './login-throttle.js';
+import { hashPassword, verifyPassword } from './password.js';
+
+/** The largest number of lines in a span of time, and the span in milliseconds. */
+const most = { lines: 60, ofNetwork: 10, span: 60_000 };
+/** Characters of a user's name that a line shows. */
+const longestName = 64;
+
+/** A login that was refused. */
+interface RefusedLogin {
+  /** `PLAIN`, `AMQPLAIN`; `HTTP` for the management API. */
+  readonly mechanism: string;
+  readonly user: string;
+  readonly address: string;
+  readonly why: string;
+}
+
+/**
+ * Writes a line for each refused login. The number of lines is limited, so an attacker cannot fill the log. The name is cut and
+ * escaped. A line never has a password.
+ */
+export class LoginLog {
+  readonly #now: () => number;
+  readonly #notice: (text: string) => void;
+  #since = -Infinity;
+  #lines = 0;
+  #left = 0;
+  /** Lines of this span, by network. */
+  readonly #by = new Map<string, number>();
+
+  /** @param now the time in milliseconds @param notice gets the lines */
+  constructor(now: () => number, notice: (text: string) => void) {
+    this.#now = now;
+    this.#notice = notice;
+  }
+
+  refused({ mechanism, user, address, why }: RefusedLogin): void {
+    this.#beginSpan();
+    const network = networkOf(address);
+    const lines = (this.#by.get(network) ?? 0) + 1;
+    if (this.#lines >= most.lines || lines > most.ofNetwork) return void this.#left++;
+    this.#lines++;
+    this.#by.set(network, lines);
+    // In quotes, cut and escaped: the client chose the name.
+    const name = shownText(JSON.stringify(cutText(user, longestName)));
+    this.#notice(`${shownText(mechanism, longestName)} login refused: user ${name} at ${address} - ${why}`);
+  }
+
+  /** Begins a new span with a line about the lines that the last span left out. */
+  #beginSpan(): void {
+    const now = this.#now();
+    if (now - this.#since < most.span) return;
+    if (this.#left > 0) this.#notice(`${this.#left} more refused logins in the minute before have no line`);
+    this.#since = now;
+    this.#lines = this.#left = 0;
+    this.#by.clear();
+  }
+}
 
 /** The user and the password that a client sends, and where it comes from. */
 export interface Credentials {
@@ -107,4 +163,34 @@ export class LoginAttempt {
     this.#parts.log.refused({ mechanism, user, address, why });
     return false;
   }
+}
+
+/** A login that a client tries. */
+export interface Login {
+  readonly user: string;
+  readonly password: string;
+  /** Whether the client is on this machine. */
+  readonly isLocal: boolean;
+}
+
+/** Decides about a login. @returns true when name and password are right */
+export type Authenticate = (login: Login) => boolean;
+
+/** Compares with the users of a broker. The well-known user `guest` may log in from this machine only. */
+export function usersOf(access: Access): Authenticate {
+  /** The password of a user who does not exist, so that an unknown name takes as long to refuse as a wrong password. */
+  let noUser: string | undefined;
+  return ({ user, password, isLocal }) => {
+    noUser ??= hashPassword(''); // not at the import: the first hash of a process takes a millisecond
+    const hash = access.user(user)?.passwordHash;
+    const matches = verifyPassword(password, hash ?? noUser);
+    return matches && hash !== undefined && (isLocal || user !== 'guest');
+  };
+}
+
+/** True for an address of this machine. */
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+  return plain === '::1' || plain.startsWith('127.');
 }

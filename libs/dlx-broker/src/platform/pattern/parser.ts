@@ -1,11 +1,54 @@
 import { character, foldCase, lineEnd, word } from './characters.js';
-import { anyOf, assertion, atomic, backreference, capture, characters, lookAhead, lookBehind } from './matching.js';
-import { repeat, repeatCharacter, sequence } from './matching.js';
-import type { Fits, Piece, Times } from './matching.js';
-import { type Atom, Beginning } from './beginning.js';
 import { escapedCode } from './escapes.js';
+import {
+  anyOf,
+  assertion,
+  atomic,
+  backreference,
+  capture,
+  characters,
+  lookAhead,
+  lookBehind,
+  repeat,
+  repeatCharacter,
+  sequence,
+  type Fits,
+  type Piece,
+  type Times,
+} from './matching.js';
 import { Reader } from './reader.js';
 import { readClass } from './set.js';
+
+/** A piece, or a single character. Characters in a row are collected into one piece, which matches faster. */
+type Atom =
+  | {
+      readonly piece: Piece;
+      /** True for a condition such as `\b`, which no quantifier may follow. */
+      readonly isAssertion?: true;
+      /** True for `^` and `\A`, which hold at the start of a name only. */
+      readonly isStart?: true;
+    }
+  | {
+      readonly fits: Fits;
+      /** The only character that fits, where there is only one. */
+      readonly code?: number;
+    };
+
+/** The text with which all names begin that match one alternative of a pattern. */
+class Beginning {
+  /** Undefined for an alternative that may match in the middle of a name. */
+  text: string | undefined;
+  #isComplete = false;
+
+  /** Adds the next part of the alternative. The text ends before the first part that is not one character. */
+  add(atom: Atom): void {
+    if (this.#isComplete) return;
+    if ('piece' in atom && atom.isStart) this.text ??= '';
+    else if (this.text !== undefined && 'fits' in atom && atom.code !== undefined)
+      this.text += String.fromCharCode(atom.code);
+    else this.#isComplete = true;
+  }
+}
 
 /** The most characters of a pattern: RabbitMQ takes no more plain characters in a row. */
 export const longestPattern = 32_764;

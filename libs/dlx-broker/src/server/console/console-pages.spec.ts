@@ -7,8 +7,8 @@ import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { createApi } from '../http/app.js';
 import { listenHttp } from '../http/http-listener.js';
 import { consoleFiles } from './console-files.js';
+import { consoleDirectory } from './console-files.js';
 import { consolePolicy } from './console-pages.js';
-import { consoleDirectory } from './directory.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'));
 const built = join(folder, 'console');

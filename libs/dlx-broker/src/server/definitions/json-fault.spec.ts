@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonFault } from './json-fault.js';
+import { jsonFault } from './read.js';
 
 describe('the place of a fault in JSON', () => {
   it.each([

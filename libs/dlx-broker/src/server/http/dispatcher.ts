@@ -1,16 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
+import { namesIn } from '../api/names.js';
+import type { ManagementHost } from '../host.js';
+import { Management } from '../management.js';
+import { checkMemory } from '../statistics/memory-check.js';
 import { checkAudience, checkVhost } from './auth.js';
 import { jsonObject, readBody, valueIn } from './body.js';
-import { checkMemory } from '../statistics/memory-check.js';
-import type { ManagementHost } from '../host.js';
 import type { Visit } from './http-connections.js';
+import { jsonPieces } from './json.js';
 import { Login, withLoginForm } from './login.js';
-import { Management } from '../management.js';
-import { namesIn } from '../api/names.js';
 import { type Answer, notFound, Problem, problemOf } from './reply.js';
-import { responseOf } from './response.js';
 import { type ApiRequest, methodNames, type Resource } from './resource.js';
+import { pieceSize, TextStream } from './text-stream.js';
+import type { Turns } from './turns.js';
 
 /** The bindings that the adapter to Node.js, or a test, passes to the API. */
 export interface Bindings {
@@ -170,4 +172,35 @@ function allowOf(resource: Pick<Resource, (typeof methodNames)[number]>): readon
 function isAccepted({ accepts }: Resource, headers: Headers): boolean {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   return accepts === undefined || (type !== undefined && accepts.includes(type));
+}
+
+/** Writes an answer as JSON. A long list is made row by row, as its client reads it. */
+function responseOf({ status, body, headers = {} }: Answer, isHead: boolean, turns: Turns): Response {
+  const all = new Headers(headers);
+  if (status === 200) all.set('cache-control', 'no-cache');
+  if (body === undefined && (status === 200 || status === 201)) all.set('content-length', '0');
+  if (body === undefined) return new Response(null, { status, headers: all });
+  if (!all.has('content-type')) all.set('content-type', 'application/json');
+  const pieces = jsonPieces(body);
+  let text = '';
+  let isWhole = false;
+  while (!isWhole && text.length < pieceSize) {
+    const { done, value } = pieces.next();
+    if (done === true) isWhole = true;
+    else text += value;
+  }
+  if (!isWhole) {
+    return new Response(isHead ? null : new TextStream({ work: behind(text, pieces), turns }).body, {
+      status,
+      headers: all,
+    });
+  }
+  const bytes = Buffer.from(text);
+  all.set('content-length', String(bytes.length));
+  return new Response(isHead ? null : bytes, { status, headers: all });
+}
+
+function* behind(text: string, pieces: Iterable<string>): Generator<string, void, void> {
+  yield text;
+  yield* pieces;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
-import { isKnownHost } from './safety.js';
+import { isKnownHost } from './app.js';
 
 const vhost = (name: string) => ['PUT', `/vhosts/${name}`] as const;
 

@@ -1,5 +1,5 @@
 export { Meter, type MeteredSource, type MeterParts } from './meter.js';
-export { metricsResources } from './http/resources.js';
+export { metricsResources } from './http/metrics-listener.js';
 export { MetricsListener, type MetricsOptions } from './http/metrics-listener.js';
 export type {
   HandlerNumbers,

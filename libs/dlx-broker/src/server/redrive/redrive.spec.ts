@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../testing.js';
 import { BatchBreaker } from './batch-breaker.js';
 import { Batches } from './batches.js';
-import { Pacing } from './pacing.js';
-import { Redrive, type Breaker } from './redrive.js';
 import { RedriveCounts } from './redrive-counts.js';
+import { Pacing } from './redrive.js';
+import { Redrive, type Breaker } from './redrive.js';
 import { WindowBreaker } from './window-breaker.js';
 
 /** A mover of numbers: it moves what may go at each call, and counts what a test says came back. */

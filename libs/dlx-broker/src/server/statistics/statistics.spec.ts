@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { harness } from '../../nest/testing/harness.js';
 import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import type { Queue } from '../../engine/broker/index.js';
+import { harness } from '../../nest/testing/harness.js';
 import type { Turns } from '../http/turns.js';
-import { History } from './history.js';
 import { Measures } from './measures.js';
 import { channelSeries, queueSeries, vhostSeries } from './series.js';
+import { History } from './statistics.js';
 import { interval, Statistics } from './statistics.js';
 
 function arrange() {

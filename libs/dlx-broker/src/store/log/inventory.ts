@@ -2,11 +2,46 @@ import type { Queue, RetainedDeath } from '../../engine/broker/index.js';
 import type { Message } from '../../engine/message/index.js';
 import { Bodies } from './bodies.js';
 import { type Entry, EntryTable, Flag } from './entry-table.js';
-import { FreshList } from './fresh-list.js';
 import { MessageTable } from './message-table.js';
 import { NumberList } from './number-list.js';
 import type { Segments } from './segment.js';
 import { numberIn, slotOf } from './slot.js';
+
+/** Messages that are not in the log yet, in the order of their arrival. */
+class FreshList {
+  #messages: (Message | undefined)[] = [];
+  readonly #queues = new NumberList();
+  #first = 0;
+
+  get length(): number {
+    return this.#messages.length - this.#first;
+  }
+
+  /** @param queue its first queue */
+  push(message: Message, queue: number): void {
+    this.#messages.push(message);
+    this.#queues.push(queue);
+  }
+
+  at(index: number): Message {
+    return this.#messages[this.#first + index] as Message;
+  }
+
+  /** The first queue of a message. */
+  queueAt(index: number): number {
+    return this.#queues.at(index);
+  }
+
+  /** Removes messages from the front. */
+  drop(count: number): void {
+    this.#messages.fill(undefined, this.#first, this.#first + count);
+    this.#first += count;
+    this.#queues.drop(count);
+    if (this.#first < this.#messages.length) return;
+    this.#messages = [];
+    this.#first = 0;
+  }
+}
 
 /** Estimated bytes of the record of an entry. */
 export const entryBytes = 28;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreError } from '../store-error.js';
 import { lockDirectory } from './lock-file.js';
-import { ownIdentity } from './process-identity.js';
+import { ownIdentity } from './lock-file.js';
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'lock-'))));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferPool, pooledSize, smallSize } from './buffer-pool.js';
 import { FrameReader } from './reader.js';
+import { BufferPool, pooledSize, smallSize } from './writer.js';
 import { FrameWriter } from './writer.js';
 
 function writing() {

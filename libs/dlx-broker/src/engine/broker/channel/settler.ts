@@ -1,14 +1,160 @@
 import type { FieldTable } from '../../message/index.js';
-import { preconditionFailed } from '../errors.js';
 import { checkTable } from '../commands/input-checks.js';
-import { type CommitHome, Committing } from './committing.js';
-import { areOneStep } from './settlement-groups.js';
+import { preconditionFailed } from '../errors.js';
+import type { Task } from '../scheduler/task.js';
 import type { Consumer, Prefetch } from './consumer.js';
 import type { Outstanding } from './outstanding.js';
 import { inOrderOfPriority } from './records-by-priority.js';
-import { Settling } from './settling.js';
-import type { Held, Settlement, TransactionalChannel } from './transaction.js';
+import { areOneStep, type SettlementGroup, SettlementGroups } from './settlement-groups.js';
+import {
+  type Held,
+  type Settlement,
+  type TransactionalChannel,
+  type HeldPublish,
+  type HeldSettlement,
+  inOrderOfCommit,
+  type NextSettlement,
+  type OneSettlement,
+} from './transaction.js';
 import { Unacked } from './unacked.js';
+
+/** What a commit needs of its channel: how its publishes and settlements are applied. */
+interface CommitHome {
+  publish(held: HeldPublish, now: number): void;
+  apply(settlement: OneSettlement, now: number): void;
+  /**
+   * Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more
+   */
+  serve(now: number, limit: number): number;
+  /** Whether the queues deliver after each step of the order. */
+  readonly deliversBetween: boolean;
+}
+
+/**
+ * Publishes the messages of a transaction, then settles in the order of its commit (rules J6, K8, K12), in turns.
+ */
+class Committing implements Task {
+  readonly #order: Iterator<NextSettlement | 'later', undefined>;
+  #next: NextSettlement | 'later' | undefined;
+  #mayDeliver = false;
+  #isBegun = false;
+  #nextPublish = 0;
+
+  constructor(
+    readonly publishes: readonly HeldPublish[],
+    settlements: readonly HeldSettlement[],
+    readonly home: CommitHome,
+  ) {
+    this.#order = inOrderOfCommit(settlements);
+  }
+
+  work(now: number, limit: number): number {
+    let steps = 0;
+    for (; this.#nextPublish < this.publishes.length; this.#nextPublish++) {
+      if (steps >= limit) return limit;
+      const held = this.publishes[this.#nextPublish] as HeldPublish;
+      this.home.publish(held, now);
+      steps += Math.max(1, held.routed.queues.length);
+    }
+    while (steps < limit) {
+      if (this.#mayDeliver) {
+        steps += this.home.serve(now, limit - steps);
+        if (steps >= limit) break;
+        this.#mayDeliver = false;
+      }
+      if (this.#next === undefined) {
+        if (this.#advance()) continue;
+        return steps;
+      }
+      if (this.#next !== 'later') this.home.apply(this.#next, now);
+      this.#next = undefined;
+      steps++;
+    }
+    return limit;
+  }
+
+  /** Takes the next settlement. @returns false when there is none */
+  #advance(): boolean {
+    const { done, value } = this.#order.next();
+    if (done === true) return false;
+    this.#next = value;
+    if (value === 'later') return true;
+    this.#mayDeliver = this.#isBegun && value.isFirstOfStep && this.home.deliversBetween;
+    this.#isBegun = true;
+    return true;
+  }
+}
+
+/** The number of deliveries that one step of the scheduler puts into their groups. */
+const groupedPerStep = 16;
+
+/** What a settlement of many deliveries needs of its channel. */
+interface SettlingHome {
+  /** The next delivery to be settled, undefined after the last. */
+  next(): Outstanding | undefined;
+  apply(record: Outstanding, now: number): void;
+  /** Lets the queues deliver what is possible by now. @returns steps taken; as many as the limit when there may be more */
+  serve(now: number, limit: number): number;
+  /** Whether the channel is lost: then the queues deliver when all messages are back, and messages of `basic.get` are ordered differently. */
+  readonly isLoss: boolean;
+  /** Whether the queues deliver after each group. Otherwise they deliver after the last group. */
+  readonly deliversBetween: boolean;
+}
+
+/**
+ * A settlement of many deliveries, in turns. They are put into groups by queue and consumer, and settled group by group. A queue
+ * delivers what a group makes possible before its next group is settled (rule J6).
+ */
+class Settling implements Task {
+  readonly #groups = new SettlementGroups();
+  #ordered: readonly SettlementGroup[] | undefined;
+  #nextGroup = 0;
+  #mayDeliver = false;
+
+  constructor(readonly home: SettlingHome) {}
+
+  work(now: number, limit: number): number {
+    let steps = 0;
+    while (steps < limit) {
+      if (this.#ordered === undefined) {
+        steps++;
+        this.#group();
+        continue;
+      }
+      if (this.#mayDeliver) {
+        steps += this.home.serve(now, limit - steps);
+        if (steps >= limit) break;
+        this.#mayDeliver = false;
+      }
+      if (!this.#settleNext(this.#ordered, now)) return steps;
+      steps++;
+    }
+    return limit;
+  }
+
+  #group(): void {
+    for (let count = 0; count < groupedPerStep; count++) {
+      const record = this.home.next();
+      if (record === undefined) {
+        this.#ordered = this.home.isLoss ? this.#groups.inOrderOfLoss() : this.#groups.inOrder();
+        return;
+      }
+      this.#groups.add(record);
+    }
+  }
+
+  /** Settles the next delivery. @returns false when there is none */
+  #settleNext(ordered: readonly SettlementGroup[], now: number): boolean {
+    const group = ordered[this.#nextGroup];
+    if (group === undefined) return false;
+    const record = group.records.shift();
+    if (record !== undefined) this.home.apply(record, now);
+    const isEmpty = group.records.length === 0;
+    if (isEmpty) this.#nextGroup++;
+    this.#mayDeliver = this.home.deliversBetween && (isEmpty || group.isFetched);
+    return true;
+  }
+}
 
 /** The most steps that are done in the turn of the command. With a pace, further steps are done in later turns. */
 export const stepsPerCommand = 256;

@@ -1,6 +1,10 @@
 import { Destinations } from './destinations.js';
 import type { Into } from './recipients.js';
-import { wordsOf } from './words.js';
+
+const noWords: readonly string[] = [];
+
+/** The words of a routing key or pattern. The empty key has no words, not an empty one (rule P7). */
+export const wordsOf = (key: string): readonly string[] => (key === '' ? noWords : key.split('.'));
 
 /** A word of a pattern, under the words before it. */
 class Node<Destination> {

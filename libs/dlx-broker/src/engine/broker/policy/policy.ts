@@ -1,11 +1,113 @@
 import { maxNesting } from '../../message/index.js';
 import type { Policy, QueueType } from '../declarations.js';
 import { erlangJson, erlangString } from '../erlang-terms.js';
-import { PatternError } from '../patterns.js';
-import type { MatchCost, Matcher, Patterns } from '../patterns.js';
-import { policyKey, supportsAll, wrongTogether } from './policy-keys.js';
+import { PatternError, type MatchCost, type Matcher, type Patterns } from '../patterns.js';
 import { type Profile, profiles } from '../profile.js';
-import { byRank, type Ranked, Ranking } from './ranking.js';
+import type { QueueArgument } from '../queue/argument-row.js';
+import { isKnown, queueArguments } from '../queue/arguments.js';
+import { anything, key, oneOf, type PolicyKey, positive, text } from './policy-values.js';
+
+/** The keys that set no queue argument. The keys of mirrored queues (`ha-*`) have no effect. */
+const otherKeys: readonly PolicyKey[] = [
+  key('alternate-exchange', text, 'alternate exchange name', ['classic', 'quorum']),
+  key('ha-mode', oneOf('all', 'exactly', 'nodes'), 'ha-mode value', ['classic']),
+  key('ha-params', anything, 'ha-params value', ['classic']),
+  key('ha-sync-mode', oneOf('automatic', 'manual'), 'ha-sync-mode value', ['classic']),
+  key('ha-sync-batch-size', positive, 'ha-sync-batch-size value', ['classic']),
+  key('ha-promote-on-shutdown', oneOf('always', 'when-synced'), 'ha-promote-on-shutdown value', ['classic']),
+  key('ha-promote-on-failure', oneOf('always', 'when-synced'), 'ha-promote-on-failure value', ['classic']),
+];
+
+/** A key, and the queue argument that it sets, if any. */
+interface Row {
+  readonly key: PolicyKey;
+  readonly argument?: QueueArgument;
+}
+
+/** All keys of policies (rules F1, F13). A Map, because the names come from clients. */
+const policyKeys: ReadonlyMap<string, Row> = new Map<string, Row>([
+  ...queueArguments.flatMap((argument): readonly [string, Row][] =>
+    argument.policy === undefined ? [] : [[argument.policy.name, { key: argument.policy, argument }]],
+  ),
+  ...otherKeys.map((one): [string, Row] => [one.name, { key: one }]),
+]);
+
+/** The names of all keys, for a name that is misspelt. */
+export const policyKeyNames: readonly string[] = [...policyKeys.keys()];
+
+/** @param operator true for an operator policy, which has few keys (rule F12) */
+function policyKey(name: string, operator: boolean, profile: Profile): PolicyKey | undefined {
+  const row = policyKeys.get(name);
+  if (row === undefined || (row.argument !== undefined && !isKnown(row.argument, profile))) return undefined;
+  return operator && row.argument?.operator !== true ? undefined : row.key;
+}
+
+/** The error of values that are valid one by one but not together; undefined if there is none (rule W7). */
+function wrongTogether(definition: ReadonlyMap<string, unknown>): string | undefined {
+  const type = definition.get('delayed-retry-type');
+  const min = definition.get('delayed-retry-min') as number | undefined;
+  const max = definition.get('delayed-retry-max') as number | undefined;
+  if (type !== undefined && type !== 'disabled' && min === undefined) {
+    return `delayed-retry-min is required when delayed-retry-type is ${String(type)}`;
+  }
+  if (min === undefined || max === undefined || max >= min) return undefined;
+  return `delayed-retry-max (${max}) must not be smaller than delayed-retry-min (${min})`;
+}
+
+const applies = ({ key, argument }: Row, type: QueueType): boolean =>
+  key.on === undefined ? argument?.on[type] !== undefined : key.on.includes(type);
+
+/** False if the type does not support one of the keys: the policy then applies to no queue of the type (rule F8). */
+function supportsAll(type: QueueType, keys: Iterable<string>): boolean {
+  for (const name of keys) {
+    const row = policyKeys.get(name);
+    if (row !== undefined && !applies(row, type)) return false;
+  }
+  return true;
+}
+
+/** A policy, and what it applies to. */
+interface Ranked {
+  readonly policy: Policy;
+  readonly matcher: Matcher;
+  readonly fits: Readonly<Record<QueueType, boolean>>;
+}
+
+/** The highest priority first, and then by name (rule F7). */
+export const byRank = ({ policy: one }: Ranked, { policy: other }: Ranked): number =>
+  other.priority - one.priority || (one.name < other.name ? -1 : 1);
+
+/**
+ * The policies by rank. They are found by the beginnings of names: a policy with the pattern `^orders\.` is looked at only for names that
+ * begin with `orders.`, so that many such policies cost a name no more than one.
+ */
+class Ranking {
+  readonly #byStart = new Map<string, Ranked[]>();
+  readonly #lengths: readonly number[];
+
+  constructor(policies: Iterable<Ranked>) {
+    for (const ranked of [...policies].sort(byRank)) {
+      const start = ranked.matcher.start ?? '';
+      if (this.#byStart.get(start)?.push(ranked) === undefined) this.#byStart.set(start, [ranked]);
+    }
+    this.#lengths = [...new Set([...this.#byStart.keys()].map(({ length }) => length))];
+  }
+
+  /** The first policy by rank for which the test is true. The test includes the match of the pattern. */
+  first(name: string, test: (ranked: Ranked) => boolean): Ranked | undefined {
+    let best: Ranked | undefined;
+    for (const length of this.#lengths) {
+      if (length > name.length) continue;
+      for (const ranked of this.#byStart.get(name.slice(0, length)) ?? []) {
+        if (best !== undefined && byRank(best, ranked) < 0) break;
+        if (!test(ranked)) continue;
+        best = ranked;
+        break;
+      }
+    }
+    return best;
+  }
+}
 
 /** A policy as a client sends it; {@link Policies.set} checks every part. */
 export interface PolicyRequest {

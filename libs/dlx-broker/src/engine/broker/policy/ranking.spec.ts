@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { policyPatterns } from '../../../platform/patterns.js';
 import type { MatchCost, Matcher, Patterns } from '../patterns.js';
 import { Policies } from './policy.js';
-import { byRank } from './ranking.js';
+import { byRank } from './policy.js';
 
 const pieces = [
   'a',

@@ -13,7 +13,7 @@ import {
   RecordedDeaths,
 } from '../../message/index.js';
 import type { Metadata } from './metadata.js';
-import { MetadataBuilder, type MetadataRows } from './metadata-rows.js';
+import { MetadataBuilder, type MetadataRows } from './page-columns.js';
 
 function rowsOf(messages: readonly Metadata[]): MetadataRows {
   const builder = new MetadataBuilder(messages.length);

@@ -1,11 +1,108 @@
 import type { Message } from '../../message/index.js';
 import type { Deque } from '../deque.js';
 import type { RowStore } from '../ports.js';
+import { readDelta } from './delta-reader.js';
 import type { Entry } from './entry.js';
-import type { Metadata } from './metadata.js';
-import { MetadataBuilder, type MetadataRows } from './metadata-rows.js';
+import { DeltaWriter } from './metadata-delta.js';
+import { type Metadata, areAlike, Head } from './metadata.js';
 import type { Packer } from './packer.js';
-import { Series } from './series.js';
+import { TableFields } from './table-fields.js';
+
+/**
+ * One number for each row of a page. A series with even steps needs no array: the same number in all rows, or a number that grows
+ * by the same step.
+ */
+class Series {
+  private constructor(
+    readonly first: number,
+    readonly step: number,
+    /** Undefined for even steps. */
+    readonly values: Values | undefined,
+  ) {}
+
+  static of(values: Float64Array): Series {
+    const first = values.length > 0 ? (values[0] as number) : 0;
+    const step = values.length > 1 ? (values[1] as number) - first : 0;
+    let largest = 0;
+    let isWhole = true;
+    let isEven = true;
+    for (let row = 0; row < values.length; row++) {
+      const value = values[row] as number;
+      if (value !== first + step * row) isEven = false;
+      if (value > largest) largest = value;
+      if (value < 0 || !Number.isInteger(value)) isWhole = false;
+    }
+    if (isEven) return new Series(first, step, undefined);
+    return new Series(0, 0, isWhole ? narrow(values, largest) : values);
+  }
+
+  at(row: number): number {
+    const { values } = this;
+    return values === undefined ? this.first + this.step * row : (values[row] as number);
+  }
+}
+
+type Values = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+
+/** The numbers in as few bytes as the largest one needs. */
+function narrow(values: Float64Array, largest: number): Values {
+  if (largest <= 0xff) return Uint8Array.from(values);
+  if (largest <= 0xffff) return Uint16Array.from(values);
+  return largest <= 0xffff_ffff ? Uint32Array.from(values) : values;
+}
+
+/** The number of the latest heads that are compared with the next message. */
+const comparedCount = 8;
+
+/** The metadata of the messages of a page: a few heads, and for each message a head and how it differs from that. */
+export class MetadataRows {
+  constructor(
+    readonly heads: readonly Head[],
+    readonly headOf: Series,
+    /** Where the difference is in the bytes; 0 when there is none. */
+    readonly deltaOf: Series,
+    readonly deltas: Buffer,
+  ) {}
+
+  at(row: number): Metadata {
+    const head = this.heads[this.headOf.at(row)] as Head;
+    const delta = this.deltaOf.at(row);
+    return delta === 0 ? head : readDelta(this.deltas, delta, head);
+  }
+}
+
+/** Makes {@link MetadataRows} row by row. */
+export class MetadataBuilder {
+  readonly #heads: Head[] = [];
+  readonly #headOf: Float64Array;
+  readonly #deltaOf: Float64Array;
+  readonly #tables = new TableFields();
+  readonly #writer = new DeltaWriter(this.#tables);
+
+  constructor(rows: number) {
+    this.#headOf = new Float64Array(rows);
+    this.#deltaOf = new Float64Array(rows);
+  }
+
+  put(row: number, message: Metadata): void {
+    const heads = this.#heads;
+    const oldest = Math.max(0, heads.length - comparedCount);
+    for (let place = heads.length - 1; place >= oldest; place--) {
+      const head = heads[place] as Head;
+      if (!areAlike(head, message)) continue;
+      const delta = this.#writer.write(head, message);
+      if (delta < 0) continue;
+      this.#headOf[row] = place;
+      this.#deltaOf[row] = delta;
+      return;
+    }
+    this.#headOf[row] = heads.push(new Head(message)) - 1;
+  }
+
+  get rows(): MetadataRows {
+    return new MetadataRows(this.#heads, Series.of(this.#headOf), Series.of(this.#deltaOf), this.#writer.written);
+  }
+}
 
 /** Where the body of a row is. */
 export const enum Kind {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { array, bool, type Field, int32, int64, longstr, table } from '../../../engine/message/index.js';
 import {
   editHeaders,
   errorHeaders,
@@ -7,10 +8,9 @@ import {
   retryHeaders,
   traceHeaders,
 } from '../../../platform/history/index.js';
-import { array, bool, type Field, int32, int64, longstr, table } from '../../../engine/message/index.js';
 import { DlxTesting } from '../../../testing.js';
 import { Circuit, Consume, DlxBroker, Outbox, Retry } from '../../index.js';
-import { SafeLogger } from '../../log/safe-logger.js';
+import { SafeLogger } from '../../log/event-log.js';
 
 class BankDown extends Error {}
 

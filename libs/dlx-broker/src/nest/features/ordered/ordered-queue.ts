@@ -1,14 +1,78 @@
 import type { Backend, BackendDelivery } from '../../../backends/index.js';
-import { shownText } from '../../../platform/index.js';
+import { shownText, after } from '../../../platform/index.js';
 import type { OrderedNumbers } from '../../../server/metrics/index.js';
-import type { Admission } from '../circuit/gate.js';
-import type { EventLog } from '../../log/event-log.js';
 import type { Settlement } from '../../core/settlement.js';
+import type { EventLog } from '../../log/event-log.js';
+import type { Admission } from '../circuit/gate.js';
 import { KeyLanes, type Lane } from './key-lanes.js';
 import type { LaneKey } from './key-of.js';
 import { type MessageHost, type OrderedJob, OrderedMessage } from './ordered-message.js';
 import type { QueueOrdering } from './queue-ordering.js';
-import { StallWatch } from './stall-watch.js';
+
+/** How long nothing may be settled while the window is full, until the queue is reported as stalled, in milliseconds. */
+const stalledAfter = 10_000;
+
+/** How often a stalled queue is looked at, in milliseconds. */
+const lookEvery = 1_000;
+
+/** What is watched. */
+interface Watched {
+  /** True while the window is full of messages that cannot begin. */
+  isBlocked(): boolean;
+  stalled(): void;
+  recovered(): void;
+}
+
+/** Notices that a queue is stalled, and that it goes on. It sets no timer while there is room. */
+class StallWatch {
+  /** Since when it is blocked and nothing was settled. */
+  #since: number | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #isStalled = false;
+
+  constructor(
+    private readonly clock: Backend['clock'],
+    private readonly watched: Watched,
+  ) {}
+
+  /** Something has changed. @param isProgress a message was settled */
+  note(isProgress: boolean): void {
+    if (!this.watched.isBlocked()) this.#since = undefined;
+    else if (isProgress || this.#since === undefined) {
+      this.#since = this.clock.now();
+      if (this.#cancelTimer === undefined) this.#lookIn(stalledAfter);
+    }
+  }
+
+  close(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#since = undefined;
+    this.#isStalled = false;
+  }
+
+  #lookIn(delay: number): void {
+    this.#cancelTimer = after(this.clock, delay, () => {
+      this.#cancelTimer = undefined;
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    const isBlocked = this.watched.isBlocked();
+    if (this.#isStalled) {
+      if (isBlocked) return this.#lookIn(lookEvery);
+      this.#isStalled = false;
+      return this.watched.recovered();
+    }
+    if (this.#since === undefined) return;
+    const left = this.#since + stalledAfter - this.clock.now();
+    if (left > 0) return this.#lookIn(left);
+    this.#isStalled = true;
+    this.#lookIn(lookEvery);
+    this.watched.stalled();
+  }
+}
 
 /** The most characters of a key in the log. */
 const longestKey = 255;

@@ -1,16 +1,158 @@
-import type { VirtualHost } from '../../../engine/broker/index.js';
+import type { VirtualHost, Queue } from '../../../engine/broker/index.js';
 import { ok } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
+import { vhostSeries, queueSeries } from '../../statistics/series.js';
+import { interval, type Statistics } from '../../statistics/statistics.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { onlyKnown } from '../input.js';
-import { reasonsFor } from '../pause/pause-json.js';
+import { reasonsFor, type SeesReason } from '../pause/pause-json.js';
+import { deadLetterSign, oldestIn } from '../queues/queue-row.js';
 import { redriveToJson } from '../redrive-json.js';
 import { seenVhosts } from '../seen-vhosts.js';
-import { type Alarm, brokerAlarms, loopAlarms, mostOfKind } from './alarms.js';
-import { deathRates, ratesSeries } from './death-rates.js';
-import { Totals } from './totals.js';
+import {
+  type Alarm,
+  brokerAlarms,
+  loopAlarms,
+  mostOfKind,
+  growthAlarm,
+  type Growth,
+  growthOf,
+  pauseAlarm,
+  stuckAlarm,
+} from './alarms.js';
+
+/** The number of queues that are named. */
+const mostNamed = 5;
+
+/** Sums over queues, and the queues that stand out. */
+class Totals {
+  queues = 0;
+  deadLetterQueues = 0;
+  /** The queues that only headers of their next message call dead-letter queues. They are in no other count of dead letters. */
+  unprovenQueues = 0;
+  ready = 0;
+  unacknowledged = 0;
+  deadLetters = 0;
+  /** The dead-letter queues with the most messages, most first. */
+  readonly #top: Queue[] = [];
+  readonly #growing: Growth[] = [];
+  readonly #stuck: Alarm[] = [];
+  readonly #paused: Alarm[] = [];
+  #leftOut = 0;
+
+  constructor(
+    readonly management: Management,
+    readonly now: number,
+    readonly seesReason: SeesReason,
+  ) {}
+
+  /** Adds the queues of a virtual host. */
+  add(graph: DeadLetterGraph): void {
+    for (const queue of graph.queues) if (!queue.deleted) this.#addQueue(queue, graph);
+  }
+
+  #addQueue(queue: Queue, graph: DeadLetterGraph): void {
+    this.queues++;
+    this.ready += queue.length;
+    this.unacknowledged += queue.unacked;
+    this.#note(stuckAlarm(queue, graph), this.#stuck);
+    this.#note(pauseAlarm(queue, this.seesReason), this.#paused);
+    const sign = deadLetterSign(queue, graph);
+    if (sign === 'claimed') this.unprovenQueues++;
+    // A forged header must not count the messages of a work queue as dead letters.
+    if (sign !== 'proven') return;
+    this.deadLetterQueues++;
+    this.deadLetters += queue.length;
+    if (queue.length > 0) keepMost(this.#top, queue, ({ length }) => length, mostNamed);
+    const growth = growthOf(queue, this.management, this.now);
+    if (growth !== undefined && !keepMost(this.#growing, growth, ({ by }) => by, mostOfKind)) this.#leftOut++;
+  }
+
+  #note(alarm: Alarm | undefined, kept: Alarm[]): void {
+    if (alarm === undefined) return;
+    if (kept.length < mostOfKind) kept.push(alarm);
+    else this.#leftOut++;
+  }
+
+  /** The alarms of the queues, and the number of further ones. */
+  get alarms(): { readonly shown: readonly Alarm[]; readonly leftOut: number } {
+    return { shown: [...this.#stuck, ...this.#paused, ...this.#growing.map(growthAlarm)], leftOut: this.#leftOut };
+  }
+
+  topToJson(measures: Measures): readonly object[] {
+    return this.#top.map((queue) => ({
+      vhost: queue.home.name,
+      name: queue.name,
+      messages_ready: queue.length,
+      oldest: oldestIn(queue) ?? null,
+      dead_in_rate: measures.rate(queue, queueSeries, 'dead_letters_in'),
+    }));
+  }
+
+  toJSON(): object {
+    return {
+      queues: this.queues,
+      dead_letter_queues: this.deadLetterQueues,
+      unproven_queues: this.unprovenQueues,
+      messages_ready: this.ready,
+      messages_unacknowledged: this.unacknowledged,
+      dead_letters: this.deadLetters,
+    };
+  }
+}
+
+/** Keeps the largest items in order, largest first. @returns false if one had to go */
+function keepMost<T>(kept: T[], item: T, sizeOf: (item: T) => number, most: number): boolean {
+  const smaller = kept.findIndex((other) => sizeOf(other) < sizeOf(item));
+  kept.splice(smaller < 0 ? kept.length : smaller, 0, item);
+  if (kept.length <= most) return true;
+  kept.pop();
+  return false;
+}
+
+/** The reasons of death, by their names as counters of a virtual host. */
+const deathCounters = ['rejected', 'expired', 'maxlen', 'delivery_limit'] as const;
+
+/** The counters of a chart: deaths by reason, and redriven messages. */
+const chartCounters = [...deathCounters, 'redriven'] as const;
+
+/** The number of rates in a chart. */
+const points = 60;
+
+/** The present deaths per second, by reason. */
+function deathRates(vhosts: readonly VirtualHost[], measures: Measures): Readonly<Record<string, number>> {
+  const rateOf = (name: string): number =>
+    vhosts.reduce((sum, vhost) => sum + measures.rate(vhost, vhostSeries, name), 0);
+  return Object.fromEntries(deathCounters.map((name) => [name, rateOf(name)]));
+}
+
+/** Rates of the last five minutes, oldest first, and zeros before the first sample. */
+function ratesSeries(vhosts: readonly VirtualHost[], statistics: Statistics): Readonly<Record<string, unknown>> {
+  const times = statistics.recentTimes;
+  const sums = times.map(() => chartCounters.map(() => 0));
+  const indexes = chartCounters.map((name) => vhostSeries.names.indexOf(name));
+  for (const vhost of vhosts) {
+    const history = statistics.history(vhost);
+    for (const [at, time] of times.entries()) {
+      const counts = history?.atOrFirst(time);
+      for (const [index, of] of indexes.entries()) sums[at]![index]! += counts?.[of] ?? 0;
+    }
+  }
+  const rates = (index: number): readonly number[] => {
+    const all = times.slice(1).map((time, at) => {
+      const seconds = (time - (times[at] as number)) / 1000;
+      const change = (sums[at + 1]?.[index] ?? 0) - (sums[at]?.[index] ?? 0);
+      return seconds > 0 ? Math.round((change / seconds) * 1000) / 1000 : 0;
+    });
+    return [...new Array<number>(Math.max(0, points - all.length)).fill(0), ...all];
+  };
+  return {
+    interval_ms: interval,
+    ...Object.fromEntries(chartCounters.map((name, index) => [name, rates(index)])),
+  };
+}
 
 /** The state of dead letters at a glance: of one virtual host, or of all that the user may see. */
 const show: Handler = async (request, management) => {

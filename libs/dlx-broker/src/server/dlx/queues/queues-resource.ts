@@ -1,20 +1,44 @@
-import { growingCounters } from '../counters-json.js';
+import type { Consumer, Queue } from '../../../engine/broker/index.js';
 import { rowOf } from '../../api/columns.js';
 import { tableToJson } from '../../api/field-json.js';
 import { queueOf } from '../../api/resources/queues.js';
 import { bindingColumns, bindingsTo } from '../../api/views/binding-columns.js';
 import { consumersOfQueue } from '../../api/views/consumer-columns.js';
 import { channelName, userName } from '../../api/views/names.js';
-import type { Consumer, Queue } from '../../../engine/broker/index.js';
 import { joined, Rows } from '../../http/json.js';
 import { ok } from '../../http/reply.js';
 import type { Handler, Resource } from '../../http/resource.js';
+import { growingCounters } from '../counters-json.js';
+import type { DeadLetterEdge } from '../graph/dead-letter-edges.js';
+import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
+import { edgeToJson } from '../graph/topology-json.js';
 import { onlyKnown } from '../input.js';
 import { reasonsFor } from '../pause/pause-json.js';
-import { deadLettersTo, edgesInto, sourceToJson } from './neighbours.js';
 import { listQueues } from './queue-list.js';
 import { deadLetterSign, queueRowColumns } from './queue-row.js';
 import { settingsToJson } from './settings-json.js';
+
+/** Where the dead letters of a queue go; null if it drops them. */
+function deadLettersTo(queue: Queue, { edges }: DeadLetterGraph): object | null {
+  const edge = edges.get(queue);
+  if (edge === undefined) return null;
+  const { vhost: _, queue: __, ...row } = edgeToJson(queue.home.name, edge);
+  return { ...row, dangling: !edge.exchangeExists };
+}
+
+/** The edges that reach a queue. */
+const edgesInto = (queue: Queue, { edges }: DeadLetterGraph): readonly DeadLetterEdge[] =>
+  [...edges.values()].filter(({ reaches }) => reaches.has(queue));
+
+/** An edge as the queue sees it that gets the dead letters. A consumer may reject a message of any queue. */
+const sourceToJson = (queue: Queue, edge: DeadLetterEdge): object => ({
+  queue: edge.queue.name,
+  exchange: edge.exchange,
+  routing_key: edge.routingKey ?? null,
+  reasons: ['rejected', ...edge.automatic],
+  certain: edge.reaches.get(queue) === 'always',
+  delay: edge.delay ?? null,
+});
 
 /** One queue: its row, its settings and their sources, where its dead letters go, and where those in it come from. */
 const showQueue: Handler = async (request, management) => {
