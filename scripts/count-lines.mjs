@@ -1,4 +1,4 @@
-// Counts the source of the library without its specs, for docs/internals/size.md: `node scripts/count-lines.mjs [FOLDER] [--write]`.
+// Counts the source of the library, for docs/internals/size.md: `node scripts/count-lines.mjs [FOLDER] [--write]`.
 // FOLDER is a checkout (default: this one); --write writes the table of this one to the page.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,16 +7,11 @@ const args = process.argv.slice(2);
 const own = join(import.meta.dirname, '..');
 const root = args.find((arg) => !arg.startsWith('--')) ?? own;
 
-/** Paths in the source: what works with a server in place of the embedded broker, and the parts of the HTTP API that were made for the console. */
-const forServers =
-  /^(backend\/rabbitmq|cli\/(move|definitions)|nest\/packets)\/|^nest\/brokers\/rabbitmq\.|^host\/http-call\.|^topology\/(cluster-topology|quorum-form)\./;
-const forConsole = /^management\/(console|remote|dlx\/(edit|export|overview|queues))\//;
-
 /** The files of a folder as { path, lines, code, isGenerated }; code is lines without comments and blank lines. */
-function filesOf(folder, ending) {
+function filesOf(folder, ending, without = /\.spec\.tsx?$/) {
   const paths = readdirSync(join(root, folder), { recursive: true }).map((path) => path.replaceAll('\\', '/'));
   return paths
-    .filter((path) => ending.test(path) && !/\.spec\.tsx?$/.test(path))
+    .filter((path) => ending.test(path) && !without.test(path) && !path.includes('node_modules'))
     .map((path) => {
       const text = readFileSync(join(root, folder, path), 'utf8');
       const lines = text.split('\n').slice(0, -1);
@@ -32,18 +27,22 @@ const row = (name, files) =>
 const largest = (files) => number(Math.max(...files.map(({ lines }) => lines)));
 
 const source = filesOf('libs/dlx-broker/src', /\.ts$/);
-const isOf = (part) => source.filter(({ path }) => part.test(path));
-const rest = source.filter(({ path }) => !forServers.test(path) && !forConsole.test(path));
+const wings = [
+  ...new Set(source.filter(({ path }) => path.includes('/')).map(({ path }) => path.split('/')[0])),
+].sort();
+const isOf = (folder) => source.filter(({ path, isGenerated }) => !isGenerated && path.startsWith(`${folder}/`));
+const written = source.filter(({ isGenerated }) => !isGenerated);
+const tests = [...filesOf('test', /\.ts$/, /$^/), ...filesOf('libs/dlx-broker/src', /\.spec\.ts$/, /$^/)];
 const lengths = source.map(({ lines }) => lines).sort((one, other) => one - other);
 const at = (share) => number(lengths[Math.floor(lengths.length * share)]);
 
 const table = `| source without specs | files | lines | lines of code |
 | --- | --- | --- | --- |
-${row('the library', source)}
-${row('of these, for servers', isOf(forServers))}
-${row('of these, for the console', isOf(forConsole))}
-${row('the rest', rest)}
+${row('the library, without generated code', written)}
+${wings.map((wing) => row(`\`${wing}/\``, isOf(wing))).join('\n')}
+${row('`nest/core/`', isOf('nest/core'))}
 ${row("the console's page in the browser, `apps/console/src`", filesOf('apps/console/src', /\.tsx?$/))}
+${row('tests: specs, and `test/`', tests)}
 
 Of the library, a file has ${at(0.5)} lines in the median, and nine of ten have at most ${at(0.9)}. The largest file has ${largest(source.filter((file) => !file.isGenerated))},
 the largest generated one ${largest(source.filter((file) => file.isGenerated))}.`;
