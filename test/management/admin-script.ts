@@ -137,9 +137,9 @@ const remove: readonly Call[] = [
     '-V {v} delete binding source=work destination_type=queue destination=one properties_key=a.%2A',
     'binding deleted',
   ),
-  // As `list bindings` shows it: the key and Erlang's hash of the arguments.
+  // As `list bindings` shows it: the key and a hash of the arguments.
   call(
-    '-V {v} delete binding source=work destination_type=queue destination=two properties_key=k~hadFaw',
+    '-V {v} delete binding source=work destination_type=queue destination=two properties_key=k~{hash}',
     'binding deleted',
   ),
   call(

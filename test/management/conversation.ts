@@ -1,4 +1,4 @@
-/** A request and nothing else. In a path, `V` is the virtual host of the conversation. */
+/** A request and nothing else. In a path, `V` is the virtual host of the conversation, and `{hash}` ends the key of the binding `k`. */
 export type Said = readonly [method: string, path: string, body?: unknown];
 
 const put =
@@ -124,7 +124,7 @@ const bindings: readonly Said[] = [
   get('/bindings/V/e/x/q/q/a.%252A'),
   get('/bindings/V/e/x/q/q/a.*'),
   get('/bindings/V/e/x/q/q/a+b%257Ec%252F%25C3%25BC'),
-  get('/bindings/V/e/x/q/q/k~fT5--A'),
+  get('/bindings/V/e/x/q/q/k~{hash}'),
   get('/bindings/V/e/x/q/q/nothing'),
   get('/bindings/V/e/x/q/q/k~nothing'),
   get('/bindings/V/e/x/q/q/k'),

@@ -8,14 +8,20 @@ if (rabbitmq === undefined) console.warn('No RABBITMQ_MANAGEMENT_URL: nothing is
 
 const vhost = `dlx-test-objects-${process.pid}`;
 
+/** The key of a binding with arguments ends with a hash, which each broker computes in its own way. */
+const hashes = new Map<Ground, string>();
+
 /** Status, body, and where something new is. */
 async function say(ground: Ground, [method, path, body]: Said): Promise<object> {
-  const place = path.replace('/V', `/${vhost}`);
+  const place = path.replace('/V', `/${vhost}`).replace('{hash}', hashes.get(ground) ?? '');
   const { status, headers, text } = await request(ground, method, `/api${place}`, body);
-  const plain = text.replaceAll(/rabbit@[\w-]+/g, 'rabbit@node');
+  const plain = text.replaceAll(/rabbit@[\w-]+/g, 'rabbit@node').replaceAll(/~[\w-]{6}"/g, '~hash"');
+  const location = headers.get('location') ?? undefined;
+  const [, hash] = /k~([\w-]{6})$/.exec(location ?? '') ?? [];
+  if (hash !== undefined) hashes.set(ground, hash);
   return {
     status,
-    location: headers.get('location') ?? undefined,
+    location: location?.replace(/~[\w-]{6}$/, '~hash'),
     allow: headers.get('allow') ?? undefined,
     body: plain === '' ? undefined : (JSON.parse(plain) as unknown),
   };

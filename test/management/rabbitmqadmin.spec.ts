@@ -36,8 +36,9 @@ describe.skipIf(!isHere)("RabbitMQ's own rabbitmqadmin works with it:", () => {
   });
 
   /** @param whose its definitions go to a file of its own */
-  const run = (port: string, whose: string, args: string): Promise<Outcome> => {
-    const own = { ...names, '{f}': join(folder, whose) };
+  const run = async (port: string, whose: string, args: string): Promise<Outcome> => {
+    const hash = args.includes('{hash}') ? await hashOfBinding(port, names['{v}']) : '';
+    const own = { ...names, '{f}': join(folder, whose), '{hash}': hash };
     const words = args.split(' ').map((word) => replaced(word, own));
     return outcomeOf(['-H', '127.0.0.1', '-P', port, ...words], own);
   };
@@ -112,6 +113,13 @@ function outcomeOf(args: readonly string[], names: Readonly<Record<string, strin
   });
 }
 
+/** The end of the key of a binding with arguments. Each broker computes it in its own way. */
+async function hashOfBinding(port: string, vhost: string): Promise<string> {
+  const path = `http://127.0.0.1:${port}/api/bindings/${vhost}?columns=properties_key`;
+  const answer = await fetch(path, { headers: { authorization: `Basic ${btoa('guest:guest')}` } });
+  return /"k~([\w-]{6})"/.exec(await answer.text())?.[1] ?? '';
+}
+
 const replaced = (text: string, names: Readonly<Record<string, string>>): string =>
   Object.entries(names).reduce((all, [short, long]) => all.replaceAll(short, long), text);
 
@@ -119,4 +127,5 @@ const replaced = (text: string, names: Readonly<Record<string, string>>): string
 const named = (text: string, names: Readonly<Record<string, string>>): string =>
   Object.entries(names)
     .sort(([, one], [, other]) => other.length - one.length)
-    .reduce((all, [short, long]) => (long === '' ? all : all.replaceAll(long, short)), text);
+    .reduce((all, [short, long]) => (long === '' ? all : all.replaceAll(long, short)), text)
+    .replaceAll(/\bk~[\w-]{6}\b/g, 'k~hash');

@@ -48,6 +48,7 @@ export { type Added, inRestoreOrder, isPersistent, outlives, restoreTopology, re
 export type { Browse, Browsed } from './queue/browse.js';
 export type { Cursor } from './queue/ready-list.js';
 export type { Entry, RetainedDeath } from './queue/entry.js';
+export { bindingIdentity } from './exchange/binding-identity.js';
 export type { Binding } from './exchange/router.js';
 export { delayedType, maxDelay } from './exchange/delay.js';
 export {

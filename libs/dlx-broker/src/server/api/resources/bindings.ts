@@ -1,7 +1,6 @@
 import { listOf, oneOf } from '../listing.js';
 import type { Management } from '../../management.js';
 import { placesOf } from '../places.js';
-import { propertiesKey } from '../properties-key.js';
 import { type Answer, badRequest, created, noContent, notFound } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import {
@@ -13,6 +12,7 @@ import {
   bindingsOf,
   bindingsTo,
   type PlacedBinding,
+  propertiesKey,
 } from '../views/binding-columns.js';
 import { withoutPages } from '../whole-list.js';
 import { exchangeIn } from './exchanges.js';

@@ -1,8 +1,14 @@
-import { Exchange, type Exchange as Source, type Queue, type VirtualHost } from '../../../engine/broker/index.js';
+import { createHash } from 'node:crypto';
+import {
+  bindingIdentity,
+  Exchange,
+  type Exchange as Source,
+  type Queue,
+  type VirtualHost,
+} from '../../../engine/broker/index.js';
 import { emptyTable, type FieldTable } from '../../../engine/message/index.js';
 import type { Columns } from '../columns.js';
 import { tableToJson } from '../field-json.js';
-import { propertiesKey } from '../properties-key.js';
 
 /** A binding with the names of its source, its destination and its virtual host. */
 export interface PlacedBinding {
@@ -32,6 +38,16 @@ export const bindingOrder: readonly string[] = [
   'routing_key',
   'properties_key',
 ];
+
+/**
+ * The name of a binding in a path: its key and, if it has arguments, `~` and a hash of these (rule U3). The empty key is `~`.
+ */
+export function propertiesKey(bindingKey: string, args: FieldTable): string {
+  // As in a query string, with a plus for a space; `~` is encoded too.
+  const key = new URLSearchParams([['', bindingKey]]).toString().slice(1).replaceAll('*', '%2A');
+  if (args.size === 0) return key === '' ? '~' : key;
+  return `${key}~${createHash('sha256').update(bindingIdentity(bindingKey, args)).digest('base64url').slice(0, 6)}`;
+}
 
 /** Bindings of a list that is known when it is made. Each row is made when it is read. */
 export type Bindings = Iterable<PlacedBinding>;
