@@ -54,7 +54,17 @@ describe('an application that opens no port and keeps nothing on disk starts wit
   it('what it does not need of this library', () => {
     for (const folder of ['nest/core', 'nest/streams', 'engine/broker', 'backends'])
       expect(has(folder), folder).toBe(true);
-    for (const folder of ['amqp', 'server', 'store', 'cli', 'nest/testing', 'nest/otel'])
+    for (const folder of [
+      'amqp',
+      'server/http',
+      'server/api',
+      'server/metrics',
+      'server/serve',
+      'store',
+      'cli',
+      'nest/testing',
+      'nest/otel',
+    ])
       expect(has(folder), folder).toBe(false);
   });
 
