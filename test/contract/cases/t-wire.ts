@@ -1,5 +1,5 @@
-import type { FieldTable } from '../../../libs/dlx-broker/src/engine/message/index.js';
-import { attempt, hard, onTheWire, soft, type Case } from '../contract.js';
+import { int64, type FieldTable } from '../../../libs/dlx-broker/src/engine/message/index.js';
+import { args, attempt, hard, onTheWire, soft, type Case } from '../contract.js';
 import type { Failure } from '../failure.js';
 import { WireConnection, type WireOptions } from '../wire/connection.js';
 import { writeFrame } from '../wire/frames.js';
@@ -238,13 +238,13 @@ export const wireCases: readonly Case[] = [
       channel.send('confirm.select', { nowait });
       channel.publish({ exchange: 'x', key: '' }, {}, Buffer.from('one'));
       // The first answer that comes must be the one to the first request that wants one.
-      const { name, args } = await channel.call('queue.declare', { queue: 'q', passive: true });
+      const { name, args: counts } = await channel.call('queue.declare', { queue: 'q', passive: true });
       channel.send('basic.cancel', { consumerTag: 'c', nowait });
       channel.send('queue.delete', { queue: 'q', nowait });
       channel.send('exchange.delete', { exchange: 'x', nowait });
       const gone = await attempt(channel.call('queue.declare', { queue: 'q', passive: true }));
       await connection.close();
-      return [name, args['consumerCount'], answers.sort(), (gone as { code: number }).code];
+      return [name, counts['consumerCount'], answers.sort(), (gone as { code: number }).code];
     },
     ['queue.declare-ok', 1, ['basic.ack', 'basic.deliver'], 404],
   ),
@@ -276,5 +276,35 @@ export const wireCases: readonly Case[] = [
       return [code, missing];
     },
     [406, 404],
+  ),
+  onTheWire(
+    'rule Q15: a delivery of a quorum queue that a cancel overtakes returns to its queue, and counts',
+    async (wire) => {
+      const connection = await WireConnection.open(wire);
+      const channel = await connection.openChannel();
+      let delivered = 0;
+      const first = new Promise<void>((resolve) => {
+        channel.listener = ({ name }) => {
+          if (name === 'basic.deliver') delivered++;
+          resolve();
+        };
+      });
+      const quorum = args({ 'x-queue-type': 'quorum' });
+      await channel.call('queue.declare', { queue: 'q', durable: true, arguments: quorum });
+      await channel.call('basic.consume', { queue: 'q', consumerTag: 'c' });
+      channel.publish({ exchange: '', key: 'q' }, {}, Buffer.from('m'));
+      await first;
+      const reject = writeFrame(1, channel.number, writeMethod('basic.reject', { deliveryTag: 1, requeue: true }));
+      const cancel = writeFrame(1, channel.number, writeMethod('basic.cancel', { consumerTag: 'c', nowait: true }));
+      connection.write(Buffer.concat([reject, cancel]));
+      let got = await channel.call('basic.get', { queue: 'q' });
+      while (got.name === 'basic.get-empty' && delivered === 1) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        got = await channel.call('basic.get', { queue: 'q' });
+      }
+      await connection.close();
+      return [delivered, got.name, got.properties?.headers?.get('x-delivery-count')];
+    },
+    [1, 'basic.get-ok', int64(2)],
   ),
 ];

@@ -203,7 +203,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
     const command = commands.get(id);
     if (this.#isAnswering && (command?.answers !== false || this.engine.transaction !== undefined)) return this.#wait();
     if (command === undefined) return this.#other(id, from);
-    if (command.answers && this.connection.waits()) return later;
+    if (command.waitsForOutputs && this.connection.waits()) return later;
     command.run(this, from);
     return taken;
   }

@@ -23,16 +23,18 @@ export interface CommandChannel {
 export interface Command {
   /**
    * Whether the command has an answer, which must not overtake the outputs of earlier commands: returns, deliveries and
-   * confirms. If so, the command waits until all of them are sent.
+   * confirms.
    */
   readonly answers: boolean;
+  /** Whether the command waits until all of these outputs are sent. Otherwise only its answer does. */
+  readonly waitsForOutputs: boolean;
   run(channel: CommandChannel, from: MethodReader): void;
 }
 
 type Run = Command['run'];
 
-const answered = (run: Run): Command => ({ answers: true, run });
-const unanswered = (run: Run): Command => ({ answers: false, run });
+const answered = (run: Run): Command => ({ answers: true, waitsForOutputs: true, run });
+const unanswered = (run: Run): Command => ({ answers: false, waitsForOutputs: false, run });
 
 /**
  * A command that is answered when its change is durable, as in RabbitMQ.
@@ -43,6 +45,7 @@ const answeredWhenDurable = (
   run: (channel: CommandChannel, from: MethodReader) => (() => void) | undefined,
 ): Command => ({
   answers: true,
+  waitsForOutputs: true,
   run: (channel, from) => {
     const { scheduler } = channel.engine;
     const { sequence } = scheduler;
@@ -178,12 +181,16 @@ export const commands: ReadonlyMap<number, Command> = new Map<number, Command>([
   ],
   [
     methodIds.basicCancel,
-    answered((channel, from) => {
-      const { consumerTag, noWait } = methods.readBasicCancel(from);
-      channel.engine.cancel(consumerTag);
-      // No delivery follows it, not even one that another client caused meanwhile.
-      if (!noWait) channel.afterOutputs(() => methods.writeBasicCancelOk(channel.to, channel.number, consumerTag));
-    }),
+    {
+      answers: true,
+      waitsForOutputs: false, // rule Q15
+      run: (channel, from) => {
+        const { consumerTag, noWait } = methods.readBasicCancel(from);
+        channel.engine.cancel(consumerTag);
+        // No delivery follows it, not even one that another client caused meanwhile.
+        if (!noWait) channel.afterOutputs(() => methods.writeBasicCancelOk(channel.to, channel.number, consumerTag));
+      },
+    },
   ],
   [methodIds.basicGet, answered((channel, from) => channel.get(methods.readBasicGet(from)))],
   [

@@ -24,6 +24,8 @@ export interface ConsumerHome {
   readonly prefetch: Prefetch;
   /** Sends the client a message of the queue. */
   handOut(queue: Queue, entry: Entry, consumer: Consumer): void;
+  /** Returns a delivery that was not sent to its queue. @returns false when it is not outstanding */
+  takeBack(deliveryTag: number): boolean;
   /** The queue is gone, and the consumer with it (rule Q6). */
   ended(consumer: Consumer): void;
 }
@@ -60,6 +62,11 @@ export class Consumer implements ConsumerView {
 
   take(entry: Entry): void {
     this.receiver.handOut(this.queue, entry, this);
+  }
+
+  /** Returns a delivery to its quorum queue because a cancel has overtaken it (rule Q15). @returns false when it is to be sent */
+  takesBack(deliveryTag: number): boolean {
+    return this.isRemoved && this.queue.declared.type === 'quorum' && this.receiver.takeBack(deliveryTag);
   }
 
   cancelledByServer(): void {

@@ -41,7 +41,8 @@ export class Outstanding implements Delivery {
 
   /** Called by the scheduler. */
   send(): void {
-    if (!this.channel.isClosed) this.channel.outbox.deliver(this);
+    const isSent = !this.channel.isClosed && this.consumer?.takesBack(this.deliveryTag) !== true;
+    if (isSent) this.channel.outbox.deliver(this);
     this.body = noBody;
   }
 }

@@ -96,6 +96,10 @@ export class Receiver implements ConsumerHome {
     if (this.channel.outbox.reserve?.(message.size) === false) this.isFlowing = false;
   }
 
+  takeBack(deliveryTag: number): boolean {
+    return this.settler.takeBack(deliveryTag);
+  }
+
   /** `basic.get`. @param expired the number of messages that expired in front of the message */
   fetch(queue: Queue, noAck: boolean, now: number, expired: number): Got | undefined {
     const { type } = queue.declared;

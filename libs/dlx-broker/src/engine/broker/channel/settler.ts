@@ -200,6 +200,14 @@ export class Settler {
     else this.#settleMany(this.unacked.takeUpTo(0), 'return', undefined, now);
   }
 
+  /** A delivery returns that was not sent. @returns false when it is not outstanding */
+  takeBack(tag: number): boolean {
+    const record = this.unacked.take(tag);
+    const { scheduler } = this.channel;
+    if (record !== undefined) scheduler.batch(() => this.#apply(record, 'return', undefined, scheduler.time));
+    return record !== undefined;
+  }
+
   /** The channel is closed: all outstanding deliveries return (rule A8). */
   loseAll(now: number): void {
     this.#settleUpTo(0, 'lost', undefined, now);
