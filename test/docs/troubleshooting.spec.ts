@@ -93,15 +93,6 @@ describe('My handler is not called', () => {
     expectShown(lineWith(tried, 'craeted'));
   });
 
-  it('an exchange without a routing key', async () => {
-    @Injectable()
-    class Orders {
-      @Consume({ queue: 'orders', exchange: 'shop' })
-      created(): void {}
-    }
-    expectShown(lineWith(await start({ providers: [Orders] }), 'empty routing key'));
-  });
-
   it('a packet of Nest', async () => {
     const tried = await start({ providers: [Orders] });
     const body = Buffer.from('{"pattern":"order.created","data":{"id":7}}');

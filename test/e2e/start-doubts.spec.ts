@@ -1,20 +1,18 @@
 import { Controller, Injectable, Module, type Type } from '@nestjs/common';
 import { EventPattern } from '@nestjs/microservices';
 import {
-  Bind,
   Consume,
   DeadLetter,
   MaxLength,
   MaxLengthBytes,
-  OnDeadLetter,
   Retry,
   sharedBroker,
   Ttl,
   type DlxBrokerOptions,
 } from 'dlx-broker';
 import { harness } from 'dlx-broker/testing';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { passFirstSecond, tryApp } from '../docs/tried.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { tryApp } from '../docs/tried.js';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -92,118 +90,6 @@ describe('the line of a handler says which messages its queue deletes', () => {
     broker.virtualHost('/').setPolicy('dlx', { pattern: '.*', applyTo: 'all', priority: 0, definition });
     const options = { broker: sharedBroker(broker) };
     expect(await linesAbout('are deleted', [orders(Consume('orders'), Ttl('1m'))], options)).toEqual([]);
-  });
-});
-
-describe('the log warns of @OnDeadLetter for a parking lot', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
-  afterEach(() => void vi.useRealTimers());
-
-  @Injectable()
-  class Handlers {
-    @Consume('orders')
-    @Retry({ attempts: 2 })
-    order(): void {}
-
-    @Consume('mails')
-    @Retry({ attempts: 2, parkingLot: 'mails.late', parkFor: '1d' })
-    mail(): void {}
-
-    @Consume('parcels')
-    @Retry({ attempts: 2 })
-    parcel(): void {}
-
-    @Consume('parcels.parked')
-    @DeadLetter(false)
-    parked(): void {}
-  }
-  const start = 'WARN @OnDeadLetter on Orders.handle names';
-  const end = 'it is called for the queue in which a message fails: write queue:';
-
-  it.each([
-    [
-      { queue: 'orders.parked' },
-      `${start} queue 'orders.parked', which is the parking lot of 'orders'; ${end} 'orders'`,
-    ],
-    [
-      { queue: /^(orders.parked|mails.late)$/, kinds: ['parked'] },
-      `${start} queues by /^(orders.parked|mails.late)$/, which fits parking lots of 'orders', 'mails' only: 'orders.parked', ` +
-        `'mails.late'; ${end} 'orders' or 'mails'`,
-    ],
-    [{ queue: 'orders' }, undefined],
-    [{ queue: /^orders/ }, undefined],
-    [{ queue: 'mails.late' }, undefined], // the messages of this parking lot expire
-    [{ queue: 'parcels.parked' }, undefined], // it has a handler
-  ] as const)('case %#', async (options, text) => {
-    const { lines } = await tryApp({ providers: [Handlers, orders(OnDeadLetter(options))] }, opened);
-    passFirstSecond();
-    expect(lines.filter((line) => line.includes('@OnDeadLetter'))).toEqual(text === undefined ? [] : [text]);
-  });
-});
-
-describe('the log warns of a wildcard that does not stand alone', () => {
-  const consume = (routingKey: string, exchange?: { name: string; type: string }): Type =>
-    orders(Consume({ queue: 'orders', routingKey, ...(exchange && { exchange }) }), DeadLetter(false));
-
-  it.each([
-    ['order*', 'order*'],
-    ['order.**', '**'],
-    ['a#.*', 'a#'],
-  ])('in the routing key %j', async (key, word) => {
-    expect(await linesAbout('wildcard', [consume(key)])).toEqual([
-      `WARN routing key '${key}', which binds queue 'orders' to topic exchange 'dlx.events' (Orders.handle): '${word}' is no wildcard ` +
-        "and fits only itself; * and # stand alone between dots, such as 'order.*'",
-    ]);
-  });
-
-  it('also at an exchange of each broker, and for an exchange', async () => {
-    expect(await linesAbout('wildcard', [consume('order*', { name: 'amq.topic', type: 'topic' })])).toHaveLength(1);
-    const bindings = [
-      { source: 'dlx.events', destination: 'all', destinationType: 'exchange', routingKey: 'a*' },
-    ] as const;
-    const topology = { exchanges: [{ name: 'all' }], bindings };
-    expect(await linesAbout("which binds exchange 'all'", [], { topology })).toHaveLength(1);
-  });
-
-  it.each(['*', '#', 'order.*', '*.#', 'order.created', '{"cmd":"a*"}'])('but not in %j', async (key) => {
-    expect(await linesAbout('wildcard', [consume(key)])).toEqual([]);
-  });
-
-  it.each(['direct', 'fanout'])('and not at a %s exchange', async (type) => {
-    expect(await linesAbout('wildcard', [consume('order*', { name: 'shop', type })])).toEqual([]);
-  });
-});
-
-describe('the log warns of an exchange that is probably misspelt', () => {
-  const from = (exchange: string): MethodDecorator =>
-    Consume({ queue: 'orders', exchange, routingKey: 'order.created' });
-  const safe = DeadLetter(false);
-  const text =
-    "WARN exchange 'dlx.event' is named by Orders.handle and nowhere else in this application; did you mean 'dlx.events'? If " +
-    "'dlx.event' is meant, name it in option 'topology' too: { exchanges: ['dlx.event'] }";
-
-  it('by @Consume, and by @Bind', async () => {
-    expect(await linesAbout('did you mean', [orders(from('dlx.event'), safe)])).toEqual([text]);
-    const bound = orders(Consume('orders'), Bind('dlx.event', 'order.created'), safe);
-    expect(await linesAbout('did you mean', [bound])).toEqual([text]);
-  });
-
-  it.each(['app.events', 'shop', 'dlx.events', 'dlx.events2'])('but not of %j', async (exchange) => {
-    expect(await linesAbout('did you mean', [orders(from(exchange), safe)])).toEqual([]);
-  });
-
-  it('nor of one that something else names', async () => {
-    const topology = { exchanges: ['dlx.event'] };
-    expect(await linesAbout('did you mean', [orders(from('dlx.event'), safe)], { topology })).toEqual([]);
-    @Injectable()
-    class Second {
-      @Consume({ queue: 'second', exchange: 'dlx.event', routingKey: 'order.created' })
-      @DeadLetter(false)
-      handle(): void {}
-    }
-    expect(await linesAbout('did you mean', [orders(from('dlx.event'), safe), Second])).toEqual([]);
-    const dead = orders(from('dlx.event'), DeadLetter('dlx.event', 'failed'));
-    expect(await linesAbout('did you mean', [dead])).toEqual([]);
   });
 });
 

@@ -38,11 +38,6 @@ export function collectTopology({ parts, mentioned = [], foreign = new Set() }: 
   return { exchanges: [...exchanges.values()], queues: [...queues.values()], bindings: [...bindings.values()] };
 }
 
-const mentionedMark = ' (mentioned)';
-
-/** True for an exchange that no declaration names. */
-export const isOnlyMentioned = ({ origin }: ExchangeDeclaration): boolean => origin?.endsWith(mentionedMark) === true;
-
 const impliedExchange = (name: string, origin: string): ExchangeDeclaration => ({
   name,
   type: 'topic',
@@ -50,7 +45,7 @@ const impliedExchange = (name: string, origin: string): ExchangeDeclaration => (
   autoDelete: false,
   internal: false,
   arguments: new Map(),
-  origin: `${origin}${mentionedMark}`,
+  origin: `${origin} (mentioned)`,
 });
 
 function addExchange(known: Map<string, ExchangeDeclaration>, added: ExchangeDeclaration): void {

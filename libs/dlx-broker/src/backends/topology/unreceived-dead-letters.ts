@@ -59,7 +59,7 @@ function keysOfNoQueue(queue: string, { queues, bindings, exchanges }: Topology)
 }
 
 /** The exchanges of each broker that select by routing keys. */
-export const typeOfPredeclared: ReadonlyMap<string | undefined, string> = new Map([
+const typeOfPredeclared: ReadonlyMap<string | undefined, string> = new Map([
   ['amq.topic', 'topic'],
   ['amq.direct', 'direct'],
 ]);

@@ -29,50 +29,11 @@ export interface DiscoveredMethod {
   readonly transport: unknown;
 }
 
-/** A method without decorators that overrides a handler. The decorators of the handler have no effect on it. */
-export interface Override {
-  /** `Orders.created` */
-  readonly origin: string;
-  /** `Worker.created`, of a base class. */
-  readonly overridden: string;
-  readonly contributions: readonly Contribution[];
-}
-
 /** All handlers of an application, in the order in which Nest visits modules, classes and methods. */
 export function discoverMethods(modules: ModulesContainer): readonly DiscoveredMethod[] {
   const found: DiscoveredMethod[] = [];
   for (const [module, wrapper, inController] of classesOf(modules)) explore(module, wrapper, inController, found);
   return found;
-}
-
-/** Methods of controllers and providers that override a handler and are no handlers themselves. */
-export function discoverOverrides(modules: ModulesContainer): readonly Override[] {
-  const found = new Map<string, Override>();
-  for (const [, wrapper] of classesOf(modules)) {
-    const prototype = prototypeOf(wrapper);
-    if (prototype === undefined || parentOf(prototype) === Object.prototype) continue; // there is nothing to override
-    for (const methodName of methodNames(prototype)) {
-      const override = overrideIn(prototype, methodName);
-      if (override !== undefined) found.set(override.origin, override);
-    }
-  }
-  return [...found.values()];
-}
-
-function overrideIn(prototype: Prototype, methodName: string | symbol): Override | undefined {
-  const isDecorated = (method: unknown): method is object =>
-    typeof method === 'function' &&
-    (contributionsOf(method).length > 0 || Reflect.hasMetadata(PATTERN_HANDLER_METADATA, method));
-  const own = prototype[methodName];
-  if (isDecorated(own)) return undefined;
-  for (let above = parentOf(prototype); above !== null; above = parentOf(above)) {
-    const method = above[methodName];
-    if (method === own || !isDecorated(method)) continue;
-    const contributions = contributionsOf(method);
-    if (contributions.length === 0) return undefined; // no decorator of this library is lost
-    return { origin: originOf(prototype, methodName), overridden: originOf(above, methodName), contributions };
-  }
-  return undefined;
 }
 
 /** A method of a provider or controller, whatever is above it. */

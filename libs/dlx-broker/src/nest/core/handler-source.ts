@@ -5,10 +5,9 @@ import { type Contributions } from '../../backends/topology/index.js';
 import { refuseUnknownBroker } from '../module/broker-names.js';
 import type { SchemaTimers } from '../features/contract/check.js';
 import { checkServed, patternsOf, withContract } from '../features/contract/handler-side.js';
-import type { DeathHook } from '../death-hooks/death.js';
 import type { Contribution } from '../decorators/contribution.js';
 import { decoratorTable } from '../decorators/table.js';
-import { discoverMethods, discoverOverrides, type DiscoveredMethod, type Override } from './explorer.js';
+import { discoverMethods, type DiscoveredMethod } from './explorer.js';
 import { featuresOf } from '../module/feature.js';
 import type { Handler } from './handler.js';
 import { readSettings } from './handler-settings.js';
@@ -25,7 +24,6 @@ export class HandlerSource {
   #methods: readonly DiscoveredMethod[] | undefined;
   #consuming: readonly Handler[] | undefined;
   #features: readonly Required<Contributions>[] | undefined;
-  #hooks: readonly DeathHook[] = [];
   #adopted = 0;
   readonly #ofServer: Handler[] = [];
   readonly #byMethod = new Map<DiscoveredMethod, string[]>();
@@ -39,7 +37,7 @@ export class HandlerSource {
     private readonly registerRequest: RegisterRequest,
     timers: OwnTimers,
     /** Finds the methods with `@OnDeadLetter`, once. @throws DlxConfigurationError */
-    private readonly hookDeaths?: () => readonly DeathHook[],
+    private readonly hookDeaths?: () => void,
   ) {
     this.#limits = { timers, failsAtClose: false };
   }
@@ -47,11 +45,6 @@ export class HandlerSource {
   /** The methods with `@Consume`. */
   ofModule(): readonly Handler[] {
     return (this.#consuming ??= this.#bindConsuming());
-  }
-
-  /** The methods with `@OnDeadLetter`, once {@link ofModule} was called. */
-  get deathHooks(): readonly DeathHook[] {
-    return this.#hooks;
   }
 
   /** The declarations of `forFeature`. */
@@ -93,24 +86,8 @@ export class HandlerSource {
       .map(({ origin }) => origin);
   }
 
-  /** Methods with Nest's patterns whose names are symbols, which Nest ignores. */
-  unseen(): readonly string[] {
-    if (this.broker !== defaultBrokerName) return [];
-    return this.#discovered()
-      .filter(({ methodName, patternExtras, contributions }) => {
-        const isConsumed = contributions.some(({ decorator }) => decorator === 'Consume');
-        return typeof methodName === 'symbol' && patternExtras !== undefined && !isConsumed;
-      })
-      .map(({ origin }) => origin);
-  }
-
-  /** Methods that override a handler without its decorators. */
-  overrides(): readonly Override[] {
-    return this.broker === defaultBrokerName ? discoverOverrides(this.modules) : [];
-  }
-
   #bindConsuming(): readonly Handler[] {
-    this.#hooks = this.hookDeaths?.() ?? [];
+    this.hookDeaths?.();
     const invoker = new Invoker(this.modules, this.config, this.registerRequest);
     const handlers: Handler[] = [];
     for (const method of this.#discovered()) {

@@ -30,8 +30,6 @@ export interface DeathHook {
   /** Class and method. */
   readonly origin: string;
   readonly kinds: ReadonlySet<DeathKind>;
-  /** As written in the options; undefined: all queues. */
-  readonly queue?: string | RegExp | undefined;
   matches(queue: string): boolean;
   call(death: Death): unknown;
 }

@@ -9,7 +9,6 @@ import { EventLog } from '../log/event-log.js';
 import type { LoggingOptions } from '../log/logging.js';
 import { refuseUnknownBroker } from '../module/broker-names.js';
 import { defaultBrokerName } from '../module/options.js';
-import { matching } from '../module/queue-matching.js';
 import { DeathHooks } from './death-hooks.js';
 import type { DeathHook } from './death.js';
 
@@ -36,7 +35,6 @@ function findHooks(modules: ModulesContainer, broker: string): readonly DeathHoo
       hooks.push({
         origin,
         kinds: new Set(kinds),
-        queue,
         matches: matching(queue),
         call: (death) => (wrapper.instance as Record<string | symbol, DeathHook['call']>)[methodName]!(death),
       });
@@ -57,8 +55,19 @@ function checked(options: OnDeadLetterOptions, origin: string): OnDeadLetterOpti
 }
 
 /**
+ * Whether a queue is meant, by its name or a regular expression.
+ * @param queue undefined means every queue
+ */
+function matching(queue: string | RegExp | undefined): (name: string) => boolean {
+  if (queue === undefined) return () => true;
+  if (typeof queue === 'string') return (name) => name === queue;
+  // A pattern with the flag g or y would remember where it found something.
+  const pattern = new RegExp(queue.source, queue.flags.replace(/[gy]/g, ''));
+  return (name) => pattern.test(name);
+}
+
+/**
  * Calls the methods with `@OnDeadLetter` from now on. If there are none, nothing is watched.
- * @returns the methods
  * @throws DlxConfigurationError for wrong options
  */
 export function hookDeaths(
@@ -67,9 +76,8 @@ export function hookDeaths(
   { clock }: Backend,
   events: OutcomeEvents,
   logging: LoggingOptions | undefined,
-): readonly DeathHook[] {
+): void {
   const hooks = findHooks(modules, name);
   if (hooks.length > 0)
     events.callHooks(new DeathHooks(hooks, clock, new HomeContext(), new EventLog(`DlxBroker ${name}`, logging)));
-  return hooks;
 }

@@ -1,8 +1,18 @@
-import { connectionLogEvents } from './log-events-of-connections.js';
-import { startLogEvents } from './log-events-of-starts.js';
-import { line, type LineLevel } from './log-line-kind.js';
+/** The levels of Nest's logger, and `off` for no line. */
+export type LineLevel = 'error' | 'warn' | 'log' | 'debug' | 'verbose' | 'off';
 
-export type { LineLevel };
+/** A kind of line in the log. */
+interface LineKind<F extends string> {
+  /** The default level. */
+  readonly level: LineLevel;
+  /** The names of the fields besides `message` and `event`. */
+  readonly fields: readonly F[];
+  /** What the sentence says, for the docs. */
+  readonly says: string;
+}
+
+/** Keeps the names of the fields for the compiler, and not the sentence. */
+const line = <F extends string>(kind: LineKind<F>): LineKind<F> => kind;
 
 const failure = ['errorClass', 'errorMessage'] as const;
 const attempt = ['handler', 'queue', 'attempt', 'attempts', ...failure] as const;
@@ -41,7 +51,6 @@ export const logEvents = {
     fields: ['circuit', ...failure],
     says: 'the probe of a circuit, or its function `on`, failed',
   }),
-  circuitUnused: line({ level: 'warn', fields: ['circuit'], says: '`circuits` names a circuit that no handler uses' }),
   handlerPaused: line({ level: 'warn', fields: ['handler', 'queue', 'reason'], says: 'a handler was paused' }),
   handlerResumed: line({ level: 'log', fields: ['handler', 'queue'], says: 'a paused handler was resumed' }),
   unhandled: line({
@@ -127,11 +136,6 @@ export const logEvents = {
     fields: ['handler', ...failure],
     says: 'the store of `@Idempotent` did not take an outcome',
   }),
-  durationDoubtful: line({
-    level: 'warn',
-    fields: ['handler', 'queue'],
-    says: 'a number of milliseconds below 1000 was probably meant as seconds',
-  }),
   orderAtRisk: line({
     level: 'warn',
     fields: ['handler', 'queue'],
@@ -175,11 +179,6 @@ export const logEvents = {
     fields: [],
     says: 'a declaration has no effect, loses dead letters, or was changed',
   }),
-  handlerOverridden: line({
-    level: 'warn',
-    fields: ['handler'],
-    says: 'a method overrides a handler without its decorators',
-  }),
   handlerStuck: line({
     level: 'warn',
     fields: ['handler', 'queue', 'count'],
@@ -190,7 +189,28 @@ export const logEvents = {
     fields: ['handler', 'queue', 'count', 'limit'],
     says: 'a handler was at work for longer than the consumer timeout of the server, `limit` ms',
   }),
-  ...startLogEvents,
+  handlersMisplaced: line({
+    level: 'warn',
+    fields: ['handlers'],
+    says: 'methods of providers have decorators for controllers',
+  }),
+  handlersUnserved: line({
+    level: 'warn',
+    fields: ['handlers'],
+    says: 'handlers get no messages, because no `DlxServer` is connected',
+  }),
+  serverNotStarted: line({ level: 'warn', fields: ['patterns'], says: 'the `DlxServer` is connected and not started' }),
+  signalUnhandled: line({ level: 'warn', fields: [], says: 'SIGTERM ends the process without waiting for handlers' }),
+  timeoutTooLong: line({
+    level: 'warn',
+    fields: ['handler', 'queue'],
+    says: 'the server takes a message back before the time limit of its handler is over, or the handler has none',
+  }),
+  brokerFound: line({ level: 'log', fields: [], says: 'where the broker is: in memory, or which server' }),
+  metricsOpened: line({ level: 'log', fields: ['url'], says: 'where the metrics are' }),
+  amqpOpened: line({ level: 'log', fields: ['host', 'port'], says: 'where AMQP clients may connect' }),
+  apiOpened: line({ level: 'log', fields: ['url'], says: 'where the management API is' }),
+  consoleOpened: line({ level: 'log', fields: ['url'], says: 'where the console is' }),
   consumerEnded: line({
     level: 'warn',
     fields: ['queue', 'pause', ...failure],
@@ -251,7 +271,45 @@ export const logEvents = {
     fields: failure,
     says: 'health does not tell the age of dead letters; once',
   }),
-  ...connectionLogEvents,
+  notConnected: line({ level: 'warn', fields: ['reason'], says: '`rabbitmq()`: the first connection failed so far' }),
+  connectionLost: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: the connection was lost, or is still missing for another reason',
+  }),
+  connected: line({
+    level: 'warn',
+    fields: [],
+    says: '`rabbitmq()`: connected after `notConnected` or `connectionLost`',
+  }),
+  blocked: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: publishes wait, because the server has an alarm',
+  }),
+  unblocked: line({ level: 'warn', fields: [], says: '`rabbitmq()`: publishes go on' }),
+  declarationWaits: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: the server cannot declare something now; it is tried again',
+  }),
+  declarationFailed: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: something could not be declared again after a reconnect',
+  }),
+  comparedByDeclaring: line({
+    level: 'warn',
+    fields: ['reason'],
+    says: '`rabbitmq()`: the management API did not show what exists',
+  }),
+  policyConflict: line({ level: 'warn', fields: [], says: '`rabbitmq()`: a policy changes what a queue needs' }),
+  policiesUnchecked: line({ level: 'warn', fields: ['reason'], says: '`rabbitmq()`: policies could not be looked at' }),
+  republishedInDoubt: line({
+    level: 'warn',
+    fields: [],
+    says: '`rabbitmq()`: a consumer closed, and messages that were being republished may be there twice',
+  }),
   messagesLost: line({
     level: 'warn',
     fields: ['count'],

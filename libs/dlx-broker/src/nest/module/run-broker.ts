@@ -1,7 +1,6 @@
 import type { ApplicationConfig, ContextId, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { BrokerParts } from './broker-parts.js';
 import { captureErrors } from '../core/capture.js';
-import type { DeathHook } from '../death-hooks/death.js';
 import { hookDeaths } from '../death-hooks/hook-deaths.js';
 import { iterateResults } from '../core/generated.js';
 import { HandlerSource } from '../core/handler-source.js';
@@ -30,7 +29,7 @@ export function runBroker(
   iterateResults();
   const register = (request: unknown, contextId: ContextId): void =>
     moduleRef.registerRequestByContextId(request, contextId);
-  const hook = (): readonly DeathHook[] => hookDeaths(modules, name, connected.backend, parts.events, logging);
+  const hook = (): void => hookDeaths(modules, name, connected.backend, parts.events, logging);
   const source = new HandlerSource(name, modules, config, register, parts.client.timers, hook);
   return new RunningBroker(options, connected, server, source, {
     ...parts,

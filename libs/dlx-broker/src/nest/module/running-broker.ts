@@ -24,9 +24,9 @@ import { QueueConsumers } from '../core/queue-consumers.js';
 import { retain, retentions } from '../core/lot-retention.js';
 import { type Measured, measured } from './measured.js';
 import type { DlxServer } from './server.js';
-import { StartReport } from '../log/start-report.js';
+import { StartChecks } from '../log/start-checks.js';
 import { Settlement } from '../core/settlement.js';
-import { tellPorts } from './open-ports.js';
+import { logPorts } from '../log/start-lines.js';
 import { takeSteps, tellReturned, tellUnclosed } from './shutdown-steps.js';
 import { within } from '../core/within.js';
 
@@ -38,7 +38,7 @@ export class RunningBroker {
   readonly #log: EventLog;
   readonly #settlement: Settlement;
   readonly #consumers: QueueConsumers;
-  readonly #report: StartReport;
+  readonly #checks: StartChecks;
   readonly #health: Health;
   readonly #gates: HandlerGates;
   readonly #watch: AttemptWatch;
@@ -86,7 +86,7 @@ export class RunningBroker {
     parts.letters.heldUp = (queue) => gates.circuits.obstacle(queue);
     const work = { backend, settlement, attempts, home, log };
     this.#consumers = new QueueConsumers({ ...work, circuits: gates.circuits, drainTimeout, restore });
-    this.#report = new StartReport({ options, backend, source, server, home, log });
+    this.#checks = new StartChecks({ options, backend, source, server, home, log });
     this.#health = new Health({
       name: options.name,
       options: options.health,
@@ -106,7 +106,6 @@ export class RunningBroker {
     if (options.metrics || connected.metrics?.isWanted === true) this.measure();
     server.attach({
       backend,
-      logging: options.logging,
       listen: () => this.#listen(),
       drain: () => this.#drainServer(),
     });
@@ -203,15 +202,13 @@ export class RunningBroker {
     this.#isUp = true;
     this.#unlisten = this.backend.delayed?.onUnrouted?.((address) => this.parts.client.unrouted(address));
     this.#health.start();
-    this.#report.unseen();
-    this.#report.unservedSoon(
+    this.#checks.unservedSoon(
       () => this.#listening,
-      () => this.#consumers.queues,
-      () => this.#gates.unused(),
+      () => this.#consumers.queues.length > 0,
     );
     const where = this.connected.where?.();
     if (where !== undefined) this.#log.write('brokerFound', where, {});
-    tellPorts(this, this.connected.urls(), this.#log);
+    logPorts(this, this.connected.urls(), this.#log);
   }
 
   get amqp(): SocketAddress | undefined {
@@ -254,7 +251,7 @@ export class RunningBroker {
       },
       () => tellReturned(this.#log, this.parts.letters.unsettled()),
       () => this.parts.letters.close(),
-      () => this.#report.close(),
+      () => this.#checks.close(),
       () => this.#consumers.cancel(),
       () => this.#gates.close(), // afterwards, so that nothing begins in place of what waited for a probe
       () => redrives,
@@ -297,7 +294,7 @@ export class RunningBroker {
     this.#retryByReject(plan, different);
     const lots = retentions(plan.consumers.flatMap(({ handlers }) => handlers));
     this.parts.waitQueues.declared(plan.delays, lots.keys(), plan.topology.queues);
-    this.#report.plan(plan, different === undefined ? [] : retain(lots, different, this.backend));
+    this.#checks.plan(plan, different === undefined ? [] : retain(lots, different, this.backend));
   }
 
   /** Notes the queues that dead-letter to the wait queue of their policy. Existing queues with other arguments do not. */
@@ -323,7 +320,7 @@ export class RunningBroker {
       const started = this.#consumers.start(consumer);
       if (started !== undefined) starts.push(started);
       for (const planned of consumer.handlers) {
-        this.#report.handler(planned, consumer, plan.topology);
+        this.#checks.handler(planned, consumer, plan.topology);
         this.#settlement.meter?.of(planned);
       }
     }

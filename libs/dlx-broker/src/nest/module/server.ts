@@ -3,8 +3,6 @@ import type { Observable } from 'rxjs';
 import type { DlxContext } from '../core/context.js';
 import type { Backend } from '../../backends/index.js';
 import { doNothing } from '../../platform/index.js';
-import { EventLog } from '../log/event-log.js';
-import type { LoggingOptions } from '../log/logging.js';
 import {
   type ProcessingEndHook,
   type ProcessingStartHook,
@@ -29,7 +27,6 @@ export interface AddedHandler {
 /** What a server needs from its broker. */
 export interface ServerHost {
   readonly backend: Backend;
-  readonly logging?: LoggingOptions;
   /** Declares what the handlers need, and consumes. */
   listen(): Promise<void>;
   /** Waits for the handlers of this server. */
@@ -100,11 +97,8 @@ export class DlxServer extends TransportServer implements CustomTransportStrateg
     this._status$.next('disconnected');
   }
 
-  /** Logs that there are no events of a driver, and never calls the callback. See `status`. */
-  override on(event: string, _callback: Parameters<Server['on']>[1]): void {
-    const text = `DlxServer has no event '${event}' to listen to; subscribe to its status instead`;
-    new EventLog('Server', this.#host?.logging).write('statusEventMissing', text, { listener: event });
-  }
+  /** Does nothing: there are no events of a driver. See `status`. */
+  override on(_event: string, _callback: Parameters<Server['on']>[1]): void {}
 
   /** The backend. */
   override unwrap<T>(): T {

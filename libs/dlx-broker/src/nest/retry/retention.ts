@@ -1,5 +1,5 @@
 import { type Field, isShortstr, maxShortstrBytes, longstr } from '../../engine/message/index.js';
-import { DlxConfigurationError, parseDuration, secondsMeant, shown, shownUnits } from '../../platform/options/index.js';
+import { DlxConfigurationError, parseDuration, shown, shownUnits } from '../../platform/options/index.js';
 import type { Wait } from './backoff.js';
 import type { WaitQueueType } from './wait-queue-names.js';
 
@@ -9,8 +9,6 @@ export interface Retention {
   readonly after: number;
   /** The queue that gets the message with its history; undefined if the message is dropped. */
   readonly archive: string | undefined;
-  /** A warning, if the time was probably meant as seconds. */
-  readonly doubt?: string;
 }
 
 /** The parts of a retry policy that say how long its parking lot keeps a message. */
@@ -42,8 +40,7 @@ export function retentionOf({ parkFor, onExpiry }: Kept, parkingLot: string, ori
       `${origin}: the name of the archive, '${archive}', is longer than ${maxShortstrBytes} bytes; set a shorter parkingLot`,
     );
   }
-  const doubt = secondsMeant(parkFor, 'parkFor');
-  return { after, archive, ...(doubt !== undefined && { doubt }) };
+  return { after, archive };
 }
 
 /**

@@ -44,12 +44,6 @@ export function parseDurationFrom(least: number, value: unknown, origin: string)
   return milliseconds;
 }
 
-/** The warning for a number below 1000 where a time of less than a second makes little sense; undefined for other values. */
-export const secondsMeant = (value: unknown, option: string): string | undefined =>
-  typeof value === 'number' && value < 1_000
-    ? `${option}: ${value} is ${value} ms; write '${value}s' for seconds, or '${value}ms' if milliseconds are meant`
-    : undefined;
-
 const bareNumber = /^\s*-?\d*\.?\d+\s*$/;
 
 const second = 1_000;

@@ -76,11 +76,6 @@ export class Circuits {
     return false;
   }
 
-  /** The names of the option `circuits` that no handler uses. */
-  get unused(): readonly string[] {
-    return [...this.parts.named.keys()].filter((name) => !this.#circuits.has(name));
-  }
-
   /**
    * The circuit of a handler.
    * @param setting its name in the option `circuits`, or the options of a circuit for this handler alone

@@ -104,17 +104,6 @@ export class HandlerGates {
     };
   }
 
-  /** Warns of circuits that no handler uses. */
-  unused(): void {
-    const known = [...this.circuits.all].map(({ name }) => name);
-    for (const circuit of this.circuits.unused) {
-      const meant = nearestWord(circuit, known);
-      const hint = meant === undefined ? '' : `; did you mean '${meant}'?`;
-      const text = `option 'circuits' names '${circuit}', which no handler of this application uses${hint}`;
-      this.parts.log.write('circuitUnused', text, { circuit });
-    }
-  }
-
   close(): void {
     this.circuits.close();
   }

@@ -6,7 +6,6 @@ import {
   parseDuration,
   refused,
   refuseUnknown,
-  secondsMeant,
 } from '../../../platform/options/index.js';
 import {
   anyOf,
@@ -62,8 +61,6 @@ export interface ResolvedCircuit {
   readonly probes: number;
   readonly probe: Type<HealthProbe> | undefined;
   readonly holds: number;
-  /** Warnings of times that are probably meant as seconds. */
-  readonly doubts: readonly string[];
 }
 
 const known: readonly string[] = [
@@ -135,10 +132,6 @@ export function resolveCircuit(given: CircuitOptions, origin: string): ResolvedC
     probes: whole(probes, 1, `${origin}: probes`),
     probe,
     holds: whole(holds, 0, `${origin}: holds`),
-    doubts: [
-      secondsMeant(within, 'within') ?? [],
-      secondsMeant(Array.isArray(pause) ? pause.at(-1) : pause, 'pause') ?? [],
-    ].flat(),
   };
 }
 

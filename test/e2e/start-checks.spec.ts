@@ -4,7 +4,7 @@ import { Ctx, EventPattern, MessagePattern, Transport } from '@nestjs/microservi
 import { Test } from '@nestjs/testing';
 import {
   Answer,
-  Bind,
+  Circuit,
   Consume,
   DeadLetter,
   DlxBroker,
@@ -12,10 +12,9 @@ import {
   DlxClient,
   DlxContext,
   DlxServer,
-  Exchange,
   getDlxTransportId,
-  OnDeadLetter,
-  Queue,
+  Ordered,
+  Outbox,
   QueueArguments,
   request,
   Retry,
@@ -25,9 +24,6 @@ import {
 import { harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
-import { listen } from '../harnesses/listener.js';
-import { queueArguments } from '../../libs/dlx-broker/src/engine/broker/index.js';
-import { knownArguments } from '../../libs/dlx-broker/src/backends/topology/index.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const opened: { close(): Promise<void> }[] = [];
@@ -107,6 +103,18 @@ describe('at start the log shows', () => {
     }
     expect((await start({ providers: [Kept] })).lines).toEqual([
       "log Kept.send consumes 'parcels'; 3 attempts, rejected into wait.5000, then 'parcels.parked' for 90d, then parcels.parked.archive",
+    ]);
+  });
+
+  it('no retries for a policy with one attempt', async () => {
+    @Injectable()
+    class Once {
+      @Consume('work')
+      @Retry({ attempts: 1 })
+      work(): void {}
+    }
+    expect((await start({ providers: [Once] })).lines).toEqual([
+      "log Once.work consumes 'work'; 1 attempt, then 'work.parked'",
     ]);
   });
 
@@ -207,91 +215,6 @@ describe('the log warns of @DeadLetter with the default exchange and without a r
   });
 });
 
-describe('the log warns of @Consume with an exchange and without a routing key', () => {
-  const all = { name: 'all', type: 'fanout' } as const;
-  const exact = { name: 'exact', type: 'direct' } as const;
-
-  it('if the exchange selects by routing keys', async () => {
-    @Injectable()
-    class Careless {
-      @Consume({ queue: 'orders', exchange: 'shop' })
-      @DeadLetter(false)
-      topic(): void {}
-
-      @Consume({ queue: 'exactly', exchange: exact })
-      @DeadLetter(false)
-      direct(): void {}
-
-      @Consume({ queue: 'any', exchange: 'amq.topic' })
-      @DeadLetter(false)
-      predeclared(): void {}
-    }
-    expect((await start({ providers: [Careless] })).about('empty routing key')).toEqual([
-      "warn @Consume on Careless.topic: queue 'orders' gets only messages with an empty routing key from topic exchange 'shop'; " +
-        "write the routingKey of its messages, '#' for all, or '' if that is meant",
-      "warn @Consume on Careless.direct: queue 'exactly' gets only messages with an empty routing key from direct exchange 'exact'; " +
-        "write the routingKey of its messages, or '' if that is meant",
-      "warn @Consume on Careless.predeclared: queue 'any' gets only messages with an empty routing key from topic exchange 'amq.topic'; " +
-        "write the routingKey of its messages, '#' for all, or '' if that is meant",
-    ]);
-  });
-
-  it('and not of an empty key, another type, a key by @Bind, or an exchange that is declared elsewhere', async () => {
-    @Injectable()
-    class Careful {
-      @Consume({ queue: 'meant', exchange: 'shop', routingKey: '' })
-      @DeadLetter(false)
-      meant(): void {}
-
-      @Consume({ queue: 'fanned', exchange: all })
-      @DeadLetter(false)
-      fanned(): void {}
-
-      @Consume({ queue: 'bound', exchange: 'shop' })
-      @Bind('shop', 'order.*')
-      @DeadLetter(false)
-      bound(): void {}
-
-      @Consume({ queue: 'foreign', exchange: { name: 'theirs', declare: false } })
-      @DeadLetter(false)
-      foreign(): void {}
-    }
-    const broker = harness().broker;
-    const { channel } = listen(broker);
-    channel.declareExchange('theirs', { type: 'topic' });
-    const started = await start({ providers: [Careful], options: { broker: sharedBroker(broker) } });
-    expect(started.about('consumes')).toHaveLength(4);
-    expect(started.about('empty routing key')).toEqual([]);
-  });
-});
-
-describe('the log warns of arguments', () => {
-  it('that no broker knows and that are spelt nearly like one that does something (rule F9)', async () => {
-    @Injectable()
-    class Careless {
-      @Consume({ queue: 'mails', routingKey: 'mail' })
-      @Exchange('post', { arguments: { 'x-alternate-exchange': 'rest' } })
-      @QueueArguments({ 'x-mesage-ttl': 1 })
-      @DeadLetter(false)
-      handle(): void {}
-    }
-    const topology = {
-      queues: [{ name: 'other', arguments: { 'dead-letter-exchange': 'dlx', 'x-owner': 'team', tenant: 7 } }],
-    };
-    expect((await start({ providers: [Careless], options: { topology } })).about('does nothing')).toEqual([
-      "warn argument 'dead-letter-exchange' of queue 'other' (queue 'other' of option 'topology' of DlxBrokerModule) does " +
-        "nothing: no broker knows it; did you mean 'x-dead-letter-exchange'?",
-      "warn argument 'x-mesage-ttl' of queue 'mails' (Careless.handle) does nothing: no broker knows it; did you mean 'x-message-ttl'?",
-      "warn argument 'x-alternate-exchange' of exchange 'post' (@Exchange on Careless.handle) does nothing: no broker knows it; did " +
-        "you mean 'alternate-exchange'?",
-    ]);
-  });
-
-  it('but knows every one of this broker', () => {
-    expect(knownArguments.queue).toEqual(expect.arrayContaining(queueArguments.map(({ name }) => name)));
-  });
-});
-
 describe('a second after the start the log warns of', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 
@@ -378,72 +301,29 @@ describe('a second after the start the log warns of', () => {
     passServerTimeout();
     expect(about('in controllers only')).toEqual([expect.stringContaining('warn Provider.event gets no messages: ')]);
   });
+});
 
-  it("a policy of 'queueRetry' for a queue that no handler consumes", async () => {
-    const { about } = await start({ providers: [Orders], options: { queueRetry: { oders: { attempts: 2 } } } });
-    passServerTimeout();
-    expect(about('queueRetry')).toEqual([
-      "warn option 'queueRetry' names queue 'oders', which no handler of this application consumes; did you mean 'orders'?",
-    ]);
-  });
-
-  it('@OnDeadLetter for a queue that the application does not know', async () => {
+describe('a start is refused for', () => {
+  it.each<[MethodDecorator, string]>([
+    [
+      Circuit('mail'),
+      "@Circuit on Shop.work: the option 'circuits' has no 'mail' (it has 'bank'); write forRoot({ circuits: { 'mail': {} } })",
+    ],
+    [Outbox({ messages: 0 }), "option 'messages' of @Outbox on Shop.work: 0 is less than 1"],
+    [
+      QueueArguments({ 'x-consumer-timeout': -1 }),
+      "@QueueArguments on Shop.work: 'x-consumer-timeout': -1 is no number of milliseconds above 0; write 1_800_000 for half an hour, or leave it out",
+    ],
+  ])('case %#', async (decorate, text) => {
     @Injectable()
-    class Alerts {
-      @OnDeadLetter({ queue: 'oders' })
-      @OnDeadLetter({ queue: 'elsewhere', kinds: ['parked'] })
-      @OnDeadLetter({ queue: /^oders/g })
-      onWrong(): void {}
-
-      @OnDeadLetter({ queue: 'orders' })
-      @OnDeadLetter({ queue: 'declared' })
-      @OnDeadLetter({ queue: 'served' })
-      @OnDeadLetter({ queue: /^par/g })
-      @OnDeadLetter({})
-      onRight(): void {}
+    class Shop {
+      @Consume('work')
+      @Ordered({ key: () => 'k' })
+      @Retry({ attempts: 3 })
+      @decorate
+      work(): void {}
     }
-    @Controller()
-    class Served {
-      @EventPattern<string>('order.*')
-      @Queue({ name: 'served', declare: false })
-      @DeadLetter(false)
-      event(): void {}
-    }
-    const here = harness();
-    listen(here.broker).channel.declareQueue('served', { durable: true });
-    const options = { topology: { queues: ['declared'] }, broker: sharedBroker(here.broker) };
-    const parts = { controllers: [Served], providers: [Orders, Alerts], options, connects: true };
-    const { about } = await start(parts);
-    expect(about('@OnDeadLetter')).toEqual([]);
-    passServerTimeout();
-    expect(about('@OnDeadLetter').toSorted()).toEqual([
-      "warn @OnDeadLetter on Alerts.onWrong names queue 'elsewhere', which this application neither consumes nor declares",
-      "warn @OnDeadLetter on Alerts.onWrong names queue 'oders', which this application neither consumes nor declares; did you mean 'orders'?",
-      'warn @OnDeadLetter on Alerts.onWrong names queues by /^oders/g, which fits no queue that this application consumes or declares',
-    ]);
-  });
-
-  it("a queue of 'health.deadLetters.queues' that the application does not know", async () => {
-    const queues = ['parcels.prked', 'parcels.parked', 'dead', 'elsewhere', 'elsewhere'];
-    const { about } = await start({ providers: [Orders], options: { health: { deadLetters: { queues } } } });
-    passServerTimeout();
-    const begin = "warn option 'health.deadLetters.queues' names queue";
-    const end = 'neither consumes nor declares: health looks at no dead letter of it unless the queue is on the broker';
-    expect(about('health')).toEqual([
-      `${begin} 'parcels.prked', which this application ${end}; did you mean 'parcels.parked'?`,
-      `${begin} 'elsewhere', which this application ${end}`,
-    ]);
-    const usual = await start({ providers: [Orders], options: { health: { deadLetters: {} } } });
-    passServerTimeout();
-    expect(usual.about('health')).toEqual([]);
-  });
-
-  it("a circuit of 'circuits' that no handler uses", async () => {
-    const { about } = await start({ providers: [Orders], options: { circuits: { bank: {} } } });
-    passServerTimeout();
-    expect(about("'circuits'")).toEqual([
-      "warn option 'circuits' names 'bank', which no handler of this application uses",
-    ]);
+    await expect(start({ providers: [Shop], options: { circuits: { bank: {} } } })).rejects.toThrow(text);
   });
 });
 

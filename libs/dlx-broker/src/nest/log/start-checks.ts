@@ -1,0 +1,199 @@
+import type { Backend, ConsumerTimeout } from '../../backends/index.js';
+import { type Topology, returningDeadLetters, unreceivedDeadLetters } from '../../backends/topology/index.js';
+import type { HomeContext } from '../../platform/index.js';
+import type { HandlerSource } from '../core/handler-source.js';
+import type { Handler, PlannedHandler } from '../core/handler.js';
+import type { ConsumerPlan, Plan } from '../core/plan.js';
+import { circuitWarnings } from '../features/circuit/index.js';
+import { orderWarnings } from '../features/ordered/order-warnings.js';
+import { limitOf, usualTimeout } from '../features/ordered/time-in-hand.js';
+import { defaultBrokerName, type ResolvedOptions } from '../module/options.js';
+import type { DlxServer } from '../module/server.js';
+import type { EventLog } from './event-log.js';
+import { describeHandler } from './start-lines.js';
+
+/** How long an application may take, after its start, to connect and start its server, in milliseconds. */
+const serverTimeout = 1_000;
+
+/** Where the checks of a start come from and where they are logged. */
+export interface CheckedParts {
+  readonly options: ResolvedOptions;
+  readonly backend: Backend;
+  readonly source: HandlerSource;
+  readonly server: DlxServer;
+  readonly home: HomeContext;
+  readonly log: EventLog;
+}
+
+/** Logs the handlers of a broker when they start, and warns where messages would be lost or handled by nothing, each once. */
+export class StartChecks {
+  readonly #logged = new Set<Handler>();
+  readonly #warned = new Set<string>();
+  #serverTimer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly parts: CheckedParts) {}
+
+  /** Warns of dead letters in a plan. @param doubts further warnings */
+  plan({ topology, notes, consumers }: Plan, doubts: readonly string[]): void {
+    const planned = consumers.flatMap(({ handlers }) => handlers);
+    const circuits = circuitWarnings(planned.map(({ handler }) => handler));
+    const letters = [...unreceivedWarnings(topology), ...returnWarnings(planned, topology)];
+    for (const warning of [...notes, ...doubts, ...circuits, ...letters]) {
+      if (!this.#warned.has(warning)) this.parts.log.write('topologyDoubtful', warning, {});
+      this.#warned.add(warning);
+    }
+  }
+
+  /** Logs a handler that starts, and warns where its messages would be lost. */
+  handler(planned: PlannedHandler, consumer: ConsumerPlan, topology: Topology): void {
+    if (this.#logged.has(planned.handler)) return;
+    this.#logged.add(planned.handler);
+    const { options, backend, log } = this.parts;
+    const place = { handler: planned.handler.origin, queue: planned.queue };
+    if (options.logHandlers) log.write('handlerStarted', describeHandler(planned, consumer, topology, backend), place);
+    const loss = lossWarning(planned, topology, backend);
+    if (loss !== undefined) log.write('failuresLost', loss, place);
+    const late = timeoutWarning(planned, backend.consumerTimeout);
+    if (late !== undefined) log.write('timeoutTooLong', late, place);
+    for (const risk of orderWarnings(planned, options.declare)) log.write('orderAtRisk', risk, place);
+  }
+
+  /**
+   * Warns of handlers that get no messages, and of a shutdown that waits for none. It waits before, because a server may be connected
+   * and started after the application.
+   * @param isListening true if the server is started
+   * @param isConsuming true if a queue has a consumer
+   */
+  unservedSoon(isListening: () => boolean, isConsuming: () => boolean): void {
+    const warn = (): void => this.#unserved(isListening(), isConsuming());
+    this.#serverTimer = this.parts.home.runInAsyncScope(() => setTimeout(warn, serverTimeout).unref());
+  }
+
+  /** Withdraws the warnings of {@link unservedSoon}. */
+  close(): void {
+    clearTimeout(this.#serverTimer);
+  }
+
+  #unserved(isListening: boolean, isConsuming: boolean): void {
+    const { options, source, server, log } = this.parts;
+    const misplaced = source.misplaced();
+    if (misplaced.length > 0) {
+      const text =
+        `${getNone(misplaced)}: Nest reads @EventPattern and @MessagePattern in controllers only, and ` +
+        `${misplaced.length === 1 ? 'this one is in a provider' : 'these are in providers'}; ` +
+        'list the class among the controllers of its module, or use @Consume';
+      log.write('handlersMisplaced', text, { handlers: misplaced.join(', ') });
+    }
+    const unserved = source.unserved(server);
+    if (unserved.length > 0) {
+      const token = options.name === defaultBrokerName ? 'DlxServer' : `getDlxServerToken('${options.name}')`;
+      const text =
+        `no DlxServer is connected, so ${getNone(unserved, ' (@EventPattern, @MessagePattern)')} of this broker; ` +
+        `call app.connectMicroservice({ strategy: app.get(${token}) }, { inheritAppConfig: true }) before the application starts, ` +
+        "use @Consume, or name the transport that serves them: @EventPattern('x', Transport.TCP)";
+      log.write('handlersUnserved', text, { handlers: unserved.join(', ') });
+    }
+    if (!isListening && server.added.length > 0) {
+      const patterns = server.added.map(({ pattern }) => pattern);
+      const text =
+        `the DlxServer is connected but not started, so the handlers of '${patterns.join("', '")}' get no messages: these wait in their ` +
+        'queues; call await app.startAllMicroservices(), or listen() of a microservice';
+      log.write('serverNotStarted', text, { patterns: patterns.join(', ') });
+    }
+    // Nest listens to the signal by which a process is asked to end only if the application says so.
+    if (isConsuming && process.listenerCount('SIGTERM') === 0) {
+      const text =
+        'SIGTERM ends this process at once, without waiting for its handlers (drainTimeout): call app.enableShutdownHooks()';
+      log.write('signalUnhandled', text, {});
+    }
+  }
+}
+
+/** The subject and the verb of a warning: `Orders.created gets no messages`. */
+const getNone = (handlers: readonly string[], note = ''): string =>
+  `${handlers.join(', ')}${note} ${handlers.length === 1 ? 'gets' : 'get'} no messages`;
+
+/**
+ * The warning for a handler whose failures would be lost: it has no retry policy, and its queue has no dead-letter exchange, by
+ * arguments or by a policy of the broker. There is no warning for requests, whose client gets the error, and for
+ * `@DeadLetter(false)`.
+ */
+function lossWarning(
+  { handler, queue, retry }: PlannedHandler,
+  topology: Topology,
+  backend: Pick<Backend, 'deadLetterExchange'>,
+): string | undefined {
+  const { losesFailures, queue: asked } = handler.settings;
+  if (retry !== undefined || losesFailures || handler.kind === 'request') return undefined;
+  const declared = topology.queues.find(({ name }) => name === queue);
+  if (declared?.arguments.has('x-dead-letter-exchange') === true) return undefined;
+  const isUnknown = asked.declare === false && backend.deadLetterExchange === undefined;
+  if (isUnknown || backend.deadLetterExchange?.(queue) !== undefined) return undefined;
+  return (
+    `a message on which ${handler.origin} fails is lost: queue '${queue}' has no dead-letter exchange, and the handler no retry ` +
+    "policy; add @DeadLetter('exchange') or @Retry({ attempts: 3 }), or @DeadLetter(false) if it may be lost"
+  );
+}
+
+/**
+ * The warning for a handler that may work for longer than the consumer timeout. Without a time limit it does so only if the timeout is
+ * below the usual one.
+ */
+function timeoutWarning(planned: PlannedHandler, known: ConsumerTimeout | undefined): string | undefined {
+  const { handler, queue, retry } = planned;
+  const most = limitOf(planned, known);
+  const timeout = retry?.timeout;
+  if (timeout === undefined ? most >= usualTimeout.limit : timeout < most) return undefined;
+  const [why, remedy] =
+    timeout === undefined
+      ? ['it has no time limit', 'give its @Retry a timeout']
+      : [`its timeout is ${timeout} ms`, 'lower it'];
+  return (
+    `${handler.origin} may be at work for longer than the consumer timeout of queue '${queue}' (${most} ms), after which the server takes ` +
+    `the message back: ${why}; ${remedy} below that, or raise the consumer timeout (option 'consumerTimeout')`
+  );
+}
+
+/** A line for each queue whose dead letters no queue of this application gets, with the handler that would take them. */
+const unreceivedWarnings = (topology: Topology): readonly string[] =>
+  unreceivedDeadLetters(topology).map(({ queue, exchange, routingKey, hasBindings, boundBy = [] }) => {
+    const start = `this application gets no dead letters of queue '${queue}': `;
+    const elsewhere = 'or they are dropped unless another application gets them';
+    if (boundBy.length > 0) {
+      const keys = boundBy.map((key) => `'${key}'`).join(', ');
+      return (
+        `${start}they go to the default exchange with the routing key of their message (${keys}), and this application declares ` +
+        `no queue of that name; name the queue for dead letters as the routing key, @DeadLetter('', '${queue}.dead'), and declare ` +
+        `it by @Consume('${queue}.dead') or option 'topology', ${elsewhere}`
+      );
+    }
+    if (exchange === '') {
+      return (
+        `${start}they go to queue '${routingKey}', which this application does not declare; declare it by ` +
+        `@Consume('${routingKey}') or option 'topology', ${elsewhere}`
+      );
+    }
+    const key = routingKey ?? '#';
+    const why = hasBindings
+      ? `they go to exchange '${exchange}' with the routing key '${key}', and no binding there fits it`
+      : `they go to exchange '${exchange}', to which this application binds no queue`;
+    const remedy = `@Consume({ queue: '${queue}.dead', exchange: '${exchange}', routingKey: '${key}' }) or option 'topology'`;
+    return `${start}${why}; bind a queue by ${remedy}, ${elsewhere}`;
+  });
+
+/**
+ * A line for each queue whose dead letters return to it at once. A handler with a retry policy rejects no failed message into its own
+ * queue, so its queue has none.
+ */
+const returnWarnings = (planned: readonly PlannedHandler[], topology: Topology): readonly string[] =>
+  returningDeadLetters(topology).flatMap(({ queue, exchange, routingKey }) => {
+    const failing = planned.find((each) => each.queue === queue && each.retry === undefined);
+    if (failing === undefined) return [];
+    const from = exchange === '' ? 'the default exchange' : `exchange '${exchange}'`;
+    const key = routingKey === undefined ? 'the routing key of their message' : `the routing key '${routingKey}'`;
+    return [
+      `dead letters of queue '${queue}' return to it at once and without an end: ${from} routes them back by ${key}, so a ` +
+        `message on which ${failing.handler.origin} fails is handled again and again; write @Retry({ attempts: 3 }) instead ` +
+        'of @DeadLetter, or lead the dead letters to another queue',
+    ];
+  });
