@@ -4,7 +4,7 @@ import { rabbitMqDriver } from '../contract/rabbitmq-driver.js';
 
 let vhosts = 0;
 
-/** Makes a virtual host of its own on the real server. */
+/** Makes a virtual host of its own on the real server. `DEFAULT_QUEUE_TYPE` is the type of its queues, `classic` if it is not set. */
 export async function realVhost() {
   if (amqpUrl === undefined) throw new Error(notNamed);
   const { hostname: host, port: given, username, password } = new URL(amqpUrl);
@@ -12,7 +12,7 @@ export async function realVhost() {
   const port = Number(given) || 5672;
   const management = new ManagementClient(managementUrl, user, secret);
   const vhost = `backends-${process.pid}-${Date.now().toString(36)}-${++vhosts}`;
-  await management.call('PUT', `/vhosts/${vhost}`, {});
+  await management.call('PUT', `/vhosts/${vhost}`, { default_queue_type: process.env['DEFAULT_QUEUE_TYPE'] });
   await management.call('PUT', `/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' });
   const login = `${encodeURIComponent(user)}:${encodeURIComponent(secret)}`;
   const remove = (): Promise<unknown> => management.call('DELETE', `/vhosts/${vhost}`);

@@ -67,6 +67,12 @@ export class ClusterNodes {
     return Promise.all(this.#nodes.map(url));
   }
 
+  /** The management API of a node. */
+  get managementUrl(): string {
+    const [{ host, http }] = this.#nodes as [Node];
+    return `http://${host}:${http}`;
+  }
+
   /** The number of the node on which a queue's leader is. */
   async leaderOf(queue: string): Promise<number> {
     const path = `/queues/%2F/${encodeURIComponent(queue)}?columns=leader,node`;

@@ -4,5 +4,10 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
-  test: { include: ['test/cluster/*.run.ts'], fileParallelism: false, disableConsoleIntercept: true },
+  test: {
+    include: ['test/cluster/*.run.ts'],
+    fileParallelism: false,
+    disableConsoleIntercept: true,
+    testTimeout: 60_000,
+  },
 });
