@@ -171,10 +171,7 @@ describe('dead letters in the console', () => {
     await dialog().getByText('would be redriven').first().waitFor();
     expect(await dialog().textContent()).toMatch(/2 would be redriven.*orders/s);
     await dialog().getByRole('button', { name: 'Redrive 2 messages' }).click();
-    await dialog()
-      .getByText(/completed/i)
-      .first()
-      .waitFor();
+    await dialog().getByText('Done', { exact: true }).first().waitFor();
     await dialog().getByRole('button', { name: 'Close', exact: true }).last().click();
     expect(shop.bodies('orders')).toEqual(['{"order":2}', '{"order":4}']);
     expect(shop.bodies('orders.dead')).toEqual(['{"order":1}', '{"order":3}']);
@@ -190,10 +187,7 @@ describe('dead letters in the console', () => {
     await house.page.getByRole('region', { name: 'Chosen messages' }).getByRole('button', { name: 'Park…' }).click();
     await dialog().getByLabel('Queue', { exact: true }).fill('parked');
     await dialog().getByRole('button', { name: 'Park 1 message' }).click();
-    await dialog()
-      .getByText(/completed/i)
-      .first()
-      .waitFor();
+    await dialog().getByText('Done', { exact: true }).first().waitFor();
     const { items } = await house.api<{ items: { deaths: unknown[] }[] }>('GET', '/dlx/queues/%2F/parked/messages');
     expect(items.map(({ deaths }) => deaths.length)).toEqual([1]);
   });

@@ -256,7 +256,7 @@ describe('a schedule of redrives', () => {
     const before = looks;
     await vi.advanceTimersByTimeAsync(2_000);
     expect([looks, schedule.closed, redrives.every(1_000, { from: 'dead' }).closed]).toEqual([before, true, true]);
-    expect((await redrives.start({ from: 'dead' }).ended).state).toBe('stopped');
+    expect((await redrives.start({ from: 'dead' }).ended).state).toBe('cancelled');
   });
 });
 

@@ -38,8 +38,8 @@ it('a stream that the application subscribed to itself completes with it, and a 
   await new Promise((resolve) => setImmediate(resolve));
   await app.close();
   expect(completed).toBe(isListed ? 2 : 1);
-  expect((await task.ended).state).toBe('stopped');
-  expect(app.get(Redrives).start({ from: 'dead' }).current.state).toBe('stopped');
+  expect((await task.ended).state).toBe('cancelled');
+  expect(app.get(Redrives).start({ from: 'dead' }).current.state).toBe('cancelled');
 });
 
 it('functions inside operators that never answer are counted, and the application can be closed', async () => {

@@ -480,7 +480,7 @@ describe('dead letters', () => {
     expect(redrive.links).toHaveLength(128);
     expect(redrive.attributes).toMatchObject({
       'messaging.batch.message_count': 130,
-      'dlx.redrive.state': 'completed',
+      'dlx.redrive.state': 'done',
     });
     expect(spans().filter(({ name }) => name.startsWith('redrive'))).toHaveLength(1);
   });

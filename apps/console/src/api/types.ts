@@ -160,7 +160,7 @@ export interface LetterGroup {
   readonly fingerprint?: string;
 }
 
-export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
+export type RedriveState = 'running' | 'waiting' | 'paused' | 'done' | 'cancelled' | 'failed';
 
 /** One group of a redrive of several. */
 export interface RedriveGroup {
@@ -235,7 +235,7 @@ export interface RedriveTask {
   readonly left: number;
   readonly unproven_origin: number;
   readonly gone: number;
-  readonly came_back: number;
+  readonly returned: number;
   /** With a virtual host if the redrive has groups, and so has each row of `left_at`. */
   readonly destinations: readonly { readonly vhost?: string; readonly name: string; readonly count: number }[];
   readonly other_destinations: number;

@@ -12,9 +12,9 @@ import { doneShare, isOpen } from './words';
 const states: Readonly<Record<RedriveTask['state'], string>> = {
   running: 'Running',
   paused: 'Paused',
-  tripped: 'Stopped by its circuit',
-  completed: 'Completed',
-  stopped: 'Cancelled',
+  waiting: 'Waiting: too many came back',
+  done: 'Done',
+  cancelled: 'Cancelled',
   failed: 'Failed',
 };
 
@@ -59,7 +59,7 @@ export function Progress(props: { task: RedriveTask; expected?: number; changed:
           of={task.gone}
           tip="They were not in the queue any more: a consumer has them, or they have left"
         />
-        <Count name="came back" of={task.came_back} tip="They died again" tone="warn" />
+        <Count name="came back" of={task.returned} tip="They died again" tone="warn" />
         <Count name="examined" of={task.scanned} />
         <div class="run-pace">
           <dt class="visually-hidden">pace</dt>

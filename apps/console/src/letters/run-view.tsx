@@ -66,7 +66,7 @@ export function RunView(props: { targets: readonly Target[]; plan: Plan; options
           </a>
         )}
         <button type="button" class="primary" onClick={close}>
-          {isRunning && task?.state !== 'tripped' ? 'Close, it goes on' : 'Close'}
+          {isRunning && task?.state !== 'waiting' ? 'Close, it goes on' : 'Close'}
         </button>
       </div>
     </div>

@@ -24,7 +24,7 @@ describe('the progress of a redrive', () => {
   });
 
   it('is done when the redrive is, or at its limit', () => {
-    expect(doneShare(task({ state: 'completed', moved: 0 }), 40)).toBe(1);
+    expect(doneShare(task({ state: 'done', moved: 0 }), 40)).toBe(1);
     expect(doneShare(task({ limit: 20 }), 1_000)).toBe(0.5);
     expect(doneShare(task({ ready_at_start: 0, scanned: 0 }))).toBe(0);
   });

@@ -36,7 +36,7 @@ export const diedAt = ({ deaths, died_at }: Letter): number | null => died_at ??
 
 /** True while a redrive may still move messages. */
 export const isOpen = ({ state }: Pick<RedriveTask, 'state'>): boolean =>
-  state === 'running' || state === 'paused' || state === 'tripped';
+  state === 'running' || state === 'paused' || state === 'waiting';
 
 /** A number of messages in words: `1 message`, `2,000 messages`. */
 export const messages = (count: number): string => `${shownCount(count)} ${count === 1 ? 'message' : 'messages'}`;
@@ -46,7 +46,7 @@ export const messages = (count: number): string => `${shownCount(count)} ${count
  * @param expected the messages that its dry run found; without it the share is that of the examined messages
  */
 export function doneShare(task: RedriveTask, expected?: number): number {
-  if (task.state === 'completed') return 1;
+  if (task.state === 'done') return 1;
   const [part, whole] =
     expected === undefined
       ? [task.scanned, task.ids ?? task.ready_at_start]

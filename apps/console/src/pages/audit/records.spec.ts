@@ -17,16 +17,10 @@ it('says actions in words', () => {
       record('POST /api/dlx/redrives', { dry_run: true }),
       record('DELETE /api/queues/:vhost/:name/contents'),
       record('PUT /api/operator-policies/:vhost/:name'),
-      record('redrive completed'),
+      record('redrive done'),
       record('POST /api/definitions'),
     ].map(actionOf),
-  ).toEqual([
-    'redrive, dry run',
-    'purge a queue',
-    'set operator-policies',
-    'redrive completed',
-    'POST /api/definitions',
-  ]);
+  ).toEqual(['redrive, dry run', 'purge a queue', 'set operator-policies', 'redrive done', 'POST /api/definitions']);
 });
 
 it('shows details without empty ones', () => {

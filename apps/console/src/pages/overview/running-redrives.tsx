@@ -34,7 +34,7 @@ export function RunningRedrives({ of }: { of: readonly RedriveTask[] }) {
             </div>
             <small>
               {count(task.moved)} moved{task.left > 0 && `, ${count(task.left)} left`}
-              {task.came_back > 0 && `, ${count(task.came_back)} came back`} · by <bdi>{task.by}</bdi>{' '}
+              {task.returned > 0 && `, ${count(task.returned)} came back`} · by <bdi>{task.by}</bdi>{' '}
               {ago(task.started_at)}
             </small>
           </li>

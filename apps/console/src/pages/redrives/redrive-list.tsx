@@ -97,7 +97,7 @@ const columns = (changed: () => void): readonly Column<RedriveTask>[] => [
     numeric: true,
     minor: true,
     tip: 'They died again within a minute',
-    cell: (task) => <Some of={task.came_back} />,
+    cell: (task) => <Some of={task.returned} />,
   },
   { title: 'Rate', numeric: true, minor: true, cell: (task) => (task.rate === 0 ? 'full' : `${count(task.rate)}/s`) },
   { title: 'By', minor: true, cell: (task) => <Name of={task.by} /> },

@@ -61,7 +61,7 @@ interface RedriveRow extends Progress {
   readonly by: string;
   readonly dry_run: boolean;
   readonly started_at: number;
-  readonly came_back: number;
+  readonly returned: number;
 }
 
 const noRedrive = (id: string): string =>
@@ -78,7 +78,7 @@ function redrivesText(body: unknown): string {
     `${Math.floor(shareOf(row) * 100)} %`,
     String(row.moved),
     String(row.left),
-    String(row.came_back),
+    String(row.returned),
     row.by,
     when(row.started_at),
     oneLine(row.reason ?? '', 60),
@@ -142,7 +142,7 @@ interface State extends Progress {
   readonly state: string;
   readonly reason: string | null;
   readonly dry_run: boolean;
-  readonly came_back: number;
+  readonly returned: number;
   readonly destinations: readonly { readonly name: string; readonly count: number }[];
   /** In the answer of a dry run: destinations that may be full before all messages have moved. */
   readonly may_refuse?: readonly { readonly name: string; readonly max_length: number | null }[];
@@ -205,7 +205,7 @@ export async function redrive(
     out(stateText(state));
   }
   // The exit code shows that messages did not move.
-  if (state.state !== 'completed') throw new CtlFailure(exit.software, `Error: the redrive is ${state.state}`);
+  if (state.state !== 'done') throw new CtlFailure(exit.software, `Error: the redrive is ${state.state}`);
   if (state.left > 0) {
     const stay = state.left === 1 ? '1 message stays where it is' : `${state.left} messages stay where they are`;
     throw new CtlFailure(exit.data, `Error: ${stay}`);
@@ -263,7 +263,7 @@ function stateText(state: State): string {
     ...(state.gone > 0
       ? [`${state.gone} ${state.ids === null ? 'taken by another consumer' : 'not in the queue'}`]
       : []),
-    ...(state.came_back > 0 ? [`${state.came_back} came back`] : []),
+    ...(state.returned > 0 ? [`${state.returned} came back`] : []),
   ].join(', ');
   const destinations = state.destinations.map(({ name, count }) => [String(count), `to ${name}`]);
   const left = state.left_at.map(({ why, count, exchange, routing_key, example_id }) => [

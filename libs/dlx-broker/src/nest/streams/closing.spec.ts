@@ -96,7 +96,7 @@ describe('DeadLetters.close ends what an application subscribed to itself', () =
     expect([...letters.unsettled()]).toEqual([]);
   });
 
-  it('a redrive that is under way is stopped, and not done', async () => {
+  it('a redrive that is under way is cancelled, and not done', async () => {
     const { backend, letters, queue, die, clock } = await arrange();
     die('a', 'b', 'c');
     const task = new Redrives(backend, letters).start({
@@ -108,7 +108,7 @@ describe('DeadLetters.close ends what an application subscribed to itself', () =
     for (let turn = 0; turn < 5; turn++) await soon();
     letters.close();
     const { state, redriven } = await task.ended;
-    expect([state, redriven]).toEqual(['stopped', 1]);
+    expect([state, redriven]).toEqual(['cancelled', 1]);
     expect(queue(deadQueue)).toMatchObject({ ready: 2, unacknowledged: 0 });
     expect(clock.nextWakeUp()).toBeUndefined();
   });

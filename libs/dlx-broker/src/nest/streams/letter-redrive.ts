@@ -35,7 +35,7 @@ export class LetterRedrive extends Redrive {
   #refusal: Error | undefined;
   /** The queues that the caller named as targets, with the error for those that do not exist. */
   readonly #targets = new Map<string, Promise<UnknownQueueError | undefined>>();
-  readonly #stopped = new Subject<void>();
+  readonly #over = new Subject<void>();
   #span: RedriveSpan | undefined;
   /** Ends a wait. */
   #wake: (() => void) | undefined;
@@ -67,7 +67,7 @@ export class LetterRedrive extends Redrive {
       await this.#run();
       if (!this.request.dryRun && this.counts.moved === 0 && this.#refusal !== undefined) throw this.#refusal;
       if (!this.isOver) this.error = this.#refusal;
-      this.end('completed');
+      this.end('done');
     } catch (error) {
       if (!this.isOver) this.error = asError(error);
       this.end('failed');
@@ -81,12 +81,12 @@ export class LetterRedrive extends Redrive {
 
   protected override changed(): void {
     this.show();
-    if (this.isOver) this.#stopped.next();
+    if (this.isOver) this.#over.next();
     this.#wake?.();
   }
 
-  protected override cameBack(count: number): void {
-    super.cameBack(count);
+  protected override returned(count: number): void {
+    super.returned(count);
     if (count > 0) this.show();
   }
 
@@ -110,7 +110,7 @@ export class LetterRedrive extends Redrive {
     for (const [queue, length] of lengths) {
       if (length === 0 || this.isOver || this.#isFull) continue;
       const work = this.request.dryRun ? this.#dryRun(queue) : this.#drain(queue, length);
-      await lastValueFrom(work.pipe(takeUntil(this.#stopped)), { defaultValue: undefined });
+      await lastValueFrom(work.pipe(takeUntil(this.#over)), { defaultValue: undefined });
     }
   }
 
@@ -208,7 +208,7 @@ export class LetterRedrive extends Redrive {
     const due = this.rules.pacing.take(clock.now());
     const target = to === undefined ? letter.workQueue : typeof to === 'string' ? to : undefined;
     for (;;) {
-      if (target !== undefined && (await this.#isHeldUp(letter, target))) continue;
+      if (target !== undefined && (await this.#isTargetClosed(letter, target))) continue;
       const wait = this.state === 'running' ? Math.ceil(due - clock.now()) : undefined;
       if (this.isOver || !letter.open) return false;
       if (wait !== undefined && wait <= 0) break;
@@ -221,13 +221,13 @@ export class LetterRedrive extends Redrive {
   }
 
   /** Waits a moment while the handlers of the target get no messages, because their circuit is open. @returns false if they do */
-  async #isHeldUp(letter: ConsumedLetter, target: string): Promise<boolean> {
+  async #isTargetClosed(letter: ConsumedLetter, target: string): Promise<boolean> {
     const reason = this.isOver || !letter.open ? undefined : this.letters.heldUp?.(target);
     if (reason === undefined) {
-      this.goOn();
+      this.targetIsReady();
       return false;
     }
-    this.holdUp(reason);
+    this.waitForTarget(reason);
     await this.#wait(pollInterval);
     return true;
   }
@@ -270,8 +270,8 @@ export class LetterRedrive extends Redrive {
     const wait = (batches?.next ?? 0) - this.backend.clock.now();
     if (wait > 0) await this.#wait(wait);
     if (this.isOver) return;
-    this.cameBack(await this.#arrivals.count());
-    while (this.state === 'tripped') await this.#wait();
+    this.returned(await this.#arrivals.count());
+    while (this.state === 'waiting') await this.#wait();
   }
 
   /** Waits for a change of the state. @param milliseconds the longest wait, by the broker's clock; by default there is none */

@@ -1,6 +1,5 @@
 import { lastValueFrom, ReplaySubject, Observable, type Subscription } from 'rxjs';
 import type { Backend } from '../../backends/index.js';
-import type { RedriveState } from '../../server/redrive/index.js';
 import type { DeadLetters } from './dead-letters.js';
 import { LetterRedrive } from './letter-redrive.js';
 import type { ResolvedRedrive } from './redrive-request.js';
@@ -31,7 +30,7 @@ export interface RedriveProgress {
    * `paused` by a caller; `waiting` by itself, because too many letters came back, or because the circuit of the handlers of their queue
    * is open. `failed`: see `error`.
    */
-  readonly state: 'running' | 'paused' | 'waiting' | 'stopped' | 'done' | 'failed';
+  readonly state: 'running' | 'waiting' | 'paused' | 'done' | 'cancelled' | 'failed';
   /** Letters in the queue at the start. */
   readonly total: number;
   readonly redriven: number;
@@ -63,16 +62,6 @@ export interface RedriveProgress {
 
 /** The number of letters for each destination after which the counts are copied. A copy takes time in proportion to the destinations. */
 const destinationsPerLetter = 16;
-
-/** The names of the states in this API. */
-const states: Readonly<Record<RedriveState, RedriveProgress['state']>> = {
-  running: 'running',
-  paused: 'paused',
-  tripped: 'waiting',
-  stopped: 'stopped',
-  completed: 'done',
-  failed: 'failed',
-};
 
 /** One redrive, from its start to its end. */
 export class RedriveTask {
@@ -133,11 +122,11 @@ export class RedriveTask {
   }
 
   /** Ends it. Letters that were not redriven yet keep their places. */
-  stop(): void {
-    this.#redrive.stop();
+  cancel(): void {
+    this.#redrive.cancel();
   }
 
-  /** @internal Stops it, and ends the watch after its end. Idempotent. */
+  /** @internal Cancels it, and ends the watch after its end. Idempotent. */
   close(): void {
     this.#redrive.close();
   }
@@ -145,19 +134,19 @@ export class RedriveTask {
   /** Emits the progress. An emitted object never changes. */
   #show(): void {
     const { state, total, error, noted, isOver, counts, unedited } = this.#redrive;
-    const { moved, left, unproven, cameBack } = counts;
+    const { moved, left, unproven, returned } = counts;
     const unshown = noted - this.#noted;
-    const isChange = states[state] !== this.#current.state;
+    const isChange = state !== this.#current.state;
     const isDue = unshown > 0 && (isChange || unshown * destinationsPerLetter >= counts.destinations.size);
     if (isDue) this.#noted = noted;
     this.#current = {
-      state: states[state],
+      state,
       total,
       redriven: moved,
       left,
       ...(unproven > 0 && { unproven }),
       ...(unedited > 0 && { unedited }),
-      arrived: cameBack,
+      arrived: returned,
       destinations: isDue ? Object.fromEntries(counts.destinations) : this.#current.destinations,
       ...(error !== undefined && { error }),
     };

@@ -260,7 +260,7 @@ describe('a redrive', () => {
     await redrives.close();
   });
 
-  it('can be held up, taken up again, and stopped', async () => {
+  it('can be paused, resumed, and cancelled', async () => {
     const { redrives, queue, die, advance } = await arrange();
     die(...bodies(10));
     const task = redrives.start({ from: deadQueue, perSecond: 1 });
@@ -278,13 +278,13 @@ describe('a redrive', () => {
     task.resume();
     await advance(2_000, 500);
     expect(task.current.redriven).toBeGreaterThan(before);
-    task.stop();
+    task.cancel();
     await advance(10_000, 1_000);
     const { redriven } = task.current;
-    expect(task.current.state).toBe('stopped');
+    expect(task.current.state).toBe('cancelled');
     expect([queue('orders').ready, queue(deadQueue).ready]).toEqual([redriven, 10 - redriven]);
     expect(queue(deadQueue).payloads()).toEqual(bodies(10).slice(redriven));
-    expect(new Set(await states)).toEqual(new Set(['running', 'paused', 'stopped']));
+    expect(new Set(await states)).toEqual(new Set(['running', 'paused', 'cancelled']));
   });
 
   it('of several queues takes one after the other', async () => {
@@ -453,7 +453,7 @@ describe('the end of a schedule', () => {
     expect(ready).toBeGreaterThan(0);
     schedule.unsubscribe();
     await advance(10_000, 500);
-    expect(seen.map(({ current }) => current.state)).toEqual(['stopped']);
+    expect(seen.map(({ current }) => current.state)).toEqual(['cancelled']);
     expect([queue('orders').ready, queue(deadQueue).ready]).toEqual([ready, 5 - ready]);
   });
 });

@@ -55,7 +55,7 @@ export class Redrives {
   /**
    * Begins a redrive at once. Each letter is published as mandatory, and leaves its queue when the broker has taken its successor. A
    * letter that no queue would get stays. A redrive to a queue that does not exist fails. After the end of the application the redrive is
-   * stopped at once.
+   * cancelled at once.
    * @throws DlxConfigurationError for an impossible request
    */
   start<T = unknown>(request: RedriveRequest<T>): RedriveTask {
@@ -96,7 +96,7 @@ export class Redrives {
       const task = this.start(request);
       this.#show(task, observe);
       void task.ended.then((result) => this.#note(result, queues, known));
-      subscriber.add(() => task.stop());
+      subscriber.add(() => task.cancel());
       return task.progress.subscribe(subscriber);
     });
     const turn = new Observable<void>((subscriber) => clockTimer(clock, clock.now() + pause).subscribe(subscriber));

@@ -39,7 +39,7 @@ export interface AuditEntry {
   readonly user: string;
   /** The address of the client; empty for an action of the broker on behalf of the user. */
   readonly from: string;
-  /** `DELETE /api/queues/:vhost/:name`, or the end of a task: `redrive completed`. */
+  /** `DELETE /api/queues/:vhost/:name`, or the end of a task: `redrive done`. */
   readonly action: string;
   /** The names in the path: `vhost`, `name` ... */
   readonly names: Readonly<Record<string, string>>;

@@ -195,7 +195,7 @@ describe('/api/dlx/audit', () => {
     rooms.clock.advance(0);
     const { items } = (await list('?page_size=3')).body as { items: AuditEntry[] };
     expect(items).toMatchObject([
-      { action: 'redrive completed', user: 'guest', from: '', details: { moved: 0, left: 2, gone: 0 } },
+      { action: 'redrive done', user: 'guest', from: '', details: { moved: 0, left: 2, gone: 0 } },
       { action: 'POST /api/dlx/redrives', status: 201, details: { queue: 'dead', filter: null, rate: 0 } },
       {
         action: 'DELETE /api/dlx/queues/:vhost/:name/messages',

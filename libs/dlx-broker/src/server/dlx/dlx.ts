@@ -235,7 +235,7 @@ export class Dlx {
   }
 
   #ended({ id, order, state, reason, counts }: QueueRedrive): void {
-    const { moved, left, gone, cameBack } = counts;
+    const { moved, left, gone, returned } = counts;
     const { vhost, queue } = sharedNames(order);
     this.audit.record({
       user: order.by,
@@ -249,7 +249,7 @@ export class Dlx {
         moved,
         left,
         gone,
-        came_back: cameBack,
+        returned,
         reason,
       },
     });

@@ -141,7 +141,7 @@ describe('/api/dlx/events', () => {
     // The client read nothing for ten seconds: all changes are in one event.
     expect((await reader.next())!.data.redrives).toMatchObject([{ state: 'running', moved: 20 }]);
     rooms.clock.advance(1_000);
-    expect((await reader.next())!.data.redrives).toMatchObject([{ state: 'completed', moved: 30 }]);
+    expect((await reader.next())!.data.redrives).toMatchObject([{ state: 'done', moved: 30 }]);
   });
 
   it('buffers nothing for a client that does not read, and disconnects it after half a minute', async () => {

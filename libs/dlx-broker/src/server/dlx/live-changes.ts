@@ -96,7 +96,7 @@ export class LiveChanges {
     for (const task of redrives) {
       const { counts, state, id } = task;
       if (!task.isWithin(vhosts)) continue;
-      const now = [state, counts.moved, counts.left, counts.gone, counts.cameBack, task.scanned].join();
+      const now = [state, counts.moved, counts.left, counts.gone, counts.returned, task.scanned].join();
       if (this.#redrives.get(id) === now) continue;
       this.#redrives.set(id, now);
       moved.push(redriveToJson(task));

@@ -43,7 +43,7 @@ export function redriveToJson(task: QueueRedrive): Record<string, unknown> {
     left: counts.left,
     unproven_origin: counts.unproven,
     gone: counts.gone,
-    came_back: counts.cameBack,
+    returned: counts.returned,
     ...(isOne
       ? {
           destinations: [...counts.destinations].map(([name, count]) => ({ name, count })),

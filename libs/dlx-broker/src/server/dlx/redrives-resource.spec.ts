@@ -59,7 +59,7 @@ describe('/api/dlx/redrives', () => {
       destinations: [{ name: 'work', count: 6 }],
     });
     rooms.clock.advance(500);
-    expect(await show(id)).toMatchObject({ state: 'completed', moved: 10, left: 0, ended_at: rooms.clock.now() - 100 });
+    expect(await show(id)).toMatchObject({ state: 'done', moved: 10, left: 0, ended_at: rooms.clock.now() - 100 });
     const next = await begin({ rate: 0 });
     const { body } = await rooms.call('GET', '/dlx/redrives');
     expect((body as Task[]).map((task) => task.id)).toEqual([next.id, id]);
@@ -101,7 +101,7 @@ describe('/api/dlx/redrives', () => {
     expect([status, body]).toMatchObject([
       200,
       {
-        state: 'completed',
+        state: 'done',
         dry_run: true,
         moved: 3,
         left: 1,
@@ -170,14 +170,14 @@ describe('/api/dlx/redrives', () => {
     const { id } = body as Task;
     rooms.clock.advance(100);
     const done = (await show(id)) as Task & { groups: Task[] };
-    expect(done).toMatchObject({ state: 'completed', moved: 7, queue: null });
+    expect(done).toMatchObject({ state: 'done', moved: 7, queue: null });
     expect(done.groups.map(({ moved }) => moved)).toEqual([3, 3, 1]);
     expect(planned).toMatchObject({ moved: 7, groups: done.groups.map(({ moved }) => ({ moved })) });
     rooms.clock.advance(1); // what came to `brief` has expired again
     expect([depth('work'), depth('bills'), depth('dead')]).toEqual([3, 3, 3]);
     const { items } = (await rooms.call('GET', '/dlx/audit?vhost=/')).body as { items: Record<string, unknown>[] };
     expect(items[0]).toMatchObject({
-      action: 'redrive completed',
+      action: 'redrive done',
       names: { vhost: '/' },
       details: { groups: 3, moved: 7 },
     });
@@ -190,7 +190,7 @@ describe('/api/dlx/redrives', () => {
     const groups = [expired, { vhost: '/', queue: 'dead' }];
     const { id } = (await post({ groups, rate: 2, circuit: false })).body as Task;
     rooms.clock.advance('1m');
-    expect(await show(id)).toMatchObject({ state: 'completed', moved: 6, groups: [{ moved: 2 }, { moved: 4 }] });
+    expect(await show(id)).toMatchObject({ state: 'done', moved: 6, groups: [{ moved: 2 }, { moved: 4 }] });
     expect([depth('dead'), depth('work')]).toEqual([2, 4]);
   });
 
@@ -282,7 +282,7 @@ describe('/api/dlx/redrives', () => {
     expect((await rooms.call('DELETE', `/dlx/redrives/${id}`)).status).toBe(204);
     expect((await rooms.call('DELETE', `/dlx/redrives/${id}`)).status).toBe(409);
     rooms.clock.advance('1m');
-    expect(await show(id)).toMatchObject({ state: 'stopped', reason: 'stopped by guest', moved: 11 });
+    expect(await show(id)).toMatchObject({ state: 'cancelled', reason: 'cancelled by guest', moved: 11 });
   });
 
   it('has the rights of the user who began it, and only this user or an administrator controls it', async () => {

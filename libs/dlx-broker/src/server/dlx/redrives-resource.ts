@@ -95,10 +95,10 @@ const list: Handler = ({ user }, management) => {
 
 const show: Handler = (request, management) => ok(redriveToJson(taskNamed(request, management)));
 
-/** Stops a redrive. Messages that it has moved stay moved. */
-const stop: Handler = (request, management) => {
+/** Cancels a redrive. Messages that it has moved stay moved. */
+const cancel: Handler = (request, management) => {
   const task = ownTask(request, management);
-  if (!task.stop(`stopped by ${request.user.name}`)) throw isNot(task, 'stopped');
+  if (!task.cancel(`cancelled by ${request.user.name}`)) throw isNot(task, 'cancelled');
   return noContent;
 };
 
@@ -140,7 +140,7 @@ const common = { allows: 'management' } as const;
 
 export const redrives: readonly Resource[] = [
   { path: '/dlx/redrives', ...common, GET: list, POST: start },
-  { path: '/dlx/redrives/:id', ...common, GET: show, DELETE: stop },
+  { path: '/dlx/redrives/:id', ...common, GET: show, DELETE: cancel },
   { path: '/dlx/redrives/:id/pause', ...common, POST: pause },
   { path: '/dlx/redrives/:id/resume', ...common, POST: resume },
 ];

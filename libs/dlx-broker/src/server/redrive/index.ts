@@ -1,6 +1,4 @@
-export { BatchBreaker } from './batch-breaker.js';
-export { Batches } from './batches.js';
-export { Pacing, defaultRate } from './redrive.js';
+export { BatchBreaker, type BreakerSettings, defaultBreaker, WindowBreaker } from './breakers.js';
+export { type Left, type LeftAt, type NotEdited, RedriveCounts } from './counts.js';
+export { Batches, defaultRate, Pacing } from './pacing.js';
 export { Redrive, type RedriveState } from './redrive.js';
-export { type Left, type LeftAt, type NotEdited, RedriveCounts } from './redrive-counts.js';
-export { type BreakerSettings, defaultBreaker, WindowBreaker } from './window-breaker.js';

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../testing.js';
-import { BatchBreaker } from './batch-breaker.js';
-import { Batches } from './batches.js';
-import { RedriveCounts } from './redrive-counts.js';
-import { Pacing } from './redrive.js';
-import { Redrive, type Breaker } from './redrive.js';
-import { WindowBreaker } from './window-breaker.js';
+import { BatchBreaker, type Breaker, WindowBreaker } from './breakers.js';
+import { RedriveCounts } from './counts.js';
+import { Batches, Pacing } from './pacing.js';
+import { Redrive } from './redrive.js';
 
 /** A mover of numbers: it moves what may go at each call, and counts what a test says came back. */
 class Numbers extends Redrive {
@@ -39,16 +37,16 @@ class Numbers extends Redrive {
 
   /** @param reason undefined: the target takes messages again */
   targetIs(reason: string | undefined): void {
-    if (reason === undefined) this.goOn();
-    else this.holdUp(reason);
+    if (reason === undefined) this.targetIsReady();
+    else this.waitForTarget(reason);
   }
 
-  cameBackNow(count: number): void {
-    this.cameBack(count);
+  returnedNow(count: number): void {
+    this.returned(count);
   }
 
   complete(): boolean {
-    return this.end('completed');
+    return this.end('done');
   }
 
   protected override changed(): void {
@@ -81,29 +79,29 @@ describe('a redrive, whatever moves its messages,', () => {
   it('stops itself until an operator resumes it, and cannot be paused meanwhile', () => {
     const redrive = arrange(new WindowBreaker({ percent: 50, atLeast: 4 }), Infinity);
     expect(redrive.turn()).toBe(4);
-    redrive.cameBackNow(2);
+    redrive.returnedNow(2);
     expect(redrive.state).toBe('running'); // half may come back
-    redrive.cameBackNow(1);
-    expect([redrive.state, redrive.reason]).toEqual(['tripped', 'more than 50 % of what was redriven came back dead']);
+    redrive.returnedNow(1);
+    expect([redrive.state, redrive.reason]).toEqual(['waiting', 'more than 50 % of what was redriven came back dead']);
     redrive.clock.advance(600_000);
-    expect([redrive.pause(), redrive.state, redrive.resume()]).toEqual([false, 'tripped', true]);
-    redrive.cameBackNow(0);
-    expect([redrive.state, redrive.reason, redrive.counts.cameBack]).toEqual(['running', undefined, 3]);
+    expect([redrive.pause(), redrive.state, redrive.resume()]).toEqual([false, 'waiting', true]);
+    redrive.returnedNow(0);
+    expect([redrive.state, redrive.reason, redrive.counts.returned]).toEqual(['running', undefined, 3]);
   });
 
   it('continues by itself where its breaker says so, unless it was paused meanwhile', () => {
     const redrive = arrange(new BatchBreaker(0.5, 5_000), Infinity);
     redrive.turn();
-    redrive.cameBackNow(2);
-    expect(redrive.state).toBe('tripped'); // just the share that may not
+    redrive.returnedNow(2);
+    expect(redrive.state).toBe('waiting'); // just the share that may not
     redrive.clock.advance(4_999);
-    expect(redrive.state).toBe('tripped');
+    expect(redrive.state).toBe('waiting');
     redrive.clock.advance(1);
     expect([redrive.state, redrive.turn()]).toEqual(['running', 4]);
-    redrive.cameBackNow(4);
+    redrive.returnedNow(4);
     expect(redrive.pause()).toBe(true);
     redrive.clock.advance(60_000);
-    expect(redrive.seen).toEqual(['tripped', 'running', 'tripped', 'paused']);
+    expect(redrive.seen).toEqual(['waiting', 'running', 'waiting', 'paused']);
   });
 
   it('goes in batches when it is fast: the next one is twice as large and waits for a second', () => {
@@ -118,15 +116,15 @@ describe('a redrive, whatever moves its messages,', () => {
   it('counts for a minute after its end what comes back, and not once it is closed', () => {
     const redrive = arrange(new BatchBreaker(0.5, 5_000));
     const { clock } = redrive;
-    expect([redrive.complete(), redrive.complete(), redrive.stop()]).toEqual([true, false, false]);
+    expect([redrive.complete(), redrive.complete(), redrive.cancel()]).toEqual([true, false, false]);
     expect(redrive.watchedUntil).toBe(clock.now() + 60_000);
     redrive.back = 2;
     clock.advance(1_000);
-    expect([redrive.counts.cameBack, redrive.state]).toEqual([2, 'completed']);
+    expect([redrive.counts.returned, redrive.state]).toEqual([2, 'done']);
     redrive.close();
     redrive.back = 2;
     clock.advance(60_000);
-    expect([redrive.counts.cameBack, redrive.watchedUntil, clock.nextWakeUp()]).toEqual([
+    expect([redrive.counts.returned, redrive.watchedUntil, clock.nextWakeUp()]).toEqual([
       2,
       clock.now() - 60_000,
       undefined,
@@ -135,31 +133,31 @@ describe('a redrive, whatever moves its messages,', () => {
 });
 
 describe('a redrive whose target takes nothing', () => {
-  const strict: Breaker = { reason: 'too many came back', redriven: () => {}, cameBack: () => {}, isOpen: () => true };
+  const strict: Breaker = { reason: 'too many came back', redriven: () => {}, returned: () => {}, isOpen: () => true };
 
   it('waits, and goes on by itself', () => {
     const task = arrange();
     task.targetIs('circuit is open');
-    expect([task.state, task.reason]).toEqual(['tripped', 'circuit is open']);
+    expect([task.state, task.reason]).toEqual(['waiting', 'circuit is open']);
     task.targetIs(undefined);
     expect(task.state).toBe('running');
   });
 
   it('stays stopped when its own breaker stopped it before', () => {
     const task = arrange(strict);
-    task.cameBackNow(1);
+    task.returnedNow(1);
     task.targetIs('circuit is open');
     task.targetIs(undefined);
-    expect([task.state, task.reason]).toEqual(['tripped', 'too many came back']);
+    expect([task.state, task.reason]).toEqual(['waiting', 'too many came back']);
   });
 
   it('stays stopped when its own breaker stops it after an operator resumed it', () => {
     const task = arrange(strict);
     task.targetIs('circuit is open');
     task.resume();
-    task.cameBackNow(1);
+    task.returnedNow(1);
     task.targetIs(undefined);
-    expect([task.state, task.reason]).toEqual(['tripped', 'too many came back']);
+    expect([task.state, task.reason]).toEqual(['waiting', 'too many came back']);
   });
 
   it('waits again when it is resumed too early, and stays paused when it is paused meanwhile', () => {
@@ -167,7 +165,7 @@ describe('a redrive whose target takes nothing', () => {
     task.targetIs('circuit is open');
     task.resume();
     task.targetIs('circuit is open');
-    expect(task.state).toBe('tripped');
+    expect(task.state).toBe('waiting');
     expect(task.pause()).toBe(true);
     task.targetIs(undefined);
     expect(task.state).toBe('paused');

@@ -1,86 +1,17 @@
-import type { Batches } from './batches.js';
-import type { RedriveCounts } from './redrive-counts.js';
-
-/** Messages a second of a redrive, unless its request names another rate. */
-export const defaultRate = 50;
-
-/** A rate limiter: each message is due one gap after the message before. */
-export class Pacing {
-  /** Milliseconds between two messages; 0 without a limit. */
-  readonly #gap: number;
-  /** The time without messages, in milliseconds, whose messages may follow together (the burst of the limiter). */
-  readonly #kept: number;
-  /** When the next message is due. */
-  #due: number;
-
-  /**
-   * @param rate messages a second; Infinity is no limit
-   * @param now when the first message is due
-   * @param kept the burst: after a delay of the host, messages of this time (milliseconds) may follow together
-   */
-  constructor(
-    readonly rate: number,
-    now = 0,
-    kept = 0,
-  ) {
-    this.#gap = 1000 / rate;
-    this.#kept = Math.max(0, kept - this.#gap);
-    this.#due = now;
-  }
-
-  /** Messages that may go now. Call {@link spend} with the number that went. */
-  allowed(now: number): number {
-    if (this.#gap === 0) return Infinity;
-    this.#due = Math.max(this.#due, now - this.#kept);
-    return Math.max(0, Math.floor((now - this.#due) / this.#gap + 1 + 1e-9));
-  }
-
-  spend(count: number): void {
-    this.#due += count * this.#gap;
-  }
-
-  /** Spends one message. @returns when it may go: at once if that time is not in the future */
-  take(now: number): number {
-    const due = Math.max(this.#due, now - this.#kept);
-    this.#due = due + this.#gap;
-    return due;
-  }
-
-  /** When the next message is due, as whole milliseconds. */
-  get next(): number {
-    return Math.ceil(this.#due - 1e-6);
-  }
-
-  /** Leaves a pause out of the schedule: the time that was left until the next message is left again after the pause. */
-  rested(since: number, now: number): void {
-    this.#due = now + Math.max(0, this.#due - since);
-  }
-}
+import type { Breaker } from './breakers.js';
+import type { RedriveCounts } from './counts.js';
+import type { Batches, Pacing } from './pacing.js';
 
 /**
- * The state of a redrive. `tripped`: its breaker stopped it, because too many redriven messages came back dead. Paused and
- * tripped redrives can continue; the last three states are final.
+ * The state of a redrive. `paused`: a user stopped it for a while. `waiting`: it stopped itself, because too many redriven messages came
+ * back dead, or because its target takes nothing now. Both can continue; the last three states are final.
  */
-export type RedriveState = 'running' | 'paused' | 'tripped' | 'completed' | 'stopped' | 'failed';
+export type RedriveState = 'running' | 'waiting' | 'paused' | 'done' | 'cancelled' | 'failed';
 
 /** The clock of the broker: milliseconds since 1970. Each `tick` has at most one pending call; `undefined` withdraws it. */
 export interface RedriveClock {
   now(): number;
   wakeAt(time: number | undefined, tick: () => void): void;
-}
-
-/** Decides from what comes back dead whether a redrive may continue. */
-export interface Breaker {
-  /** The reason that an operator reads when the breaker opens. */
-  readonly reason?: string;
-  /** Milliseconds after which a stopped redrive continues by itself; undefined: an operator has to resume it. */
-  readonly pause?: number;
-  redriven(now: number): void;
-  cameBack(now: number, count: number): void;
-  /** True when too many messages came back. */
-  isOpen(now: number): boolean;
-  /** Forgets what opened the breaker, so that a stopped redrive can continue. */
-  close?(): void;
 }
 
 /** The parts of a redrive: its clock, its rate, its breaker and its counts. */
@@ -108,10 +39,10 @@ export abstract class Redrive {
   #reason: string | undefined;
   #endedAt: number | undefined;
   #watchedUntil: number | undefined;
-  #restsSince = 0;
-  #trippedUntil = 0;
+  #idleSince = 0;
+  #waitsUntil = 0;
   #isClosed = false;
-  #isHeldUp = false;
+  #waitsForTarget = false;
 
   protected constructor(protected readonly rules: RedriveRules) {
     this.startedAt = rules.clock.now();
@@ -156,7 +87,7 @@ export abstract class Redrive {
 
   /** @returns false when the redrive is not running; a redrive that would continue by itself can be paused, too */
   pause(): boolean {
-    const isPausable = this.#state === 'tripped' && (this.#isHeldUp || this.rules.breaker?.pause !== undefined);
+    const isPausable = this.#state === 'waiting' && (this.#waitsForTarget || this.rules.breaker?.pause !== undefined);
     if (this.#state !== 'running' && !isPausable) return false;
     this.#become('paused');
     return true;
@@ -164,40 +95,40 @@ export abstract class Redrive {
 
   /** Continues after a pause, or after the breaker stopped the redrive. @returns false in any other state */
   resume(): boolean {
-    if (this.#state !== 'paused' && this.#state !== 'tripped') return false;
+    if (this.#state !== 'paused' && this.#state !== 'waiting') return false;
     const { clock, breaker, batches, pacing } = this.rules;
     const now = clock.now();
-    this.#isHeldUp = false;
+    this.#waitsForTarget = false;
     breaker?.close?.();
-    pacing.rested(this.#restsSince, now);
+    pacing.leaveOut(this.#idleSince, now);
     batches?.restart(now);
     this.#become('running');
     return true;
   }
 
-  /** Stops a running redrive because its target takes nothing now. {@link goOn} ends that, unless its own breaker stopped it. */
-  protected holdUp(reason: string): void {
+  /** Stops a running redrive because its target takes nothing now. {@link targetIsReady} ends that, unless its own breaker stopped it. */
+  protected waitForTarget(reason: string): void {
     if (this.#state !== 'running') return;
-    this.#isHeldUp = true;
-    this.#become('tripped', reason);
+    this.#waitsForTarget = true;
+    this.#become('waiting', reason);
   }
 
   /** The target takes messages again. A redrive that an operator paused meanwhile stays paused. */
-  protected goOn(): void {
-    if (!this.#isHeldUp) return;
-    this.#isHeldUp = false;
-    if (this.#state === 'tripped') this.resume();
+  protected targetIsReady(): void {
+    if (!this.#waitsForTarget) return;
+    this.#waitsForTarget = false;
+    if (this.#state === 'waiting') this.resume();
   }
 
   /** Ends the redrive for good. @returns false when it had ended already */
-  stop(reason?: string): boolean {
-    return this.end('stopped', reason);
+  cancel(reason?: string): boolean {
+    return this.end('cancelled', reason);
   }
 
   /** Ends the redrive for good, and the watch after its end. Idempotent. */
   close(reason?: string): void {
     this.#isClosed = true;
-    this.stop(reason);
+    this.cancel(reason);
     const { clock } = this.rules;
     if (this.#watchedUntil !== undefined) this.#watchedUntil = Math.min(this.#watchedUntil, clock.now());
     clock.wakeAt(undefined, this.#poll);
@@ -218,21 +149,21 @@ export abstract class Redrive {
   /**
    * Adds the messages that came back dead since the last call, and stops a running redrive when its breaker opens.
    */
-  protected cameBack(count: number): void {
+  protected returned(count: number): void {
     const { breaker, clock } = this.rules;
-    this.counts.cameBack += count;
+    this.counts.returned += count;
     if (this.#state !== 'running' || breaker === undefined) return;
     const now = clock.now();
-    breaker.cameBack(now, count);
+    breaker.returned(now, count);
     if (!breaker.isOpen(now)) return;
-    this.#become('tripped', breaker.reason);
+    this.#become('waiting', breaker.reason);
     if (breaker.pause === undefined) return;
-    this.#trippedUntil = now + breaker.pause;
-    clock.wakeAt(this.#trippedUntil, this.#continue);
+    this.#waitsUntil = now + breaker.pause;
+    clock.wakeAt(this.#waitsUntil, this.#continue);
   }
 
   /** @returns false when the redrive had ended already */
-  protected end(state: 'completed' | 'stopped' | 'failed', reason?: string): boolean {
+  protected end(state: 'done' | 'cancelled' | 'failed', reason?: string): boolean {
     if (this.isOver) return false;
     const { clock, pollInterval } = this.rules;
     this.#endedAt = clock.now();
@@ -247,7 +178,7 @@ export abstract class Redrive {
   #become(state: RedriveState, reason?: string): void {
     const { clock } = this.rules;
     clock.wakeAt(undefined, this.#continue);
-    if (this.#state === 'running') this.#restsSince = clock.now();
+    if (this.#state === 'running') this.#idleSince = clock.now();
     this.#state = state;
     this.#reason = reason;
     this.changed();
@@ -256,7 +187,7 @@ export abstract class Redrive {
   /** A clock may call early when the pause is longer than its timers. */
   readonly #continue = (): void => {
     const { clock } = this.rules;
-    if (clock.now() < this.#trippedUntil) clock.wakeAt(this.#trippedUntil, this.#continue);
+    if (clock.now() < this.#waitsUntil) clock.wakeAt(this.#waitsUntil, this.#continue);
     else this.resume();
   };
 
@@ -264,7 +195,7 @@ export abstract class Redrive {
   readonly #poll = (): void =>
     this.countReturned((count) => {
       if (this.#isClosed) return;
-      this.cameBack(count);
+      this.returned(count);
       const { clock, pollInterval } = this.rules;
       const [now, until] = [clock.now(), this.#watchedUntil ?? 0];
       if (now < until) clock.wakeAt(Math.min(until, now + pollInterval), this.#poll);

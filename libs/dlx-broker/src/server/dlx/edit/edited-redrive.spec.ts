@@ -84,7 +84,7 @@ describe('a redrive with a merge patch', () => {
       after: { payload: '{"n": 3, "currency": "EUR"}', headers: { mended: { type: 'bool', value: true } } },
     });
     expect(depths()).toEqual([2_000, 0]);
-    expect(await redriven({ filter, edit })).toMatchObject({ state: 'completed', moved: 667, left: 0, gone: 0 });
+    expect(await redriven({ filter, edit })).toMatchObject({ state: 'done', moved: 667, left: 0, gone: 0 });
     expect(depths()).toEqual([1_333, 667]);
     for (let n = 0; n < 2_000; n += 3) {
       const { body, properties } = taken();
@@ -123,7 +123,7 @@ describe('a redrive with a merge patch', () => {
     ];
     for (const [body, properties] of all) letDie(body, properties);
     const state = await redriven({ filter: { exchange: 'orders' }, edit: { merge_patch: { a: 2 } } });
-    expect(state).toMatchObject({ state: 'completed', moved: 3, left: 9 });
+    expect(state).toMatchObject({ state: 'done', moved: 3, left: 9 });
     expect(state.left_at.map(({ why, count, example_id, exchange }) => [why, count, example_id, exchange])).toEqual([
       ['unchanged', 1, '2', null],
       ['undecodable', 6, '3', null],
@@ -190,7 +190,7 @@ describe('a redrive with another body', () => {
   it('replaces the body of one message, and is done when it is answered', async () => {
     letDie('{"a":1}', { messageId: 'm' });
     const state = await post({ ids: ['1'], edit: { payload: '{"a":2}' } });
-    expect(state).toMatchObject({ status: 201, state: 'completed', moved: 1, circuit: null });
+    expect(state).toMatchObject({ status: 201, state: 'done', moved: 1, circuit: null });
     expect(depths()).toEqual([0, 1]);
     expect(bodies()).toEqual(['{"a":2}']);
     expect((await rooms.call('GET', `/dlx/redrives/${state.id}`)).body).toMatchObject({ moved: 1 });
@@ -280,7 +280,7 @@ describe('the audit log', () => {
       payload_sha256_before: sum('{"secret-before":0}'),
       payload_sha256: sum('{"secret-before":0,"secret-after":"secret-value"}'),
     });
-    const [end] = written.filter(({ action }) => action === 'redrive completed');
+    const [end] = written.filter(({ action }) => action === 'redrive done');
     const noted = { headers: ['tenant'], keep_original: false, payload_sha256: null };
     expect(end).toMatchObject({ details: { task: id, moved: 31, left: 0, edit: noted } });
     const { body } = await rooms.call('GET', '/dlx/audit');

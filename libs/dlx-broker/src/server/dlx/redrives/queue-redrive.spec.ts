@@ -60,8 +60,8 @@ describe('a redrive', () => {
     rooms.clock.advance(1_000);
     expect(bodies('work')).toEqual(['order 1', 'order 2', 'order 3', 'order 4', 'order 5']);
     expect(bodies('dead')).toEqual([]);
-    expect([task.state, task.counts.moved, [...task.counts.destinations]]).toEqual(['completed', 5, [['work', 5]]]);
-    expect(ended).toEqual(['completed']);
+    expect([task.state, task.counts.moved, [...task.counts.destinations]]).toEqual(['done', 5, [['work', 5]]]);
+    expect(ended).toEqual(['done']);
   });
 
   it('goes at its rate: 50 a second are one every 20 ms', () => {
@@ -76,7 +76,7 @@ describe('a redrive', () => {
     rooms.clock.advance(980);
     expect(task.counts.moved).toBe(51);
     rooms.clock.advance(980);
-    expect([task.counts.moved, task.state]).toEqual([100, 'completed']);
+    expect([task.counts.moved, task.state]).toEqual([100, 'done']);
   });
 
   it.each([1, 7, 333, 5_000])('keeps a rate of %d a second', (rate) => {
@@ -120,12 +120,12 @@ describe('a redrive', () => {
     channel.bindQueue('dead', 'orders', 'straight back');
     const task = redrive({ to: { exchange: 'orders', routingKey: 'straight back' }, rate: Infinity });
     rooms.clock.advance(1_000);
-    expect([task.state, task.counts.moved, queueOf('dead').length]).toEqual(['completed', 30, 30]);
+    expect([task.state, task.counts.moved, queueOf('dead').length]).toEqual(['done', 30, 30]);
     const later = redrive({ to: { exchange: '', routingKey: 'loop' }, rate: 10 });
     rooms.clock.advance(100);
     letDie(3, 100);
     rooms.clock.advance(10_000);
-    expect([later.state, later.counts.moved]).toEqual(['completed', 30]);
+    expect([later.state, later.counts.moved]).toEqual(['done', 30]);
     expect(bodies('dead')).toEqual(['order 100', 'order 101', 'order 102']);
   });
 
@@ -156,14 +156,14 @@ describe('a redrive', () => {
     const task = redrive({ ids: [ids[3]!, ids[1]!, ids[3]!, ids[0]!], rate: Infinity });
     rooms.clock.advance(0);
     expect([bodies('work'), bodies('dead')]).toEqual([['order 2', 'order 4'], ['order 3']]);
-    expect([task.state, task.counts.moved, task.counts.gone]).toEqual(['completed', 2, 1]);
+    expect([task.state, task.counts.moved, task.counts.gone]).toEqual(['done', 2, 1]);
   });
 
   it('moves so many at most', () => {
     letDie(9);
     const task = redrive({ limit: 4, rate: Infinity });
     rooms.clock.advance(0);
-    expect([task.state, bodies('dead').length]).toEqual(['completed', 5]);
+    expect([task.state, bodies('dead').length]).toEqual(['done', 5]);
   });
 
   it('moves so many, however many stay on the way', () => {
@@ -172,7 +172,7 @@ describe('a redrive', () => {
     publish('', 'dead', 'never died');
     const task = redrive({ limit: 2, rate: Infinity });
     rooms.clock.advance(0);
-    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['completed', 2, 1]);
+    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['done', 2, 1]);
   });
 
   it('leaves what no queue would get, and counts it by its address', () => {
@@ -183,7 +183,7 @@ describe('a redrive', () => {
     const task = redrive({ rate: Infinity });
     rooms.clock.advance(0);
     expect(bodies('dead')).toEqual(['one', 'never died']);
-    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['completed', 0, 2]);
+    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['done', 0, 2]);
     expect(task.counts.leftAt).toEqual([
       { why: 'unroutable', to: { exchange: 'orders', routingKey: 'new' }, count: 1, example: 1 },
       { why: 'no_origin', to: undefined, count: 1, example: 2 },
@@ -236,7 +236,7 @@ describe('a redrive', () => {
     const before = messages('dead');
     const task = redrive({ dryRun: true, rate: 1 });
     rooms.clock.advance(0);
-    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['completed', 3, 1]);
+    expect([task.state, task.counts.moved, task.counts.left]).toEqual(['done', 3, 1]);
     expect([...task.counts.destinations]).toEqual([['work', 3]]);
     expect(messages('dead')).toEqual(before);
     expect([queueOf('work').length, queueOf('dead').counters.redriven]).toEqual([0, 0]);
@@ -251,10 +251,15 @@ describe('a redrive', () => {
     expect([task.counts.moved, task.resume(), task.resume()]).toEqual([11, true, false]);
     rooms.clock.advance(200);
     expect(task.counts.moved).toBeLessThanOrEqual(22);
-    expect([task.stop('enough'), task.stop(), task.resume(), task.state]).toEqual([true, false, false, 'stopped']);
+    expect([task.cancel('enough'), task.cancel(), task.resume(), task.state]).toEqual([
+      true,
+      false,
+      false,
+      'cancelled',
+    ]);
     const { moved } = task.counts;
     rooms.clock.advance(10_000);
-    expect([task.counts.moved, task.reason, ended]).toEqual([moved, 'enough', ['stopped']]);
+    expect([task.counts.moved, task.reason, ended]).toEqual([moved, 'enough', ['cancelled']]);
     expect(rooms.clock.nextWakeUp()).toBeUndefined();
   });
 
@@ -310,8 +315,8 @@ describe('a redrive', () => {
         rooms.clock.advance(100);
         rejectAll(channel, 'work');
       }
-      expect(task.state).toBe('tripped');
-      expect([task.reason, ended]).toEqual(['more than 50 % of what was redriven came back dead', ['tripped']]);
+      expect(task.state).toBe('waiting');
+      expect([task.reason, ended]).toEqual(['more than 50 % of what was redriven came back dead', ['waiting']]);
       expect(task.counts.moved).toBeGreaterThanOrEqual(20);
       expect(task.counts.moved).toBeLessThan(50);
       expect(queueOf('dead').length).toBe(500);
@@ -329,7 +334,7 @@ describe('a redrive', () => {
         rooms.clock.advance(100);
         rejectAll(channel, 'work2');
       }
-      expect([task.state, task.counts.moved < 60]).toEqual(['tripped', true]);
+      expect([task.state, task.counts.moved < 60]).toEqual(['waiting', true]);
     });
 
     it.each([Infinity, 100_000])('also at full speed: it looks before it goes on (rate %d)', (rate) => {
@@ -339,7 +344,7 @@ describe('a redrive', () => {
         rooms.clock.advance(100);
         rejectAll(channel, 'work');
       }
-      expect([task.state, task.counts.moved, queueOf('dead').length]).toEqual(['tripped', 20, 2_000]);
+      expect([task.state, task.counts.moved, queueOf('dead').length]).toEqual(['waiting', 20, 2_000]);
     });
 
     it('not at full speed when all goes well: twice as many each second', () => {
@@ -350,25 +355,25 @@ describe('a redrive', () => {
         channel.purgeQueue('work');
         return task.counts.moved;
       });
-      expect([moved.slice(0, 4), task.state]).toEqual([[60, 140, 300, 620], 'completed']);
+      expect([moved.slice(0, 4), task.state]).toEqual([[60, 140, 300, 620], 'done']);
     });
 
     it('and sees for a minute after its end what comes back', () => {
       letDie(10);
       const task = redrive({ rate: Infinity, circuit: defaultBreaker });
       rooms.clock.advance(0);
-      expect([task.state, task.counts.cameBack]).toEqual(['completed', 0]);
+      expect([task.state, task.counts.returned]).toEqual(['done', 0]);
       expect(task.watchedUntil).toBe(rooms.clock.now() + 60_000);
       for (let each = 0; each < 4; each++) channel.reject(channel.get('work')!.deliveryTag, false);
       rooms.clock.advance(1_000);
-      expect(task.counts.cameBack).toBe(4);
+      expect(task.counts.returned).toBe(4);
       rooms.clock.advance(58_000);
       channel.reject(channel.get('work')!.deliveryTag, false);
       rooms.clock.advance(1_000);
-      expect([task.counts.cameBack, task.state]).toEqual([5, 'completed']);
+      expect([task.counts.returned, task.state]).toEqual([5, 'done']);
       channel.reject(channel.get('work')!.deliveryTag, false);
       rooms.clock.advance(5_000);
-      expect([task.counts.cameBack, ended]).toEqual([5, ['completed']]);
+      expect([task.counts.returned, ended]).toEqual([5, ['done']]);
     });
 
     it('and sees no more when its broker shuts down', () => {
@@ -379,7 +384,7 @@ describe('a redrive', () => {
       expect(task.watchedUntil).toBe(rooms.clock.now());
       rejectAll(channel, 'work');
       rooms.clock.advance(5_000);
-      expect(task.counts.cameBack).toBe(0);
+      expect(task.counts.returned).toBe(0);
     });
 
     it('and goes on when an operator says so', () => {
@@ -390,9 +395,9 @@ describe('a redrive', () => {
         rejectAll(channel, 'work');
       }
       const { moved } = task.counts;
-      expect([task.state, task.isOver, task.resume()]).toEqual(['tripped', false, true]);
+      expect([task.state, task.isOver, task.resume()]).toEqual(['waiting', false, true]);
       rooms.clock.advance(10_000);
-      expect([task.state, task.counts.moved]).toEqual(['completed', 300]);
+      expect([task.state, task.counts.moved]).toEqual(['done', 300]);
       expect(moved).toBeLessThan(300);
     });
 
@@ -408,8 +413,8 @@ describe('a redrive', () => {
           else channel.ack(got.deliveryTag);
         }
       }
-      expect([task.state, task.counts.moved]).toEqual(['completed', 300]);
-      expect(task.counts.cameBack).toBeGreaterThan(50);
+      expect([task.state, task.counts.moved]).toEqual(['done', 300]);
+      expect(task.counts.returned).toBeGreaterThan(50);
     });
 
     it('not for messages that only wait for their next try', () => {
@@ -422,7 +427,7 @@ describe('a redrive', () => {
         rooms.clock.advance(100);
         rejectAll(channel, 'tried');
       }
-      expect([task.state, queueOf('wait').length]).toEqual(['completed', 200]);
+      expect([task.state, queueOf('wait').length]).toEqual(['done', 200]);
     });
   });
 
@@ -437,7 +442,7 @@ describe('a redrive', () => {
     }
     const task = redrive({ queue: queueOf('ranked'), to: { exchange: '', routingKey: 'work' }, rate: Infinity });
     rooms.clock.advance(0);
-    expect([task.state, bodies('work')]).toEqual(['completed', ['high', 'low', 'lower']]);
+    expect([task.state, bodies('work')]).toEqual(['done', ['high', 'low', 'lower']]);
     expect(log).toEqual([]);
   });
 });

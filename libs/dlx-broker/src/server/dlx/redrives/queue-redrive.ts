@@ -148,7 +148,7 @@ export class QueueRedrive extends Redrive {
     clock.wakeAt(this.state === 'running' ? clock.now() : undefined, this.#tick);
     if (this.isOver) this.#countGone();
     if (this.isOver) this.order.edit?.end();
-    if (this.isOver || this.state === 'tripped') ended?.(this);
+    if (this.isOver || this.state === 'waiting') ended?.(this);
   }
 
   protected override countReturned(seen: (count: number) => void): void {
@@ -181,7 +181,7 @@ export class QueueRedrive extends Redrive {
     const fault = this.#group.mover.fault();
     if (fault !== undefined) return void this.end('failed', fault);
     const { breaker, pacing, batches } = this.rules;
-    if (breaker !== undefined) this.cameBack(this.#watch.count());
+    if (breaker !== undefined) this.returned(this.#watch.count());
     if (this.state !== 'running') return;
     this.#group.group.vhost.scheduler.batch(() => this.#move(now));
     this.#noteEdits();
@@ -257,7 +257,7 @@ export class QueueRedrive extends Redrive {
   /** Completes the redrive when the journal has stored every moved message. */
   #finish(): void {
     this.#isWaiting = this.#unstored > 0;
-    if (!this.#isWaiting) this.end('completed', this.#left);
+    if (!this.#isWaiting) this.end('done', this.#left);
   }
 
   /** Says how many messages stayed because their bodies could not be read for the filter. */

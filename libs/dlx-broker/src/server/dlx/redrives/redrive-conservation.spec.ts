@@ -44,7 +44,7 @@ describe('whatever happens during redrives', () => {
     }),
     fc.record({ do: fc.constant('redrive'), to: fc.constantFrom('', 'narrow', 'none', 'dead'), count: fc.nat(9) }),
     fc.record({ do: fc.constant('redrive odd'), to: fc.constantFrom('', 'narrow'), count: fc.nat(9) }),
-    fc.record({ do: fc.constantFrom('pause', 'resume', 'stop', 'wait'), to: fc.constant(''), count: fc.nat(300) }),
+    fc.record({ do: fc.constantFrom('pause', 'resume', 'cancel', 'wait'), to: fc.constant(''), count: fc.nat(300) }),
   );
 
   it('no message is lost and none is doubled', () => {
@@ -58,10 +58,10 @@ describe('whatever happens during redrives', () => {
           if (what === 'publish') published += publish(channel, to, count, published);
           else if (what === 'pause') task?.pause();
           else if (what === 'resume') task?.resume();
-          else if (what === 'stop') task?.stop();
+          else if (what === 'cancel') task?.cancel();
           else if (what === 'wait') clock.advance(count);
           else if (what.startsWith('redrive')) {
-            task?.stop();
+            task?.cancel();
             task = redrive({
               rate: count === 0 ? Infinity : count * 20,
               ...(to !== '' && { to: { exchange: '', routingKey: to } }),
@@ -73,7 +73,7 @@ describe('whatever happens during redrives', () => {
         }
         clock.advance(60_000);
         expect(depth('work') + depth('narrow') + depth('dead') + acked).toBe(published);
-        if (task !== undefined && !['paused', 'tripped'].includes(task.state)) expect(task.isOver).toBe(true);
+        if (task !== undefined && !['paused', 'waiting'].includes(task.state)) expect(task.isOver).toBe(true);
       }),
       { numRuns: 300 },
     );
@@ -145,7 +145,7 @@ describe('with a journal', () => {
     expect([depth('work'), task.counts.moved, task.state]).toEqual([3, 3, 'running']);
     expect(commits).toEqual([['-dead', '+work', '-dead', '+work', '-dead', '+work']]);
     for (const synced of waiting.splice(0)) synced();
-    expect(task.state).toBe('completed');
+    expect(task.state).toBe('done');
   });
 
   it('a redrive without a rate waits for the journal when a few thousand messages have moved', () => {
@@ -158,6 +158,6 @@ describe('with a journal', () => {
       expect([task.counts.moved, task.state]).toEqual([moved, 'running']);
       for (const synced of waiting.splice(0)) synced();
     }
-    expect(task.state).toBe('completed');
+    expect(task.state).toBe('done');
   });
 });

@@ -57,23 +57,23 @@ export class QueueRedrives {
 
   /**
    * Counts the destinations as fast as the turns of the host allow. A dry run is not in the list.
-   * @param signal stops it when its client has gone
+   * @param signal cancels it when its client has gone
    */
   dryRun(order: RedriveOrder, turns: Turns, signal?: AbortSignal): Promise<QueueRedrive> {
     const { clock, log } = this.parts;
     return new Promise((resolve) => {
       const ended = (task: QueueRedrive): void => {
-        signal?.removeEventListener('abort', stop);
+        signal?.removeEventListener('abort', cancel);
         resolve(task);
       };
-      const stop = (): void => void task.stop('its client is gone');
+      const cancel = (): void => void task.cancel('its client is gone');
       const task = new QueueRedrive(
         this.name(),
         { ...order, dryRun: true },
         { clock: inTurnsOf(clock, turns), ended, log },
       );
-      signal?.addEventListener('abort', stop);
-      if (signal?.aborted === true) stop();
+      signal?.addEventListener('abort', cancel);
+      if (signal?.aborted === true) cancel();
     });
   }
 
@@ -86,7 +86,7 @@ export class QueueRedrives {
     return [...this.#tasks.values()].reverse();
   }
 
-  /** Stops all redrives, and the watches of those that ended. */
+  /** Cancels all redrives, and the watches of those that ended. */
   close(): void {
     for (const task of this.#tasks.values()) task.close('the broker shut down');
   }

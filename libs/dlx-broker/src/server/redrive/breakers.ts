@@ -1,4 +1,16 @@
-import type { Breaker } from './redrive.js';
+/** Decides from what comes back dead whether a redrive may continue. */
+export interface Breaker {
+  /** The reason that an operator reads when the breaker opens. */
+  readonly reason?: string;
+  /** Milliseconds after which a stopped redrive continues by itself; undefined: an operator has to resume it. */
+  readonly pause?: number;
+  redriven(now: number): void;
+  returned(now: number, count: number): void;
+  /** True when too many messages came back. */
+  isOpen(now: number): boolean;
+  /** Forgets what opened the breaker, so that a stopped redrive can continue. */
+  close?(): void;
+}
 
 /** When a redrive stops itself. */
 export interface BreakerSettings {
@@ -30,7 +42,7 @@ export class WindowBreaker implements Breaker {
     this.#redriven[this.#slot(now)]! += 1;
   }
 
-  cameBack(now: number, count: number): void {
+  returned(now: number, count: number): void {
     this.#back[this.#slot(now)]! += count;
   }
 
@@ -60,3 +72,34 @@ export class WindowBreaker implements Breaker {
 }
 
 const sum = (counts: Uint32Array): number => counts.reduce((total, count) => total + count, 0);
+
+/** Judges each batch by itself: the messages redriven, and the messages that came back, since the last call of `isOpen`. */
+export class BatchBreaker implements Breaker {
+  #redriven = 0;
+  #back = 0;
+
+  /**
+   * @param share of the redriven messages, the share that may not come back
+   * @param pause milliseconds after which the redrive continues by itself
+   */
+  constructor(
+    readonly share: number,
+    readonly pause: number,
+  ) {}
+
+  redriven(): void {
+    this.#redriven++;
+  }
+
+  returned(_now: number, count: number): void {
+    this.#back += count;
+  }
+
+  /** Each call judges a batch and forgets it. */
+  isOpen(): boolean {
+    const isOpen = this.#back >= this.#redriven * this.share;
+    this.#redriven = 0;
+    this.#back = 0;
+    return isOpen;
+  }
+}

@@ -32,7 +32,7 @@ export class RedriveCounts {
   /** Messages among those left whose origin only headers name. */
   unproven = 0;
   /** Redriven messages that died again. */
-  cameBack = 0;
+  returned = 0;
   /** Messages to destinations beyond the largest number with a count of their own. */
   otherDestinations = 0;
   readonly #destinations = new Map<string, number>();
