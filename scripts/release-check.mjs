@@ -12,7 +12,7 @@ const checks = [
       "the repository that CI publishes from, and 'homepage' and 'bugs' beside it.",
   ],
   [
-    readFileSync('libs/dlx-broker/src/engine/broker/product.ts', 'utf8').includes(`version: '${version}'`),
+    readFileSync('libs/dlx-broker/src/engine/broker/profile.ts', 'utf8').includes(`version: '${version}'`),
     "product.ts has another version than package.json: run 'npm run release:version'.",
   ],
   [

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 const { version } = JSON.parse(readFileSync('libs/dlx-broker/package.json', 'utf8'));
 
-const source = 'libs/dlx-broker/src/engine/broker/product.ts';
+const source = 'libs/dlx-broker/src/engine/broker/profile.ts';
 const product = readFileSync(source, 'utf8').replace(/(name: 'dlx-broker', version: ')[^']*/, `$1${version}`);
 if (!product.includes(`version: '${version}'`)) throw new Error(`${source} has no place for a version`);
 writeFileSync(source, product);

@@ -1,5 +1,5 @@
 import type { Pace, ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
-import type { Packing } from '../../libs/dlx-broker/src/engine/broker/queue/packer.js';
+import type { Packing } from '../../libs/dlx-broker/src/engine/broker/queue/backlog/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import type { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { int32, longstr } from '../message/index.js';
+import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import { CountedNames } from '../../nest/testing/counted-names.js';
 import { harness } from '../../nest/testing/harness.js';
-import { listen, publishText } from '../../../../../test/harnesses/listener.js';
+import { int32, longstr } from '../message/index.js';
 import { Broker } from './broker.js';
-import type { ClientDetails } from './client-details.js';
+import type { ClientDetails } from './declarations.js';
 
 const table = (entries: Record<string, string | number>) =>
   new Map(Object.entries(entries).map(([k, v]) => [k, typeof v === 'string' ? longstr(v) : int32(v)]));

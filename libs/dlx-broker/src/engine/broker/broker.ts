@@ -1,26 +1,42 @@
 import { methodIds } from '../message/index.js';
 import { Access } from './access/access.js';
-import { defaultConsumerTimeout } from './channel/ack-timeout.js';
 import { Connection } from './channel/connection.js';
-import type { ClientDetails } from './client-details.js';
-import { TotalCounters } from './counters.js';
-import { noMetadata, type VirtualHostMetadata } from './declarations.js';
+import { defaultConsumerTimeout } from './channel/unacked.js';
+import { GlobalCounters, TotalCounters } from './counters.js';
+import { type ClientDetails, noMetadata, type TopologyChange, type VirtualHostMetadata } from './declarations.js';
 import { Deque } from './deque.js';
 import { AmqpError } from './errors.js';
-import { GlobalCounters } from './global-counters.js';
-import type { Patterns } from './patterns.js';
+import { type Patterns, StoredPatterns } from './patterns.js';
 import { PolicyBook } from './policy/policy-book.js';
 import type { Clock, ConnectionOutbox, Journal, Names, Pace, Settled } from './ports.js';
 import { type Profile, type ProfileName, profiles } from './profile.js';
+import { Packer, type Packing, usualPacking } from './queue/backlog/index.js';
 import type { PendingLetter } from './queue/dead-lettering.js';
-import { Packer, type Packing, usualPacking } from './queue/packer.js';
 import { defaultDeadLetterRetryAfter } from './queue/retained.js';
 import { Stalls } from './queue/stall.js';
 import { Scheduler } from './scheduler/scheduler.js';
-import { StoredPatterns } from './stored-patterns.js';
-import type { TopologyChange } from './topology-change.js';
-import { deleteVirtualHost } from './virtual-host/delete.js';
+import type { VirtualHostCore } from './virtual-host/core.js';
 import { VirtualHost } from './virtual-host/virtual-host.js';
+
+/**
+ * Deletes all queues and exchanges of a virtual host at once, and frees their memory in turns. The caller reports the deletion of the
+ * virtual host to the journal in the same command.
+ */
+export function deleteVirtualHost({ queues, exchanges, counters, scheduler }: VirtualHostCore): void {
+  const deleted = [...queues.values()];
+  for (const queue of deleted) queue.deleted = true;
+  for (const { delayed } of exchanges.values()) delayed?.delete();
+  queues.clear();
+  exchanges.clear();
+  counters.queueDeleted += deleted.length;
+  scheduler.schedule({
+    work: (_now, limit) => {
+      const some = deleted.splice(-limit);
+      for (const queue of some) for (const consumer of queue.delete()) consumer.cancelledByServer();
+      return some.length;
+    },
+  });
+}
 
 /** Named JSON values of the whole broker. The broker itself reads only the name of its cluster. */
 export class GlobalParameters {

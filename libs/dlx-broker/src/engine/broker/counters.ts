@@ -106,3 +106,104 @@ export class TotalCounters extends Counters {
     for (const name of Object.keys(other) as Exclude<keyof TotalCounters, 'add'>[]) this[name] += other[name];
   }
 }
+
+/** Counts values by size. A value costs a short search and two additions; nothing is allocated. */
+export class Histogram {
+  /** The counts of the values up to each bound and above the one before it, and of the values above the last bound. */
+  readonly counts: number[];
+  /** The sum of all values. */
+  sum = 0;
+
+  /** @param bounds the upper bounds, ascending; a value that equals a bound is within it */
+  constructor(readonly bounds: readonly number[]) {
+    this.counts = new Array<number>(bounds.length + 1).fill(0);
+  }
+
+  /** The number of all values. */
+  get count(): number {
+    return this.counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  record(value: number): void {
+    const { bounds, counts } = this;
+    let place = 0;
+    while (place < bounds.length && value > (bounds[place] as number)) place++;
+    counts[place] = (counts[place] as number) + 1;
+    this.sum += value;
+  }
+
+  /** Adds the values of another one with the same bounds. */
+  add(other: Histogram): void {
+    for (const [place, count] of other.counts.entries()) this.counts[place] = (this.counts[place] as number) + count;
+    this.sum += other.sum;
+  }
+}
+
+/** What a queue does with its dead letters, by RabbitMQ's names. `disabled`: it has no dead-letter exchange, or that one is missing. */
+export const deadLetterStrategies = ['disabled', 'at_most_once', 'at_least_once'] as const;
+export type DeadLetterStrategy = (typeof deadLetterStrategies)[number];
+
+/** The reasons in the order in which {@link GlobalCounters} counts them. */
+export const countedReasons = [
+  'expired',
+  'rejected',
+  'maxlen',
+  'delivery_limit',
+] as const satisfies readonly DeathReason[];
+
+/** The upper bounds of the sizes of messages, in bytes, as in later releases of RabbitMQ. */
+const messageSizes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000];
+
+/** RabbitMQ's global counters that {@link TotalCounters} does not have. The hot path adds one, and allocates nothing. */
+export class GlobalCounters {
+  /** Publishes on channels with confirms, and in transactions. */
+  receivedConfirm = 0;
+  /** Copies for queues that publishes made, refused ones included. */
+  routed = 0;
+  /** Dead letters that all target queues of an at-least-once queue confirmed (rule M3). */
+  confirmedLetters = 0;
+  /** Deliveries of quorum queues. All others are of classic queues. */
+  readonly quorum = new DeliveryCounters();
+  /** Published messages by the bytes of their bodies; undefined while that is not measured. */
+  sizes: Histogram | undefined;
+  readonly #deaths: number[] = zeros(2 * countedReasons.length * deadLetterStrategies.length);
+
+  measureSizes(): void {
+    this.sizes ??= new Histogram(messageSizes);
+  }
+
+  countDeath(isQuorum: boolean, reason: DeathReason, strategy: DeadLetterStrategy): void {
+    const place = placeOf(isQuorum, reason, strategy);
+    this.#deaths[place] = (this.#deaths[place] as number) + 1;
+  }
+
+  deaths(isQuorum: boolean, reason: DeathReason, strategy: DeadLetterStrategy): number {
+    return this.#deaths[placeOf(isQuorum, reason, strategy)] as number;
+  }
+
+  /** Adds the counts of another object. */
+  add(other: GlobalCounters): void {
+    this.receivedConfirm += other.receivedConfirm;
+    this.routed += other.routed;
+    this.confirmedLetters += other.confirmedLetters;
+    for (const name of Object.keys(other.quorum) as (keyof DeliveryCounters)[]) this.quorum[name] += other.quorum[name];
+    if (other.sizes !== undefined) {
+      this.measureSizes();
+      this.sizes?.add(other.sizes);
+    }
+    for (const [place, count] of other.#deaths.entries()) this.#deaths[place] = (this.#deaths[place] as number) + count;
+  }
+}
+
+const zeros = (length: number): number[] => new Array<number>(length).fill(0);
+
+function placeOf(isQuorum: boolean, reason: DeathReason, strategy: DeadLetterStrategy): number {
+  const row = (isQuorum ? countedReasons.length : 0) + reasonAt(reason);
+  return row * deadLetterStrategies.length + strategyAt(strategy);
+}
+
+const reasonAt = (reason: DeathReason): number =>
+  reason === 'expired' ? 0 : reason === 'rejected' ? 1 : reason === 'maxlen' ? 2 : 3;
+
+const strategyAt = (strategy: DeadLetterStrategy): number =>
+  strategy === 'disabled' ? 0 : strategy === 'at_most_once' ? 1 : 2;

@@ -1,5 +1,62 @@
 import type { FieldTable } from '../message/index.js';
-import type { ClientDetails } from './client-details.js';
+
+/** A client at the other end of a connection, as its listener knows it. Management shows it. */
+export interface ClientDetails {
+  /** `127.0.0.1:43210 -> 127.0.0.1:5672`. */
+  readonly name: string;
+  /** The broker's end. */
+  readonly host: string;
+  readonly port: number;
+  /** The client's end. */
+  readonly peerHost: string;
+  readonly peerPort: number;
+  readonly protocol: string;
+  /** `PLAIN` ... */
+  readonly authMechanism: string;
+  readonly isTls: boolean;
+  /** Undefined without TLS. */
+  readonly tls?: TlsDetails | undefined;
+  readonly channelMax: number;
+  readonly frameMax: number;
+  /** Seconds between heartbeats, 0 without. */
+  readonly timeout: number;
+  /** Milliseconds since 1970. */
+  readonly connectedAt: number;
+  /** The client properties of `connection.start-ok`. */
+  readonly properties: FieldTable;
+  /** Its `connection_name`. */
+  readonly userProvidedName?: string | undefined;
+  /** The bytes and frames received and sent so far. */
+  traffic(): Traffic;
+  state(): ClientState;
+}
+
+/** The TLS parameters of a connection, in RabbitMQ's words. */
+export interface TlsDetails {
+  /** `tlsv1.3` */
+  readonly protocol: string;
+  /** `ecdhe_rsa`; `any` since TLS 1.3 */
+  readonly keyExchange: string;
+  /** `aes_256_gcm` */
+  readonly cipher: string;
+  /** `aead`, or the hash of the message authentication */
+  readonly hash: string;
+  /** If the client had to present one. */
+  readonly peerCertificate?: { readonly subject: string; readonly issuer: string; readonly validity: string };
+}
+
+export type ClientState = 'starting' | 'tuning' | 'opening' | 'running' | 'flow' | 'blocking' | 'blocked' | 'closing';
+
+export interface Traffic {
+  /** Bytes received. */
+  readonly recvOct: number;
+  /** Frames or packets received. */
+  readonly recvCnt: number;
+  readonly sendOct: number;
+  readonly sendCnt: number;
+  /** Bytes that wait to be sent. */
+  readonly sendPend: number;
+}
 
 // What is declared in a broker, as plain data.
 
@@ -121,3 +178,49 @@ export const limitNames = ['max-connections', 'max-queues'] as const;
 
 /** A limit of a virtual host. */
 export type LimitName = (typeof limitNames)[number];
+
+/**
+ * A change of the topology, as plain data. Removing a thing removes what depends on it, without a change of its own: a queue removes its
+ * messages, bindings and pause, an exchange its bindings, a virtual host everything in it, a user all permissions. Adding a thing under
+ * a name that exists replaces the thing.
+ */
+export type TopologyChange =
+  | {
+      readonly kind: 'vhost';
+      readonly change: 'added';
+      readonly vhost: string;
+      readonly details: VirtualHostMetadata;
+    }
+  | { readonly kind: 'vhost'; readonly change: 'removed'; readonly vhost: string }
+  | Changed<'exchange', ExchangeDeclared>
+  | Changed<'queue', QueueDeclared>
+  | Changed<'queue-pause', Pause>
+  | Changed<'policy' | 'operator-policy', Policy>
+  | (Named & { readonly kind: 'binding'; readonly change: 'added'; readonly details: BindingDetails })
+  | (Named & { readonly kind: 'binding'; readonly change: 'removed'; readonly details: BindingDetails })
+  | { readonly kind: 'user'; readonly change: 'added'; readonly name: string; readonly details: User }
+  | { readonly kind: 'user'; readonly change: 'removed'; readonly name: string }
+  | (Named & { readonly kind: 'permission'; readonly change: 'added'; readonly details: Permissions })
+  | (Named & { readonly kind: 'permission'; readonly change: 'removed' })
+  | (Named & { readonly kind: 'topic-permission'; readonly change: 'added'; readonly details: TopicPermissions })
+  | (Named & { readonly kind: 'topic-permission'; readonly change: 'removed'; readonly exchange: string })
+  | {
+      readonly kind: 'vhost-limit';
+      readonly change: 'added';
+      readonly vhost: string;
+      readonly name: LimitName;
+      readonly value: number;
+    }
+  | { readonly kind: 'vhost-limit'; readonly change: 'removed'; readonly vhost: string; readonly name: LimitName }
+  | { readonly kind: 'global-parameter'; readonly change: 'added'; readonly name: string; readonly value: unknown }
+  | { readonly kind: 'global-parameter'; readonly change: 'removed'; readonly name: string };
+
+/** Of permissions, `name` is the user; of a binding, the source exchange; of a pause, the queue. */
+interface Named {
+  readonly vhost: string;
+  readonly name: string;
+}
+
+type Changed<Kind, Details> =
+  | (Named & { readonly kind: Kind; readonly change: 'added'; readonly details: Details })
+  | (Named & { readonly kind: Kind; readonly change: 'removed' });

@@ -1,7 +1,16 @@
 import type { Message, StoredBody, StoreSlot } from '../message/index.js';
+import type { TopologyChange } from './declarations.js';
 import type { AmqpError } from './errors.js';
 import type { Entry, Place, RetainedDeath } from './queue/entry.js';
-import type { TopologyChange } from './topology-change.js';
+
+/** The result of a publish. Flags, of which several can be set (rule C10). */
+export const enum Outcome {
+  Unroutable = 0,
+  Routed = 1,
+  Refused = 2,
+  /** A queue drops, in later turns, messages that this one displaced. */
+  Dropping = 4,
+}
 
 /** The clock of the core, provided by the host. All times are milliseconds since 1970. */
 export interface Clock {

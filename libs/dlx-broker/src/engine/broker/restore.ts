@@ -1,6 +1,6 @@
 import type { Message } from '../message/index.js';
 import type { Broker } from './broker.js';
-import type { TopologyChange } from './topology-change.js';
+import type { TopologyChange } from './declarations.js';
 
 /** `classic` or `quorum` for a queue, another type for delayed messages. */
 interface HolderType {

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { profiles } from '../broker/index.js';
 import { die } from '../../../../../test/harnesses/die.js';
-import type { DeathEntry, DeathReason } from './death.js';
+import { profiles } from '../broker/index.js';
+import { type DeathEntry, type DeathReason, stripDeaths } from './death.js';
 import { deathsOf, firstDeathOf } from './deaths.js';
 import { array, int32, int64, longstr, table } from './field-table.js';
 import type { Field, FieldTable } from './field-table.js';
 import { Message } from './message.js';
-import { stripDeaths } from './x-death.js';
 import type { Properties } from './properties.js';
 
 const death = (queue: string, reason: DeathReason, more: Partial<DeathEntry> = {}): DeathEntry => ({

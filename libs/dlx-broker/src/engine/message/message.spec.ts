@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../broker/index.js';
 import { recordDeath } from './deaths.js';
-import { Message, NotedMessage, notesOf, messageOf } from './message.js';
+import { Message, messageOf, NotedMessage, notesOf, StoredBody, type StoreSlot } from './message.js';
 import { Notes } from './notes.js';
 import { noProperties } from './properties.js';
-import { StoredBody, type StoreSlot } from './stored.js';
 
 const text = (message: Message): string => Buffer.from(message.body).toString();
 const slot = (number: number) => number as unknown as StoreSlot;

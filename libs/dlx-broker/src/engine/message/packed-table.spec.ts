@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ByteReader, ByteWriter } from './codec/bytes.js';
+import { readTable, writeTable } from './codec/table-codec.js';
 import { array, bool, type Field, type FieldTable, int32, int64, longstr, table, timestamp } from './field-table.js';
 import { compact, PackedTable } from './packed-table.js';
-import { ByteReader } from './codec/byte-reader.js';
-import { ByteWriter } from './codec/byte-writer.js';
-import { readTable, writeTable } from './codec/table-codec.js';
 
 const empty: Field = { type: 'V', value: undefined };
 

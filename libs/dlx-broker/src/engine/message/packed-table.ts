@@ -1,10 +1,73 @@
+import { ByteReader, ByteWriter } from './codec/bytes.js';
+import {
+  endOfField,
+  markOf,
+  readField,
+  readTableBody,
+  skipFields,
+  skipTable,
+  writeTable,
+} from './codec/table-codec.js';
+import { encodeText, textLength } from './codec/text.js';
 import { emptyTable, type Field, type FieldTable } from './field-table.js';
-import { ByteReader } from './codec/byte-reader.js';
-import { ByteWriter } from './codec/byte-writer.js';
-import { readField, readTableBody, writeTable } from './codec/table-codec.js';
-import { endOfField, markOf, skipFields, skipTable } from './codec/table-scan.js';
-import { isPackable } from './codec/packable.js';
-import { encodeText } from './codec/text.js';
+
+/** A name of up to 85 characters always fits into a short string: a character takes at most three bytes. */
+const maxNameLength = 85;
+
+/** A lone surrogate stands for a byte that is not UTF-8 (see text.ts), and may be decoded as another character. */
+const loneSurrogate = /\p{Surrogate}/u;
+
+/**
+ * Whether the wire can carry all of a table unchanged. Only a host in the same process can publish another table.
+ */
+export function isPackable(table: FieldTable): boolean {
+  for (const [name, field] of table) {
+    if (name.length > maxNameLength || loneSurrogate.test(name) || !canCarry(field)) return false;
+  }
+  return true;
+}
+
+function canCarry(field: Field): boolean {
+  switch (field.type) {
+    case 'S':
+      return !loneSurrogate.test(field.value);
+    case 'b':
+      return isIn(field.value, -0x80, 0x7f);
+    case 'B':
+      return isIn(field.value, 0, 0xff);
+    case 's':
+      return isIn(field.value, -0x8000, 0x7fff);
+    case 'u':
+      return isIn(field.value, 0, 0xffff);
+    case 'I':
+      return isIn(field.value, -0x8000_0000, 0x7fff_ffff);
+    case 'i':
+      return isIn(field.value, 0, 0xffff_ffff);
+    case 'f':
+      return Object.is(Math.fround(field.value), field.value);
+    case 'l':
+    case 'T':
+      return isLong(field.value, field.type === 'T');
+    case 'D':
+      return isIn(field.value.scale, 0, 0xff) && isIn(field.value.value, 0, 0xffff_ffff);
+    case 'A':
+      return field.value.every(canCarry);
+    case 'F':
+      return isPackable(field.value);
+    default:
+      return true;
+  }
+}
+
+const isIn = (value: number, min: number, max: number): boolean =>
+  Number.isInteger(value) && value >= min && value <= max;
+
+/** A safe integer is decoded as a number, any other integer as a bigint. */
+function isLong(value: number | bigint, isUnsigned: boolean): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && (!isUnsigned || value >= 0);
+  const isSafe = value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
+  return !isSafe && (isUnsigned ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value)) === value;
+}
 
 /**
  * A field table as the bytes of the wire. As objects, a table can take 45 times as much memory. `get` decodes one field
@@ -147,3 +210,61 @@ export const packedLength = (headers: FieldTable | undefined): number =>
 
 /** Whether a table is empty. A packed table never is, so it is not decoded. */
 export const isEmptyTable = (table: FieldTable): boolean => !(table instanceof PackedTable) && table.size === 0;
+
+/** A function that measures the bytes of a text. */
+type Measure = (text: string) => number;
+
+/** No UTF-16 code unit takes more than three bytes. */
+const upperBound: Measure = (text) => text.length * 3;
+
+/** The bytes of a field table on the wire, with its length in front. */
+export function tableSize(table: FieldTable, lengthOf: Measure = textLength): number {
+  if (table instanceof PackedTable) return 4 + table.length;
+  let size = 4;
+  // `for..of` would make an array for each entry.
+  table.forEach((field, name) => {
+    size += 1 + lengthOf(name) + fieldSize(field, lengthOf);
+  });
+  return size;
+}
+
+function arraySize(items: readonly Field[], lengthOf: Measure): number {
+  let size = 5;
+  for (const item of items) size += fieldSize(item, lengthOf);
+  return size;
+}
+
+/** Whether {@link tableSize} is above a limit. A table far below it is decided by an upper bound, without measuring texts. */
+export const isLargerThan = (table: FieldTable, limit: number): boolean =>
+  tableSize(table, upperBound) > limit && tableSize(table) > limit;
+
+/** The bytes of a value, with the letter of its type. */
+export function fieldSize(field: Field, lengthOf: Measure = textLength): number {
+  switch (field.type) {
+    case 'S':
+      return 5 + lengthOf(field.value);
+    case 'x':
+      return 5 + field.value.length;
+    case 'F':
+      return 1 + tableSize(field.value, lengthOf);
+    case 'A':
+      return arraySize(field.value, lengthOf);
+    case 't':
+    case 'b':
+    case 'B':
+      return 2;
+    case 's':
+    case 'u':
+      return 3;
+    case 'I':
+    case 'i':
+    case 'f':
+      return 5;
+    case 'D':
+      return 6;
+    case 'V':
+      return 1;
+    default:
+      return 9;
+  }
+}

@@ -1,10 +1,8 @@
+import type { Permissions, TopologyChange, User, UserLimitName, UserLimits } from '../declarations.js';
 import { accessRefused } from '../errors.js';
 import { PatternError, type Patterns } from '../patterns.js';
-import type { Permissions, User, UserLimitName, UserLimits } from '../declarations.js';
-import type { TopologyChange } from '../topology-change.js';
-import { RememberedMatcher } from './remembered-matcher.js';
-import { TopicAccess } from './topic-access.js';
-import { orderedLimits, UserPresence } from './user-limits.js';
+import { orderedLimits, UserPresence } from './limits.js';
+import { RememberedMatcher, TopicAccess } from './topic-access.js';
 
 export type Right = 'configure' | 'write' | 'read';
 export type AccessKind = 'queue' | 'exchange';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { harness } from '../../../nest/testing/harness.js';
 import { policyPatterns } from '../../../platform/patterns.js';
 import { array, longstr, noProperties } from '../../message/index.js';
-import { harness } from '../../../nest/testing/harness.js';
+import type { TopologyChange } from '../declarations.js';
 import { AmqpError } from '../errors.js';
 import { PatternError } from '../patterns.js';
-import type { TopologyChange } from '../topology-change.js';
 import { TopicAccess } from './topic-access.js';
 
 const all = { configure: '.*', write: '.*', read: '.*' };

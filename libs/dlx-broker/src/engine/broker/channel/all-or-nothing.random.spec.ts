@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { Random } from '../../../../../../test/fuzz/random.js';
-import { array, type Field, type FieldTable, int32, int64, longstr } from '../../message/index.js';
 import { harness } from '../../../nest/testing/harness.js';
+import { array, type Field, type FieldTable, int32, int64, longstr } from '../../message/index.js';
 import { AmqpError } from '../errors.js';
-import { Outcome } from '../outcome.js';
-import { silentOutbox } from '../ports.js';
+import { Outcome, silentOutbox } from '../ports.js';
 import type { CommitPublication } from './all-or-nothing.js';
 
 const rejecting = { 'x-overflow': 'reject-publish' };

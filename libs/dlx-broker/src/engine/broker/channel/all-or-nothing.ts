@@ -1,8 +1,7 @@
 import type { Message, Properties, RecordedOrigin } from '../../message/index.js';
 import { AmqpError } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { Outcome } from '../outcome.js';
-import type { Settled } from '../ports.js';
+import { Outcome, type Settled } from '../ports.js';
 import type { Ahead } from '../queue/contents.js';
 import type { Queue } from '../queue/queue.js';
 import type { Planned } from '../virtual-host/routing.js';

@@ -1,12 +1,4 @@
 import { emptyTable, type FieldTable, methodIds, type Properties, type RecordedOrigin } from '../../message/index.js';
-import type { Scheduler } from '../scheduler/scheduler.js';
-import { declareExchange, type ExchangeOptions } from '../commands/declare-exchange.js';
-import { declareQueue, type QueueOk, type QueueOptions } from '../commands/declare-queue.js';
-import { AmqpError, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
-import type { ChannelOutbox, Settled } from '../ports.js';
-import { Counters } from '../counters.js';
-import type { Outcome } from '../outcome.js';
-import type { VirtualHostCore } from '../virtual-host/core.js';
 import {
   bindExchange,
   bindQueue,
@@ -15,13 +7,23 @@ import {
   type DeleteQueueOptions,
 } from '../commands/binding-commands.js';
 import { purgeQueue, unbindExchange, unbindQueue } from '../commands/binding-commands.js';
+import { consume, type ConsumeOptions } from '../commands/consume.js';
+import {
+  declareExchange,
+  declareQueue,
+  type ExchangeOptions,
+  type QueueOk,
+  type QueueOptions,
+} from '../commands/declare.js';
+import { Counters } from '../counters.js';
+import { AmqpError, noPreviousQueue, notImplemented, preconditionFailed } from '../errors.js';
+import type { ChannelOutbox, Outcome, Settled } from '../ports.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
+import type { VirtualHostCore } from '../virtual-host/core.js';
 import type { Commit, CommitResult } from './all-or-nothing.js';
 import type { Confirms } from './confirms.js';
 import type { ConnectionContext } from './context.js';
-import { consume, type ConsumeOptions } from '../commands/consume.js';
-import { Closing } from './closing.js';
-import { getLater, getNow } from './fetching.js';
-import { commit } from './commit.js';
+import { Closing, commit, getLater, getNow } from './long-commands.js';
 import { ServerClosed } from './outputs.js';
 import { Publisher, type PublishOptions, type ReplaceOptions } from './publisher.js';
 import { type Got, Receiver, type ReceivingChannel } from './receiver.js';

@@ -1,14 +1,13 @@
+import type { UserPresence } from '../access/limits.js';
+import type { ClientDetails, User } from '../declarations.js';
 import type { AmqpError } from '../errors.js';
-import type { ClientDetails } from '../client-details.js';
-import type { User } from '../declarations.js';
-import type { Output } from '../scheduler/scheduler.js';
 import type { ChannelOutbox, ConnectionOutbox } from '../ports.js';
-import type { UserPresence } from '../access/user-limits.js';
+import { PendingOutputs } from '../scheduler/pending-outputs.js';
+import type { Output } from '../scheduler/scheduler.js';
 import type { VirtualHostCore } from '../virtual-host/core.js';
 import { Channel } from './channel.js';
 import type { ConnectionContext } from './context.js';
-import { Closing } from './closing.js';
-import { PendingOutputs } from '../scheduler/pending-outputs.js';
+import { Closing } from './long-commands.js';
 
 /** A client's connection to one virtual host: its channels, its exclusive queues, its user. */
 export class Connection implements ConnectionContext {

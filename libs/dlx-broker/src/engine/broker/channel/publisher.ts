@@ -8,18 +8,24 @@ import {
   type RecordedOrigin,
   withHeaders,
 } from '../../message/index.js';
+import {
+  carbonCopiesOf,
+  checkDeliveryMode,
+  checkLength,
+  checkSize,
+  checkTable,
+  checkUserId,
+  openExchange,
+  parseExpiration,
+  withoutBcc,
+} from '../commands/checks.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { checkLength, checkTable } from '../commands/input-checks.js';
-import type { Settled } from '../ports.js';
-import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from '../commands/publication-checks.js';
-import { openExchange, parseExpiration, withoutBcc } from '../commands/publication-checks.js';
+import { Outcome, type Settled } from '../ports.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
-import { Outcome } from '../outcome.js';
 import { commitAll, type Commit, type CommitHost, type CommitResult } from './all-or-nothing.js';
 import { Confirms } from './confirms.js';
-import type { Outstanding } from './outstanding.js';
-import { Pause, ReturnedMessage } from './outputs.js';
+import { type Outstanding, Pause, ReturnedMessage } from './outputs.js';
 import type { Settler } from './settler.js';
 import type { HeldPublish, TransactionalChannel } from './transaction.js';
 

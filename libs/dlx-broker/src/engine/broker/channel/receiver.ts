@@ -3,12 +3,11 @@ import { countHandover, type Handover } from '../counters.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import { type Entry, CountedEntry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
-import { AckTimeout } from './ack-timeout.js';
 import { type Consumer, type ConsumerHome, Prefetch } from './consumer.js';
-import { Cancelled, ReplyDelivery } from './outputs.js';
-import { Outstanding } from './outstanding.js';
+import { Cancelled, Outstanding, ReplyDelivery } from './outputs.js';
 import { Settler } from './settler.js';
 import type { TransactionalChannel } from './transaction.js';
+import { AckTimeout } from './unacked.js';
 
 /** The content of `basic.get-ok` (rule Q7). */
 export interface Got {

@@ -1,11 +1,10 @@
 import type { FieldTable } from '../../message/index.js';
-import { checkTable } from '../commands/input-checks.js';
+import { checkTable } from '../commands/checks.js';
 import { preconditionFailed } from '../errors.js';
 import type { Task } from '../scheduler/task.js';
 import type { Consumer, Prefetch } from './consumer.js';
-import type { Outstanding } from './outstanding.js';
-import { inOrderOfPriority } from './records-by-priority.js';
-import { areOneStep, type SettlementGroup, SettlementGroups } from './settlement-groups.js';
+import type { Outstanding } from './outputs.js';
+import { areOneStep, inOrderOfPriority, type SettlementGroup, SettlementGroups } from './settlement-groups.js';
 import {
   type Held,
   type Settlement,

@@ -3,9 +3,8 @@ import type { Exchange } from '../exchange/exchange.js';
 import type { Return } from '../queue/entry.js';
 import type { Routed } from '../virtual-host/routing.js';
 import type { ChannelContext } from './context.js';
-import { compare, isOfSameConsumer } from './settlement-groups.js';
-import type { Outstanding } from './outstanding.js';
-import { priorityOf } from './records-by-priority.js';
+import type { Outstanding } from './outputs.js';
+import { compare, isOfSameConsumer, priorityOf } from './settlement-groups.js';
 
 /** A channel that may be in transaction mode. */
 export interface TransactionalChannel extends ChannelContext {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Outstanding } from './outstanding.js';
+import type { Outstanding } from './outputs.js';
 import { Unacked } from './unacked.js';
 
 const record = (deliveryTag: number): Outstanding => ({ deliveryTag, settled: false }) as Outstanding;

@@ -1,13 +1,12 @@
 import { type FieldTable, isReserved } from '../../message/index.js';
-import { withoutLineEnds } from './declare-queue.js';
-import { notDefault } from './declare-exchange.js';
+import type { ChannelContext } from '../channel/context.js';
+import type { TopologyChange } from '../declarations.js';
 import { accessRefused, notImplemented, preconditionFailed } from '../errors.js';
 import { type Destination, Exchange } from '../exchange/exchange.js';
 import { kindOf } from '../exchange/types.js';
-import { checkLength, checkTable } from './input-checks.js';
-import type { TopologyChange } from '../topology-change.js';
 import type { VirtualHostCore } from '../virtual-host/core.js';
-import type { ChannelContext } from '../channel/context.js';
+import { checkLength, checkTable } from './checks.js';
+import { notDefault, withoutLineEnds } from './declare.js';
 
 export interface DeleteQueueOptions {
   readonly ifUnused?: boolean;

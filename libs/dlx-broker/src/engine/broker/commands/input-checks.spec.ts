@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeText } from '../../message/index.js';
-import { checkLength } from './input-checks.js';
+import { checkLength } from './checks.js';
 
 describe('the length of a name', () => {
   it.each([

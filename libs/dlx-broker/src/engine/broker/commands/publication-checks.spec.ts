@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { array, bool, emptyTable, int32, longstr } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
-import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId } from './publication-checks.js';
-import { parseExpiration, withoutBcc } from './publication-checks.js';
+import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId, parseExpiration, withoutBcc } from './checks.js';
 
 const tableOf = (entries: Record<string, Field>): FieldTable => new Map(Object.entries(entries));
 

@@ -1,13 +1,10 @@
 import type { FieldTable } from '../../message/index.js';
-import type { Task } from '../scheduler/task.js';
-import { inSteps } from '../scheduler/task.js';
-import type { ExchangeDeclared } from '../declarations.js';
 import { ExchangeCounters } from '../counters.js';
+import type { ExchangeDeclared } from '../declarations.js';
 import { Queue } from '../queue/queue.js';
-import { bindingIdentity } from './binding-identity.js';
-import { routingTypeOf } from './delay.js';
-import type { DelayedMessages } from './delayed-messages.js';
-import type { Binding, Router } from './router.js';
+import { inSteps, type Task } from '../scheduler/task.js';
+import { type DelayedMessages, routingTypeOf } from './delayed-messages.js';
+import { type Binding, bindingIdentity, type Router } from './router.js';
 
 /** The most bindings that are removed from a router in one command; more are removed in turns. */
 const forgottenPerCommand = 64;

@@ -1,14 +1,196 @@
+import {
+  emptyTable,
+  type Field,
+  type FieldTable,
+  fieldTypeNames,
+  isEmptyTable,
+  type Message,
+  PackedTable,
+} from '../../message/index.js';
+import { erlangTerm, latin1 } from '../erlang-terms.js';
 import { preconditionFailed } from '../errors.js';
-import { erlangTerm } from '../erlang-terms.js';
-import { emptyTable, fieldTypeNames } from '../../message/index.js';
-import type { Field, FieldTable, Message } from '../../message/index.js';
-import { bindingIdentity } from './binding-identity.js';
-import { Destinations } from './destinations.js';
-import { HeaderIndex } from './header-index.js';
-import type { HeaderBinding, Requirement } from './header-index.js';
-import { headerKey, isStructure } from './header-values.js';
-import type { Into } from './recipients.js';
-import type { Binding, Router } from './router.js';
+import { type Binding, bindingIdentity, Destinations, type Into, type Router } from './router.js';
+
+/** A value by which headers are compared; equal values have the same key. */
+export type HeaderKey = string | number | bigint | boolean;
+
+/**
+ * RabbitMQ compares the bare values (rule P8): numbers of all types, timestamps among them, and text with bytes. A
+ * structure never equals a plain value, so callers compare {@link isStructure} as well.
+ */
+export function headerKey(field: Field): HeaderKey {
+  switch (field.type) {
+    case 't':
+    case 'S':
+      return field.value;
+    case 'x':
+      return latin1(field.value);
+    case 'A':
+    case 'F':
+    case 'D':
+    case 'V':
+      return `${field.type}${erlangTerm(field)}`;
+    default:
+      return typeof field.value === 'bigint' ? plainNumber(field.value) : field.value;
+  }
+}
+
+export const isStructure = (field: Field): boolean =>
+  field.type === 'A' || field.type === 'F' || field.type === 'D' || field.type === 'V';
+
+/** The number that a double may equal, if there is one. */
+function plainNumber(value: bigint): number | bigint {
+  const number = Number(value);
+  return BigInt(number) === value ? number : value;
+}
+
+/** A header that a binding requires. Without a value the header only has to exist. */
+export interface Requirement {
+  readonly name: string;
+  readonly value: { readonly key: HeaderKey; readonly structure: boolean } | undefined;
+}
+
+export interface HeaderBinding<Destination> {
+  readonly destination: Destination;
+  /** True if a message has to fulfil all requirements; false if any of them is enough. */
+  readonly all: boolean;
+  readonly requirements: readonly Requirement[];
+  /** The requirements under which the index lists the binding. */
+  readonly slots: Requirement[];
+}
+
+/** Packed headers are searched name by name while the bindings have at most this many header names. */
+const maxNames = 4;
+/** Packed headers are searched name by name while `all` bindings have at most this many requirements. */
+const maxRequirements = 16;
+
+type Bucket<Destination> = Set<HeaderBinding<Destination>>;
+
+/** The bindings that name one header. */
+class NamedHeader<Destination> {
+  readonly present: Bucket<Destination> = new Set();
+  readonly plain = new Map<HeaderKey, Bucket<Destination>>();
+  readonly structured = new Map<HeaderKey, Bucket<Destination>>();
+
+  get isEmpty(): boolean {
+    return this.present.size === 0 && this.plain.size === 0 && this.structured.size === 0;
+  }
+}
+
+/**
+ * Finds bindings by a header's name and value, so that a publish only checks bindings that share a value with it. An `any` binding is
+ * listed under each of its requirements, an `all` binding under the rarest.
+ */
+export class HeaderIndex<Destination> {
+  readonly #names = new Map<string, NamedHeader<Destination>>();
+  /** The requirements of all `all` bindings that have several: one message may be checked for each of them. */
+  #asked = 0;
+
+  add(binding: HeaderBinding<Destination>): void {
+    this.#asked += askedBy(binding);
+    const slots = binding.all ? [this.#rarest(binding.requirements)] : binding.requirements;
+    for (const slot of slots) {
+      binding.slots.push(slot);
+      this.#makeBucket(slot).add(binding);
+    }
+  }
+
+  remove(binding: HeaderBinding<Destination>): void {
+    this.#asked -= askedBy(binding);
+    for (const slot of binding.slots) {
+      const named = this.#names.get(slot.name);
+      const bucket = this.#bucket(slot);
+      if (named === undefined || bucket === undefined) continue;
+      bucket.delete(binding);
+      if (bucket.size === 0 && slot.value !== undefined) bucketsFor(named, slot.value.structure).delete(slot.value.key);
+      if (named.isEmpty) this.#names.delete(slot.name);
+    }
+  }
+
+  match(headers: FieldTable, into: Into<Destination>): void {
+    if (this.#names.size === 0 || isEmptyTable(headers)) return;
+    // A search for each name is cheap while there are few names; otherwise the whole table is decoded once.
+    const readsAll = this.#names.size > maxNames || this.#asked > maxRequirements;
+    if (readsAll && headers instanceof PackedTable) return this.match(new Map(headers), into);
+    if (headers instanceof PackedTable || this.#names.size < headers.size) {
+      for (const [name, named] of this.#names) {
+        const field = headers.get(name);
+        if (field !== undefined) this.#matchHeader(named, field, headers, into);
+      }
+    } else {
+      for (const [name, field] of headers) {
+        const named = this.#names.get(name);
+        if (named !== undefined) this.#matchHeader(named, field, headers, into);
+      }
+    }
+  }
+
+  #matchHeader(named: NamedHeader<Destination>, field: Field, headers: FieldTable, into: Into<Destination>): void {
+    collect(named.present, headers, into);
+    const buckets = bucketsFor(named, isStructure(field));
+    if (buckets.size === 0) return;
+    const bucket = buckets.get(headerKey(field));
+    if (bucket !== undefined) collect(bucket, headers, into);
+  }
+
+  #rarest(requirements: readonly Requirement[]): Requirement {
+    let rarest = requirements[0]!;
+    let fewest = Infinity;
+    for (const requirement of requirements) {
+      const count = this.#bucket(requirement)?.size ?? 0;
+      // A requirement of presence only is the last choice: a header with any value leads to it.
+      const cost = requirement.value === undefined ? count + 1_000_000 : count;
+      if (cost >= fewest) continue;
+      fewest = cost;
+      rarest = requirement;
+    }
+    return rarest;
+  }
+
+  #bucket({ name, value }: Requirement): Bucket<Destination> | undefined {
+    const named = this.#names.get(name);
+    if (named === undefined) return undefined;
+    return value === undefined ? named.present : bucketsFor(named, value.structure).get(value.key);
+  }
+
+  #makeBucket({ name, value }: Requirement): Bucket<Destination> {
+    let named = this.#names.get(name);
+    if (named === undefined) this.#names.set(name, (named = new NamedHeader()));
+    if (value === undefined) return named.present;
+    const buckets = bucketsFor(named, value.structure);
+    let bucket = buckets.get(value.key);
+    if (bucket === undefined) buckets.set(value.key, (bucket = new Set()));
+    return bucket;
+  }
+}
+
+const askedBy = <Destination>({ all, requirements: { length } }: HeaderBinding<Destination>): number =>
+  all && length > 1 ? length : 0;
+
+const bucketsFor = <Destination>(named: NamedHeader<Destination>, structure: boolean) =>
+  structure ? named.structured : named.plain;
+
+/** Adds the destinations of matching bindings. One requirement of each is fulfilled, which is enough for an `any` binding. */
+function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, into: Into<Destination>): void {
+  for (const binding of bucket) {
+    if (!binding.all || binding.requirements.length === 1 || fulfilsAll(headers, binding.requirements)) {
+      into.add(binding.destination);
+    }
+  }
+}
+
+/** Compares like the keys of a Map: NaN equals NaN. */
+const isSame = (one: HeaderKey, other: HeaderKey): boolean => one === other || (one !== one && other !== other);
+
+function fulfilsAll(headers: FieldTable, requirements: readonly Requirement[]): boolean {
+  for (const { name, value } of requirements) {
+    const field = headers.get(name);
+    if (field === undefined) return false;
+    if (value === undefined) continue;
+    if (isStructure(field) !== value.structure || !isSame(headerKey(field), value.key)) return false;
+  }
+  return true;
+}
 
 /** Matches the message's headers with the binding's arguments; the routing key is ignored (rule P8). */
 export class HeadersRouter<Destination> implements Router<Destination> {

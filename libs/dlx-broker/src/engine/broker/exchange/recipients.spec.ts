@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Recipients } from './recipients.js';
+import { Recipients } from './router.js';
 
 describe('recipients of a message', () => {
   it('are passed on once each, in the order in which they were found', () => {

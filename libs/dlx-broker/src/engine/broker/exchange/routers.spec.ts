@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { listen } from '../../../../../../test/harnesses/listener.js';
+import { harness } from '../../../nest/testing/harness.js';
 import { array, bool, emptyTable, int32, int64, longstr, Message, table } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
-import { harness } from '../../../nest/testing/harness.js';
-import { listen } from '../../../../../../test/harnesses/listener.js';
-import { DefaultRouter } from './default.js';
-import { checkAlternateExchange, checkEquivalent } from './equivalence.js';
+import { checkAlternateExchange, checkSameExchange } from '../commands/declare.js';
+import { DefaultRouter } from './direct.js';
 import { checkHeadersBinding } from './headers.js';
 import type { Router } from './router.js';
 import { exchangeTypes } from './types.js';
@@ -301,7 +301,7 @@ describe('an exchange that ignores keys', () => {
 describe('redeclaring an exchange', () => {
   const declared = { type: 'direct', durable: true, autoDelete: false, internal: false, arguments: emptyTable };
   const redeclare = (asked: Partial<typeof declared>) => () =>
-    checkEquivalent('X', 'V', declared, { ...declared, ...asked });
+    checkSameExchange('X', 'V', declared, { ...declared, ...asked });
   const fails = "PRECONDITION_FAILED - inequivalent arg '";
 
   it('names the first difference (rule P2)', () => {

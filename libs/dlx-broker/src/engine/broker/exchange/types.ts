@@ -1,7 +1,7 @@
-import type { FieldTable } from '../../message/index.js';
-import { DirectRouter } from './direct.js';
-import { FanoutRouter } from './fanout.js';
-import { delayedType, routingTypeOf } from './delay.js';
+import { emptyTable, type FieldTable } from '../../message/index.js';
+import type { ExchangeDeclared } from '../declarations.js';
+import { delayedType, routingTypeOf } from './delayed-messages.js';
+import { DirectRouter, FanoutRouter } from './direct.js';
 import { checkHeadersBinding, HeadersRouter } from './headers.js';
 import type { Router } from './router.js';
 import { TopicRouter } from './topic.js';
@@ -69,3 +69,23 @@ export const isExchangeType = (type: string): boolean => exchangeTypeDescription
 export function kindOf(declared: { readonly type: string; readonly arguments: FieldTable }): ExchangeKind {
   return exchangeTypes.get(routingTypeOf(declared)) as ExchangeKind;
 }
+
+const predeclared = (name: string, type: string, internal = false): ExchangeDeclared => ({
+  name,
+  type,
+  durable: true,
+  autoDelete: false,
+  internal,
+  arguments: emptyTable,
+});
+
+/** What every virtual host has from the start (rule P1). */
+export const predeclaredExchanges: readonly ExchangeDeclared[] = [
+  predeclared('', 'direct'),
+  predeclared('amq.direct', 'direct'),
+  predeclared('amq.fanout', 'fanout'),
+  predeclared('amq.topic', 'topic'),
+  predeclared('amq.headers', 'headers'),
+  predeclared('amq.match', 'headers'),
+  predeclared('amq.rabbitmq.trace', 'topic', true),
+];

@@ -1,11 +1,10 @@
 import { maxNesting } from '../../message/index.js';
 import type { Policy, QueueType } from '../declarations.js';
 import { erlangJson, erlangString } from '../erlang-terms.js';
-import { PatternError, type MatchCost, type Matcher, type Patterns } from '../patterns.js';
+import { type MatchCost, type Matcher, PatternError, type Patterns } from '../patterns.js';
 import { type Profile, profiles } from '../profile.js';
-import type { QueueArgument } from '../queue/argument-row.js';
+import { anything, key, oneOf, type PolicyKey, positive, type QueueArgument, text } from '../queue/argument-row.js';
 import { isKnown, queueArguments } from '../queue/arguments.js';
-import { anything, key, oneOf, type PolicyKey, positive, text } from './policy-values.js';
 
 /** The keys that set no queue argument. The keys of mirrored queues (`ha-*`) have no effect. */
 const otherKeys: readonly PolicyKey[] = [

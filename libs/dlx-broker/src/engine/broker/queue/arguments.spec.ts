@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { array, bool, emptyTable, int32, int64, longstr, table } from '../../message/index.js';
 import type { Field, FieldTable } from '../../message/index.js';
-import { checkDlxArgumentType, checkQueueArguments, checkConsumerArguments } from './argument-checks.js';
-import { checkEquivalent } from './equivalence.js';
+import {
+  checkConsumerArguments,
+  checkDlxArgumentType,
+  checkQueueArguments,
+  checkServerNamed,
+  queueTypeOf,
+} from '../commands/consume.js';
+import { checkSameQueue } from '../commands/declare.js';
 import { overflowNames } from './overflow.js';
-import { checkServerNamed, queueTypeOf } from './queue-types.js';
 
 const tableOf = (entries: Record<string, Field>): FieldTable => new Map(Object.entries(entries));
 const byte = (value: number): Field => ({ type: 'b', value });
@@ -118,7 +123,7 @@ describe('redeclaring a queue', () => {
   ) => {
     const args = tableOf(current);
     const existing = { durable: true, autoDelete: false, arguments: args, type: queueTypeOf(args) };
-    checkEquivalent('Q', 'V', existing, { ...existing, arguments: tableOf(received), ...more });
+    checkSameQueue('Q', 'V', existing, { ...existing, arguments: tableOf(received), ...more });
   };
   const ttl = (value: Field) => ({ 'x-message-ttl': value });
   const text = (name: string, rest: string) =>

@@ -1,7 +1,13 @@
-import { key, limit as anyLimit, natural as isNatural, oneOf as isOneOf } from '../policy/policy-values.js';
-import { positive as isPositive, text as isText } from '../policy/policy-values.js';
 import type { Profile } from '../profile.js';
-import type { QueueArgument } from './argument-row.js';
+import {
+  key,
+  limit as anyLimit,
+  natural as isNatural,
+  oneOf as isOneOf,
+  positive as isPositive,
+  type QueueArgument,
+  text as isText,
+} from './argument-row.js';
 import { anything, boolean, deadLetterKey, natural, oneOf, positive, priority } from './argument-values.js';
 import { queueVersion, text, timeToIdle, timeToLive } from './argument-values.js';
 import { type Overflow, overflowNames } from './overflow.js';

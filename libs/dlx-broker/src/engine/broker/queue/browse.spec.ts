@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Message } from '../../message/index.js';
-import { pageOf } from './browse.js';
 import { Entry } from './entry.js';
-import { PriorityList } from './priority-list.js';
-import { QuorumList } from './quorum-list.js';
-import { type Cursor, type Ready, ReadyList, type ReturnTo } from './ready-list.js';
+import { PriorityList, QuorumList } from './priority-list.js';
+import { type Cursor, pageOf, type Ready, ReadyList, type ReturnTo } from './ready-list.js';
 
 /** A step of a test with a list of ready messages; `at` selects one of them. */
 interface Step {

@@ -14,8 +14,13 @@ import {
   recordDeath,
   withHeaders,
 } from '../../message/index.js';
-import { countDeath, type QueueCounters, type TotalCounters } from '../counters.js';
-import type { DeadLetterStrategy, GlobalCounters } from '../global-counters.js';
+import {
+  countDeath,
+  type DeadLetterStrategy,
+  type GlobalCounters,
+  type QueueCounters,
+  type TotalCounters,
+} from '../counters.js';
 import type { Deque } from '../deque.js';
 import type { Journal, MessageOwner } from '../ports.js';
 import type { Profile } from '../profile.js';

@@ -1,12 +1,12 @@
-import type { Task } from '../scheduler/task.js';
 import type { QueueDeclared } from '../declarations.js';
 import type { Journal, MessageOwner } from '../ports.js';
 import type { Profile } from '../profile.js';
+import type { Task } from '../scheduler/task.js';
 import type { QueueSettings } from './arguments.js';
+import type { Packer } from './backlog/index.js';
 import type { Contents, PurgedMessages } from './contents.js';
 import type { Entry } from './entry.js';
-import type { Packer } from './packer.js';
-import { readyListOf } from './quorum-list.js';
+import { readyListOf } from './priority-list.js';
 import type { Ready } from './ready-list.js';
 
 /** A queue, as a purge knows it. */

@@ -1,22 +1,28 @@
 import type { DeathReason, FieldTable, Message, StoreSlot } from '../../message/index.js';
-import type { QueueDeclared } from '../declarations.js';
 import { QueueCounters } from '../counters.js';
+import type { QueueDeclared } from '../declarations.js';
 import type { ScheduledQueue } from '../scheduler/scheduler.js';
-import { Bounds } from './bounds.js';
-import { type Browse, type Browsed, pageOf } from './browse.js';
+import { Bounds, HeadDropping } from './bounds.js';
 import { Consumers, type ConsumerView } from './consumers.js';
-import { type Ahead, Contents } from './contents.js';
-import { DeadLettering, type DyingQueue } from './dead-lettering.js';
+import { type Ahead, Contents, type ContentsHome } from './contents.js';
+import { DeadLettering, type DeadLetteringHome, type DyingQueue } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
-import { HeadDropping } from './head-dropping.js';
-import { expiredPerCommand, HeadTimer } from './head-timer.js';
-import { Lease } from './lease.js';
-import type { QueueHome } from './queue-home.js';
 import { Pausing } from './pausing.js';
-import { purge } from './purging.js';
-import { readyListOf } from './quorum-list.js';
-import type { Ready } from './ready-list.js';
+import { readyListOf } from './priority-list.js';
+import { purge, type PurgeHome } from './purging.js';
+import { expiredPerCommand, HeadTimer, Lease } from './queue-timers.js';
+import { type Browse, type Browsed, pageOf, type Ready } from './ready-list.js';
 import { deadlineOf, type InForce } from './settings.js';
+
+/** What a queue needs of its virtual host. */
+export interface QueueHome extends ContentsHome, DeadLetteringHome, PurgeHome {
+  /** Asks for a call of `serve` when the command is over. */
+  scheduleQueue(queue: ScheduledQueue): void;
+  /** Deletes the queue of this name: it was unused for too long (rule B12), or its last consumer left (rule O5). */
+  dropQueue(name: string): void;
+  /** Ends the pause of the queue of this name (rule X3). */
+  resumeQueue(name: string): void;
+}
 
 /** A queue: its ready messages in order, its unacknowledged messages, and how messages leave it. */
 export class Queue implements DyingQueue, ScheduledQueue {

@@ -1,8 +1,6 @@
-import { Deque } from '../deque.js';
-import { Backlog } from './backlog.js';
+import { countUpTo, Deque } from '../deque.js';
+import { Backlog, type Packer } from './backlog/index.js';
 import type { Entry } from './entry.js';
-import type { Packer } from './packer.js';
-import { countUpTo } from './position-search.js';
 import { Returned } from './returned.js';
 
 /** Where a returned message goes: a classic queue has one such place, a quorum queue two (rules J2, D5). */
@@ -202,4 +200,38 @@ export class ReadyList implements Ready {
     this.#longFrom = this.packer!.from;
     this.packer!.endExemption();
   }
+}
+
+export interface Browse {
+  /** Where to continue. Default: at the first message. */
+  readonly after?: Cursor | undefined;
+  /** Messages at most. */
+  readonly limit: number;
+}
+
+export interface Browsed {
+  /** In the order of delivery. */
+  readonly entries: readonly Entry[];
+  /** {@link Cursor.section} of each. */
+  readonly sections: readonly number[];
+  /** Where the next page continues; undefined after the last page. */
+  readonly next: Cursor | undefined;
+}
+
+/** See {@link Queue.browse}. */
+export function pageOf(ready: Ready, { after, limit }: Browse): Browsed {
+  const entries: Entry[] = [];
+  const sections: number[] = [];
+  let next: Cursor | undefined;
+  ready.each((entry, section) => {
+    const previous = entries.at(-1);
+    if (previous !== undefined && entries.length >= limit) {
+      next = { section: sections.at(-1) as number, position: previous.position };
+      return false;
+    }
+    entries.push(entry);
+    sections.push(section);
+    return true;
+  }, after);
+  return { entries, sections, next };
 }

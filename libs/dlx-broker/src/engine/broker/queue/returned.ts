@@ -1,6 +1,5 @@
-import { Deque } from '../deque.js';
+import { countUpTo, Deque } from '../deque.js';
 import type { Entry } from './entry.js';
-import { countUpTo } from './position-search.js';
 
 /** A binary heap of entries, the lowest position first. */
 class PositionHeap {

@@ -1,8 +1,7 @@
 import { Deque } from '../deque.js';
 import type { Clock, Journal, Pace, Settled } from '../ports.js';
 import type { PendingOutputs } from './pending-outputs.js';
-import type { Task } from './task.js';
-import { TaskQueue } from './task-queue.js';
+import { type Task, TaskQueue } from './task.js';
 import { Timers } from './timers.js';
 
 /** Something that the broker sends: a delivery, a return, a confirm. */

@@ -1,40 +1,56 @@
 import type { Message } from '../../message/index.js';
 import type { Access, AccessKind, Right } from '../access/access.js';
-import type { Scheduler } from '../scheduler/scheduler.js';
-import type { Task } from '../scheduler/task.js';
-import { TotalCounters } from '../counters.js';
-import { GlobalCounters } from '../global-counters.js';
-import type { ExchangeDeclared, Pause, QueueDeclared, QueueOwner, User } from '../declarations.js';
-import type { VirtualHostMetadata } from '../declarations.js';
+import { VirtualHostLimits } from '../access/limits.js';
+import { GlobalCounters, TotalCounters } from '../counters.js';
+import type {
+  ExchangeDeclared,
+  Pause,
+  QueueDeclared,
+  QueueOwner,
+  TopologyChange,
+  User,
+  VirtualHostMetadata,
+} from '../declarations.js';
 import type { Deque } from '../deque.js';
 import { locked, noExchange, noQueue, preconditionFailed } from '../errors.js';
-import { DefaultRouter } from '../exchange/default.js';
-import { delayedType } from '../exchange/delay.js';
+import { DelayedMessages, delayedType, exchangeOfDelayed } from '../exchange/delayed-messages.js';
+import { DefaultRouter } from '../exchange/direct.js';
 import { type Destination, Exchange } from '../exchange/exchange.js';
-import { exchangeOfDelayed, DelayedMessages } from '../exchange/delayed-messages.js';
-import { predeclaredExchanges } from '../exchange/predeclared.js';
 import type { Router } from '../exchange/router.js';
-import { kindOf } from '../exchange/types.js';
-import type { MessageOwner, Journal, Names } from '../ports.js';
+import { kindOf, predeclaredExchanges } from '../exchange/types.js';
+import { ApplyPolicies, type PolicyBook } from '../policy/policy-book.js';
+import type { Policies, PolicyRequest } from '../policy/policy.js';
+import { type Journal, type MessageOwner, type Names, Outcome } from '../ports.js';
 import type { Profile } from '../profile.js';
-import type { PendingLetter, DeathListener } from '../queue/dead-lettering.js';
-import type { Packer } from '../queue/packer.js';
+import type { Packer } from '../queue/backlog/index.js';
+import type { DeathListener, PendingLetter } from '../queue/dead-lettering.js';
+import type { Entry } from '../queue/entry.js';
 import { pauseOf, type PauseRequest } from '../queue/pausing.js';
-import { Queue } from '../queue/queue.js';
-import type { QueueHome } from '../queue/queue-home.js';
+import { Queue, type QueueHome } from '../queue/queue.js';
 import type { Stalls } from '../queue/stall.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
+import type { Task } from '../scheduler/task.js';
+import type { Timers } from '../scheduler/timers.js';
+import { discard, readdressed, redrive, type RedriveResult, type RedriveTo } from './redrive.js';
 import { ReplyAddresses } from './reply-addresses.js';
 import { Routing } from './routing.js';
-import { Outcome } from '../outcome.js';
-import { discard, readdressed, redrive, type RedriveResult, type RedriveTo } from './redrive.js';
-import type { Entry } from '../queue/entry.js';
-import type { Timers } from '../scheduler/timers.js';
-import type { Policies, PolicyRequest } from '../policy/policy.js';
-import type { PolicyBook } from '../policy/policy-book.js';
-import { ApplyPolicies } from '../policy/apply-policies.js';
-import { VirtualHostLimits } from './limits.js';
-import type { TopologyChange } from '../topology-change.js';
-import type { VirtualHostParts } from './parts.js';
+
+/** What a virtual host gets from its broker. */
+export interface VirtualHostParts {
+  readonly scheduler: Scheduler;
+  readonly dead: Deque<PendingLetter>;
+  readonly stalls: Stalls;
+  readonly packer: Packer | undefined;
+  readonly access: Access;
+  readonly names: Names;
+  readonly profile: Profile;
+  /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever (rule Q8). */
+  readonly consumerTimeout: number;
+  /** When an at-least-once dead letter that did not arrive is published again, in milliseconds (rule M3). */
+  readonly deadLetterRetryAfter: number;
+  readonly policies: PolicyBook;
+  readonly metadata: VirtualHostMetadata;
+}
 
 /** A virtual host, as its connections know it: exchanges, queues, policies, and what connects these. */
 export class VirtualHostCore implements QueueHome {

@@ -7,10 +7,10 @@ import {
   type RecordedOrigin,
   withHeaders,
 } from '../../message/index.js';
+import { carbonCopiesOf, openExchange, withoutBcc } from '../commands/checks.js';
 import type { TotalCounters } from '../counters.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Settled } from '../ports.js';
-import { carbonCopiesOf, openExchange, withoutBcc } from '../commands/publication-checks.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import type { Scheduler } from '../scheduler/scheduler.js';

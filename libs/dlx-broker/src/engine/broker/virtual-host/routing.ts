@@ -1,13 +1,10 @@
 import { isLost, type Message } from '../../message/index.js';
-import type { TotalCounters } from '../counters.js';
+import type { GlobalCounters, TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
-import type { GlobalCounters } from '../global-counters.js';
-import { delayOf } from '../exchange/delay.js';
-import type { DelayedMessages } from '../exchange/delayed-messages.js';
+import { type DelayedMessages, delayOf } from '../exchange/delayed-messages.js';
 import { type Destination, Exchange } from '../exchange/exchange.js';
-import { Recipients } from '../exchange/recipients.js';
-import { Outcome } from '../outcome.js';
-import type { Journal } from '../ports.js';
+import { Recipients } from '../exchange/router.js';
+import { type Journal, Outcome } from '../ports.js';
 import type { PendingLetter } from '../queue/dead-lettering.js';
 import type { Queue } from '../queue/queue.js';
 import { Timer, type Timers } from '../scheduler/timers.js';

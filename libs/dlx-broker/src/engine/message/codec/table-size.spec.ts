@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { toFieldTable } from '../plain.js';
 import { type Field, type FieldTable } from '../field-table.js';
-import { PackedTable } from '../packed-table.js';
-import { ByteWriter } from './byte-writer.js';
+import { isLargerThan, PackedTable, tableSize } from '../packed-table.js';
+import { toFieldTable } from '../plain.js';
+import { ByteWriter } from './bytes.js';
 import { writeTable } from './table-codec.js';
-import { isLargerThan, tableSize } from './table-size.js';
 
 function written(table: FieldTable): number {
   const writer = new ByteWriter(Buffer.alloc(64));

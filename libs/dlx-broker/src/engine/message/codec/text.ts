@@ -1,3 +1,6 @@
+/** A buffer of no bytes, shared. */
+export const noBytes: Buffer = Buffer.alloc(0);
+
 /*
  * Names and texts come as bytes that should be UTF-8. Other bytes must be sent on unchanged, because a routing key may
  * have any bytes: a byte that is no part of a character is decoded as a lone surrogate, U+DC00 plus the byte, and encoded

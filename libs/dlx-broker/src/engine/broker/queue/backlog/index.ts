@@ -1,0 +1,2 @@
+export { Backlog } from './backlog.js';
+export { Packer, type Packing, usualPacking } from './packer.js';
