@@ -15,6 +15,7 @@ import {
   Exchange,
   Queue,
   Retry,
+  RetryLater,
   TopologyError,
   Ttl,
 } from 'dlx-broker';
@@ -147,6 +148,27 @@ describe('dead letters', () => {
     backend.publish({ exchange: '', routingKey: 'work', properties, body: Buffer.from('{"id":') });
     await until(() => expect(app.get(Work).looked).toEqual([[Buffer.from('{"id":'), 'UndecodablePayloadError']]));
     await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ undecodable: 1, parked: 1, rejected: 0 }));
+  });
+
+  it('that are undecodable stay bytes when their handler asks for another attempt', async () => {
+    @Injectable()
+    class Work {
+      readonly looked: unknown[] = [];
+      @Consume('work')
+      @Retry({ attempts: 2 })
+      work(): void {}
+      @Consume('work.parked')
+      look(@Payload() data: unknown): void {
+        this.looked.push(data);
+        if (this.looked.length < 3) throw new RetryLater(this.looked.length === 1 ? '10ms' : 0);
+      }
+    }
+    const app = await contextApp({ providers: [Work] });
+    const { backend } = app.get(DlxBroker);
+    const properties = { contentType: 'application/json' };
+    backend.publish({ exchange: '', routingKey: 'work', properties, body: Buffer.from('{"id":') });
+    await until(() => expect(app.get(Work).looked).toEqual(Array(3).fill(Buffer.from('{"id":'))));
+    expect(app.get(DlxBroker).counts).toMatchObject({ undecodable: 1, rejected: 0 });
   });
 });
 

@@ -1,6 +1,6 @@
 import type { BackendDelivery } from '../../backends/index.js';
-import { retryHeaders } from '../../platform/history/index.js';
-import { deathsOf, textAt } from '../../engine/message/index.js';
+import { historyOf, retryHeaders } from '../../platform/history/index.js';
+import { textAt } from '../../engine/message/index.js';
 import { decodePayload } from './payload.js';
 
 /**
@@ -16,10 +16,9 @@ export function payloadOf(delivery: BackendDelivery): unknown {
   }
 }
 
-/** An expired message may come from a queue that only delays it. */
+/** An expired message may come from a queue that only delays it, and the own queue may have retried this one. */
 function failedElsewhere({ message, queue }: BackendDelivery): boolean {
   const { headers } = message.own;
   if (headers?.get(retryHeaders.parked)?.value === true) return textAt(headers, retryHeaders.queue) !== queue;
-  const deaths = deathsOf(message);
-  return deaths.some(({ reason }) => reason !== 'expired') && !deaths.some((death) => death.queue === queue);
+  return historyOf(message).some((death) => death.reason !== 'expired' && death.queue !== queue);
 }
