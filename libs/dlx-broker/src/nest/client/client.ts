@@ -5,18 +5,25 @@ import { DelayedPublisher, type WaitQueueType } from '../retry/index.js';
 
 import type { Address, Backend, Done, Publication } from '../../backends/index.js';
 import type { SafeTracing } from '../tracing/index.js';
-import { AskedRequests } from './asked-requests.js';
 import { OwnTimers } from '../../platform/index.js';
 import type { SchemaTimers } from '../features/contract/check.js';
 import { ask, checkSent, type NoContract } from '../features/contract/client-side.js';
 import { Contract, type EventContract, type RequestContract } from '../features/contract/contract.js';
-import { ClientClosedError, refuseLater } from './client-closed-error.js';
-import { checkEmitOptions, delayAsked, type EmitOptions, limitedBy, noOptions } from './emit-options.js';
 import { tellSubscriber } from '../core/failure-log.js';
-import { EmitFailures } from './emit-failures.js';
 import { EmitResult } from './emit-result.js';
-import type { DlxClientOptions } from './client-options.js';
-import { missingIn } from './encode-content.js';
+import {
+  checkEmitOptions,
+  delayAsked,
+  type DlxClientOptions,
+  type EmitOptions,
+  limitedBy,
+  noOptions,
+  noSendOptions,
+  type SendOptions,
+  timeoutAsked,
+} from './client-options.js';
+import { ClientClosedError, type DlxStatus, followStatus, refuseLater, type StartGate } from './client-state.js';
+import { EventFailures } from './event-failures.js';
 import { asError } from '../core/failure.js';
 import { EventLog } from '../log/event-log.js';
 import { Client, type DispatchHook, type OutgoingPacket } from '../core/nest-versions.js';
@@ -24,14 +31,11 @@ import { type ClientTarget, checkTarget } from '../features/envelope/client-targ
 import { collect } from '../features/outbox/collect.js';
 import type { Collector } from '../features/outbox/collector.js';
 import type { OutboxScope } from '../features/outbox/scope.js';
-import { endingBy, messageIdOf, type OwnIds, publicationOf, type PublishPlace } from './publication.js';
+import { endingBy, messageIdOf, missingIn, type OwnIds, publicationOf, type PublishPlace } from './publication.js';
 import { DlxRecord } from './record-builder.js';
 import { answeredWithin, expiringIn, tooLate } from './request-timeout.js';
-import { noSendOptions, type SendOptions, timeoutAsked } from './send-options.js';
-import { SharedReplies } from './shared-replies.js';
-import type { StartGate } from './start-gate.js';
-import { type DlxStatus, followStatus } from './status.js';
-import { UnroutableEvents } from './unroutable-events.js';
+import { PendingRequests } from './pending-requests.js';
+import { SharedReplyChannel } from './shared-reply-channel.js';
 
 /**
  * Publishes events and requests; the pattern is the routing key, the body is the data. Each gets a message id unless it has one. `emit` succeeds when the broker
@@ -51,8 +55,7 @@ export class DlxClient extends Client {
   readonly #log: EventLog;
   /** How message ids begin. */
   readonly #prefix: string;
-  readonly #unroutable: UnroutableEvents;
-  readonly #failures: EmitFailures;
+  readonly #failures: EventFailures;
   readonly #tracing: SafeTracing | undefined;
   readonly #outboxes: OutboxScope | undefined;
   /** @internal Opened by the broker of the application. */
@@ -60,7 +63,7 @@ export class DlxClient extends Client {
   /** @internal Ended with the client. */
   readonly timers: OwnTimers;
   readonly #limits: SchemaTimers;
-  readonly #asked: AskedRequests;
+  readonly #pending: PendingRequests;
   #dispatchHook: DispatchHook | undefined;
   #unfollow: (() => void) | undefined;
   #connected = false;
@@ -82,30 +85,30 @@ export class DlxClient extends Client {
     this.#limits = { timers: this.timers, failsAtClose: true };
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#log = new EventLog(DlxClient.name, options.logging);
-    this.#unroutable = new UnroutableEvents(backend, this.#log);
-    this.#failures = new EmitFailures(this.#unroutable, (pattern) => this.normalizePattern(pattern as string));
+    const keyOf = (pattern: unknown): string => this.normalizePattern(pattern as string);
+    this.#failures = new EventFailures(backend, this.#log, keyOf);
     const dropped = (publication: Publication, isDelayed?: boolean): void =>
-      this.#unroutable.note(publication, isDelayed);
+      this.#failures.note(publication, isDelayed);
     const place = { queue, isPacket: this.#packets, dropped };
     this.#events = { ...place, exchange: events, mandatory: false };
     this.#requests = { ...place, exchange: requests, mandatory: true };
-    const replies = options.replies ?? new SharedReplies(backend);
+    const replies = options.replies ?? new SharedReplyChannel(backend);
     const prefix = randomBytes(6).toString('base64url');
     this.#prefix = `${prefix}.`;
     const thrown = tellSubscriber(this.#log, 'a request');
-    this.#asked = new AskedRequests(prefix, replies, this.#packets, options.tracing, thrown);
+    this.#pending = new PendingRequests(prefix, replies, this.#packets, options.tracing, thrown);
   }
 
   /** Events that no queue got, as far as the backend can tell. */
   get unroutable(): number {
-    let { count } = this.#unroutable;
+    let count = this.#failures.unroutable;
     for (const client of this.#targets.values()) count += client.unroutable;
     return count;
   }
 
   /** @internal Notes a delayed event that no queue got when it was due. */
   unrouted(address: Address): void {
-    this.#unroutable.note(address);
+    this.#failures.note(address);
   }
 
   /**
@@ -127,7 +130,7 @@ export class DlxClient extends Client {
       envelope,
       queue,
       logging: this.#log.logging,
-      replies: this.#asked.replies,
+      replies: this.#pending.channel,
       ...(this.#tracing && { tracing: this.#tracing }),
       ...(this.#outboxes && { outboxes: this.#outboxes }),
       ...(this.gate && { gate: this.gate }),
@@ -163,7 +166,7 @@ export class DlxClient extends Client {
    */
   override close(): void {
     this.#closed = true; // first, so that a request that is retried when it fails is refused, and does not wait for ever
-    this.#asked.close(new Error('the client was closed'));
+    this.#pending.close(new Error('the client was closed'));
     this.#unfollow?.();
     this.#unfollow = undefined;
     if (this.#connected) this._status$.next('disconnected');
@@ -283,10 +286,10 @@ export class DlxClient extends Client {
 
   #request(packet: ReadPacket, callback: (packet: WritePacket) => void, timeout: number | undefined): () => void {
     const publicationOf = (correlationId: string): Publication => {
-      const ids = { correlationId, replyTo: this.#asked.replies.address };
+      const ids = { correlationId, replyTo: this.#pending.channel.address };
       return expiringIn(this.#publication(packet, this.#requests, ids), timeout);
     };
-    return this.#asked.ask(packet, publicationOf, callback);
+    return this.#pending.ask(packet, publicationOf, callback);
   }
 
   /** Settles when the client is connected, and what the application needs is declared. */

@@ -2,14 +2,14 @@ import { AsyncResource } from 'node:async_hooks';
 import { Observable, type Subscriber } from 'rxjs';
 import type { Done } from '../../backends/index.js';
 import { callEach } from '../../platform/index.js';
-import type { EmitFailures } from './emit-failures.js';
+import type { EventFailures } from './event-failures.js';
 
 /**
  * What `emit` returns: an observable that completes when the broker has taken responsibility for the event, or fails. Later subscribers
  * get the outcome at once. A failure comes one tick later, so that the caller can subscribe before.
  */
 export class EmitResult<T> extends Observable<T> {
-  readonly #failures: EmitFailures;
+  readonly #failures: EventFailures;
   readonly #pattern: unknown;
   #isOver = false;
   #failure: Error | undefined;
@@ -17,7 +17,7 @@ export class EmitResult<T> extends Observable<T> {
   #first: EmitSubscriber<T> | undefined;
   #others: EmitSubscriber<T>[] | undefined;
 
-  constructor(failures: EmitFailures, pattern: unknown) {
+  constructor(failures: EventFailures, pattern: unknown) {
     super(subscribed);
     this.#failures = failures;
     this.#pattern = pattern;

@@ -9,7 +9,7 @@ import { readable } from './failure.js';
 import type { End, Handling, Outcome } from './handler.js';
 import type { Ended } from './handler-meter.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
-import type { Replies } from '../client/replies.js';
+import type { ReplyPublisher } from '../client/reply-publisher.js';
 import { HandlerRun } from './run.js';
 import type { Settlement } from './settlement.js';
 
@@ -47,7 +47,7 @@ export class Attempt extends HandlerRun implements WatchedAttempt {
     private readonly parts: AttemptParts,
     readonly handling: Handling,
     private readonly data: unknown,
-    replies: Replies | undefined,
+    replies: ReplyPublisher | undefined,
     private readonly ended: End,
   ) {
     super(handling.context, replies);

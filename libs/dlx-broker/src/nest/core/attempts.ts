@@ -10,7 +10,7 @@ import { endOutbox } from '../features/outbox/end-of-attempt.js';
 import { Collector } from '../features/outbox/collector.js';
 import { Outbox } from '../features/outbox/outbox.js';
 import type { OutboxScope } from '../features/outbox/scope.js';
-import type { Replies } from '../client/replies.js';
+import type { ReplyPublisher } from '../client/reply-publisher.js';
 import type { Settlement } from './settlement.js';
 
 /** Gives a message to a handler: within the time limit, between the hooks, and only if it was not handled before. */
@@ -74,7 +74,7 @@ export class Attempts implements AttemptParts {
   }
 
   /** Runs a handler, with its outbox if it has one. */
-  #run(handling: Handling, data: unknown, replies: Replies | undefined, end: End): void {
+  #run(handling: Handling, data: unknown, replies: ReplyPublisher | undefined, end: End): void {
     const { planned, outbox, context } = handling;
     if (outbox === undefined || planned.outbox === undefined) return this.#traced(handling, data, replies, end);
     const { origin } = planned.handler;
@@ -89,7 +89,7 @@ export class Attempts implements AttemptParts {
   }
 
   /** Runs a handler inside its span, if there is tracing. */
-  #traced(handling: Handling, data: unknown, replies: Replies | undefined, end: End): void {
+  #traced(handling: Handling, data: unknown, replies: ReplyPublisher | undefined, end: End): void {
     const span = this.tracing && startSpan(this.tracing, handling);
     if (span === undefined) return new Attempt(this, handling, data, replies, end).begin();
     handling.span = span;

@@ -9,7 +9,7 @@ import type { DlxContext } from './context.js';
 import type { DiscoveredMethod } from './explorer.js';
 import type { OutboxPlan } from '../features/outbox/collector.js';
 import type { Outbox } from '../features/outbox/outbox.js';
-import type { Replies } from '../client/replies.js';
+import type { ReplyPublisher } from '../client/reply-publisher.js';
 
 /** A method that handles messages, by a pattern of Nest or by `@Consume`. */
 export interface Handler {
@@ -42,7 +42,7 @@ export interface Handling {
   readonly planned: PlannedHandler;
   readonly context: DlxContext;
   /** The replies to a request; undefined for other messages. */
-  readonly replies: Replies | undefined;
+  readonly replies: ReplyPublisher | undefined;
   /** The epoch of its circuit when it began; undefined without a circuit. */
   readonly epoch?: number | undefined;
   /** The async context of the message. */

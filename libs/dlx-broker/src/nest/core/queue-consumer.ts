@@ -13,7 +13,7 @@ import { type Packet, packetOf } from '../features/envelope/packet.js';
 import { PacketContext } from '../features/envelope/packet-context.js';
 import { mayBePacket, PacketSuspicion } from '../features/envelope/suspicion.js';
 import { OrderedQueue } from '../features/ordered/ordered-queue.js';
-import { Answering } from '../client/answering.js';
+import { ReplyPublishers } from '../client/reply-publisher.js';
 import { type Opened, Refusals } from './refusals.js';
 import { shareOutbox } from '../features/outbox/group.js';
 import { handlersFor, handlersOfPacket } from './selection.js';
@@ -37,7 +37,7 @@ export class QueueConsumer {
   #suspicion: PacketSuspicion | undefined;
   /** The messages in hand of handlers with `@Ordered`; undefined for others. */
   #ordered: OrderedQueue | undefined;
-  readonly #answering: Answering;
+  readonly #replyPublishers: ReplyPublishers;
   /** One function for all messages. */
   readonly #settled = ({ epoch }: Handling): void => this.#done(epoch);
   readonly #refusals: Refusals;
@@ -52,8 +52,8 @@ export class QueueConsumer {
     private readonly gate: Gate,
   ) {
     this.#plan = plan;
-    this.#answering = new Answering(backend);
-    this.#refusals = new Refusals(settlement, log, this.#answering);
+    this.#replyPublishers = new ReplyPublishers(backend);
+    this.#refusals = new Refusals(settlement, log, this.#replyPublishers);
     const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
     this.#gated = new GatedConsumption({
       backend,
@@ -223,7 +223,7 @@ export class QueueConsumer {
     packet: Packet | undefined,
     ended: () => void,
   ): void {
-    const replies = packet && this.#answering.for(delivery, packet, undefined, own);
+    const replies = packet && this.#replyPublishers.for(delivery, packet, undefined, own);
     const { circuit } = this.gate;
     const epoch = circuit?.begin();
     const handlings = matching.map((planned): Handling => ({
@@ -252,7 +252,7 @@ export class QueueConsumer {
     if (this.#ordered !== undefined) return this.#inOrder(this.#ordered, delivery, [planned], own, opened);
     if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
     const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
-    const replies = this.#answering.for(delivery, opened?.packet, planned.handler, own);
+    const replies = this.#replyPublishers.for(delivery, opened?.packet, planned.handler, own);
     this.#atWork++;
     const epoch = planned.circuit?.begin();
     const handling = { delivery, planned, context, replies, epoch, own, span: undefined, begunAt: undefined };
@@ -288,7 +288,7 @@ export class QueueConsumer {
         }
         const begin = (): void => {
           if (handler === undefined) return this.#share(held, context, matching, own, payload, packet, ended);
-          const replies = this.#answering.for(held, packet, handler, own);
+          const replies = this.#replyPublishers.for(held, packet, handler, own);
           const epoch = planned.circuit?.begin();
           const handling = { delivery: held, planned, context, replies, epoch, own, span: undefined };
           this.attempts.single(handling, payload, () => {
@@ -316,7 +316,7 @@ export class QueueConsumer {
       },
       fail: (held, context, failure) => {
         context.capture(failure);
-        const replies = this.#answering.for(held, packet, handler, own);
+        const replies = this.#replyPublishers.for(held, packet, handler, own);
         this.settlement.end({ failed: true, failure }, { delivery: held, planned, context, replies, span: undefined });
       },
     });

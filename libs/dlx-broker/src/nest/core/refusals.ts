@@ -1,7 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backends/index.js';
 import { doNothing, shownText } from '../../platform/index.js';
-import type { Answering } from '../client/answering.js';
+import type { ReplyPublishers } from '../client/reply-publisher.js';
 import type { Packet } from '../features/envelope/packet.js';
 import { mayBePacket, type PacketSuspicion } from '../features/envelope/suspicion.js';
 import type { EventLog } from '../log/event-log.js';
@@ -28,7 +28,7 @@ export class Refusals {
   constructor(
     private readonly settlement: Settlement,
     private readonly log: EventLog,
-    private readonly answering: Answering,
+    private readonly replyPublishers: ReplyPublishers,
   ) {}
 
   /** No handler is for the message. The client of a request in a packet gets the error of Nest's own server. */
@@ -47,7 +47,7 @@ export class Refusals {
     const text = `${shownText(error.message, mostCharacters)}; the message is refused`;
     this.log.write('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
     if (opened?.packet !== undefined)
-      this.answering.for(delivery, opened.packet, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
+      this.replyPublishers.for(delivery, opened.packet, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
     else if (mayBePacket(delivery.message)) suspicion?.lookAtRefused(delivery, originsOf(plan));
     this.settlement.refuse(delivery, error, plan);
   }

@@ -2,22 +2,22 @@ import { isObservable, type Observable } from 'rxjs';
 import type { Done } from '../../backends/index.js';
 import { Refusal } from './capture.js';
 import type { DlxContext } from './context.js';
-import { UnreadableValueError } from '../client/error-reply.js';
+import { UnreadableValueError } from '../client/reply-publisher.js';
 import { type Outcome, type PlannedHandler, succeeded } from './handler.js';
-import type { AnswerStream, Replies } from '../client/replies.js';
+import type { ReplyStream, ReplyPublisher } from '../client/reply-publisher.js';
 
 /**
  * Runs a handler to the end of its result: a value, a promise or a stream. An empty stream is a success. A request is answered
  * meanwhile, and ends when its last reply was published. It is one object with two closures, because each message has one.
  */
-export abstract class HandlerRun implements AnswerStream {
+export abstract class HandlerRun implements ReplyStream {
   #isOver = false;
   #subscription: { unsubscribe?(): void } | undefined;
 
   /** @param replies where the values go, if the message is a request */
   constructor(
     protected readonly context: DlxContext,
-    private readonly replies: Replies | undefined,
+    private readonly replies: ReplyPublisher | undefined,
   ) {}
 
   /** Called with the outcome, unless the run was stopped before. */

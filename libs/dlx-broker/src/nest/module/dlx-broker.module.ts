@@ -29,7 +29,7 @@ import { OutcomeEvents } from '../core/outcome-events.js';
 import { SafeTracing } from '../tracing/index.js';
 import { noticesOf } from '../core/notices.js';
 import { DlxServer } from './server.js';
-import { StartGate } from '../client/start-gate.js';
+import { StartGate } from '../client/client-state.js';
 import {
   getDeadLettersToken,
   getDlxBrokerToken,

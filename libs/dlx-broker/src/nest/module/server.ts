@@ -10,7 +10,7 @@ import {
   TransportServer,
 } from '../core/nest-versions.js';
 import { defaultBrokerName } from './options.js';
-import { type DlxStatus, followStatus } from '../client/status.js';
+import { type DlxStatus, followStatus } from '../client/client-state.js';
 
 /** The transport id of a broker, to bind a pattern to it alone: `@EventPattern('x', getDlxTransportId('audit'))`. */
 export const getDlxTransportId = (name: string = defaultBrokerName): symbol => Symbol.for(`dlx-broker:${name}`);

@@ -81,8 +81,23 @@ export const encodePacket = (
   id: string | undefined,
 ): EncodedPayload => encode({ pattern, data, metadata, id });
 
+/** The part of an answer that a reply has. */
+export type ReplyKind = 'next' | 'last' | 'complete' | 'error';
+
 /** Writes a reply as `ServerRMQ` does. */
-export const encodeReply = (reply: WritePacket): EncodedPayload => encode(reply);
+export function encodeReply(kind: ReplyKind, value: unknown): EncodedPayload {
+  switch (kind) {
+    case 'next':
+      // A packet without any field would be a response and the end for the client.
+      return encode({ response: value === undefined ? null : value });
+    case 'last':
+      return encode({ response: value, isDisposed: true });
+    case 'complete':
+      return encode({ isDisposed: true });
+    case 'error':
+      return encode({ err: value, isDisposed: true });
+  }
+}
 
 const replyFields: ReadonlySet<string> = new Set(['id', 'err', 'response', 'isDisposed', 'status']);
 

@@ -5,7 +5,7 @@ import type { EventLog } from '../../log/event-log.js';
 import { describeError } from '../../core/failure.js';
 import { errorFacts } from '../../core/failure-log.js';
 import type { Outcome, PlannedHandler } from '../../core/handler.js';
-import { textOfKey } from '../../client/message-key.js';
+import { textOfKey } from '../message-key.js';
 import { RetryLater } from '../../core/outcomes.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 

@@ -1,7 +1,7 @@
 import type { DlxContext } from '../../core/context.js';
 import { breachOf } from '../contract/check.js';
 import type { Handler, PlannedHandler } from '../../core/handler.js';
-import { textOfKey } from '../../client/message-key.js';
+import { textOfKey } from '../message-key.js';
 
 /** The key of a message as text; undefined for a message without an order. */
 export type LaneKey = string | undefined;

@@ -1,7 +1,7 @@
 import type { DelayedPublication, Done, Publication } from '../../../backends/index.js';
 import type { DelayedPublisher } from '../../retry/index.js';
 import type { SafeTracing } from '../../tracing/index.js';
-import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from '../../client/emit-options.js';
+import { checkEmitOptions, delayAsked, type EmitOptions, noOptions } from '../../client/client-options.js';
 import { asError } from '../../core/failure.js';
 import type { Collector } from './collector.js';
 

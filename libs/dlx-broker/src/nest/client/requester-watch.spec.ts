@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EmbeddedBackend, type QueueStatus } from '../../backends/index.js';
 import { createBroker } from '../../engine.js';
 import { ManualClock } from '../testing/manual-clock.js';
-import { watchRequester } from './requesters.js';
+import { watchRequester } from './requester-watch.js';
 
 const there: QueueStatus = { messages: 0, unacknowledged: 0, consumers: 1 };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,10 +1,10 @@
-import { lastValueFrom } from 'rxjs';
+import { lastValueFrom, Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Backend, BackendState } from '../../backends/index.js';
 import { harness } from '../../testing.js';
-import { DlxClient } from './client.js';
 import { DlxServer } from '../module/server.js';
-import { StartGate } from './start-gate.js';
+import { refuseLater, StartGate } from './client-state.js';
+import { DlxClient } from './client.js';
 
 const server = { product: 'RabbitMQ', version: '3.10.8' };
 const failure = new Error('gone');
@@ -118,4 +118,23 @@ describe("Nest's status follows the connection of the backend", () => {
     expect(statuses).toEqual(seen);
     expect(listeners.size).toBe(0);
   });
+});
+
+/** Immediates that keep this process alive. */
+const alive = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Immediate').length;
+const refused = (count: { refusals: number }): Observable<never> =>
+  new Observable((request) => refuseLater(request, count.refusals++));
+
+it('a refused request keeps the process alive until it has its error', async () => {
+  const before = alive();
+  const failure = new Promise((resolve) => refused({ refusals: 0 }).subscribe({ error: resolve }));
+  expect(alive()).toBe(before + 1);
+  expect(await failure).toMatchObject({ name: 'ClientClosedError' });
+});
+
+it('a request that was sent again a hundred times does not', async () => {
+  const before = alive();
+  const failure = new Promise((resolve) => refused({ refusals: 100 }).subscribe({ error: resolve }));
+  expect(alive()).toBe(before);
+  expect(await failure).toMatchObject({ name: 'ClientClosedError' });
 });

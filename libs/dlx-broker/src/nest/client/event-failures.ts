@@ -1,24 +1,28 @@
 import type { Address, Backend } from '../../backends/index.js';
 import { shownText } from '../../platform/index.js';
-import type { EventLog } from '../log/event-log.js';
 import { errorFacts, tellSubscriber, textOf } from '../core/failure-log.js';
+import { Contract } from '../features/contract/contract.js';
+import type { EventLog } from '../log/event-log.js';
 
 /** The most routing keys that are warned about: an application may have one for each of its customers. */
 const mostKeys = 100;
 
-/** Counts events that no queue got, and warns once for each routing key. Logs events that were not published. */
-export class UnroutableEvents {
-  count = 0;
+/** Counts events that no queue got, and warns once for each routing key. Logs events whose failure no subscriber gets. */
+export class EventFailures {
+  /** Events that no queue got. */
+  unroutable = 0;
   readonly #keys = new Set<string>();
 
   constructor(
     private readonly backend: Pick<Backend, 'status'>,
     private readonly log: EventLog,
+    /** The routing key of a pattern, for errors; it may throw. */
+    private readonly keyOf: (pattern: unknown) => string,
   ) {}
 
   /** @param isDelayed true: the event waits for the end of its delay, and is not counted yet */
   note({ exchange, routingKey }: Address, isDelayed = false): void {
-    if (!isDelayed) this.count++;
+    if (!isDelayed) this.unroutable++;
     const key = JSON.stringify([exchange, routingKey]);
     if (this.#keys.size >= mostKeys || this.#keys.has(key)) return;
     this.#keys.add(key);
@@ -34,8 +38,8 @@ export class UnroutableEvents {
   }
 
   /** Logs an event that was not published, and whose caller does not see it. */
-  failed(name: string, failure: Error): void {
-    const pattern = shownText(name, 255);
+  unseen(of: unknown, failure: Error): void {
+    const pattern = shownText(this.#nameOf(of), 255);
     this.log.write('emitFailed', `emit of '${pattern}' failed: ${textOf(failure)}`, {
       pattern,
       ...errorFacts(failure),
@@ -45,6 +49,17 @@ export class UnroutableEvents {
   /** Logs what a subscriber of an emitted event threw. */
   thrown(error: unknown): void {
     tellSubscriber(this.log, 'emit')(error);
+  }
+
+  /** The routing key of a pattern; its type if it cannot be written as one. */
+  #nameOf(pattern: unknown): string {
+    if (pattern === undefined || pattern === null) return String(pattern);
+    try {
+      if (pattern instanceof Contract) return pattern.pattern;
+      return this.keyOf(pattern);
+    } catch {
+      return typeof pattern;
+    }
   }
 }
 

@@ -37,8 +37,8 @@ export function watchRequester(
   };
 }
 
-/** An answer of many values that has not ended. */
-export interface OpenAnswer extends InBatch {
+/** A request whose answer has many values and has not ended. */
+export interface WatchedRequest extends InBatch {
   readonly replyTo: string;
   readonly correlationId: string | undefined;
   /** No client waits for the answer any more. */
@@ -53,25 +53,25 @@ export interface OpenAnswer extends InBatch {
  * Watches the clients that wait for answers of many values. Most answers end soon, and a watch costs about as much as the
  * request itself. So an answer is watched only when it is older than a turn of the event loop.
  */
-export class Requesters {
-  readonly #young = new Batch<OpenAnswer>(setImmediate, (answer) => this.#watch(answer));
+export class RequesterWatch {
+  readonly #young = new Batch<WatchedRequest>(setImmediate, (request) => this.#watch(request));
 
   constructor(private readonly backend: Backend) {}
 
   /** The answer's `gone` is called when no client waits for it, unless the answer has left by then. */
-  add(answer: OpenAnswer): void {
-    this.#young.add(answer);
+  add(request: WatchedRequest): void {
+    this.#young.add(request);
   }
 
   /** The answer has ended before it was watched. */
-  leave(answer: OpenAnswer): void {
-    this.#young.leave(answer);
+  leave(request: WatchedRequest): void {
+    this.#young.leave(request);
   }
 
-  #watch(answer: OpenAnswer): void {
-    answer.inOwnContext(() => {
-      const { replyTo, correlationId } = answer;
-      answer.watched(watchRequester(this.backend, replyTo, correlationId, () => answer.gone()));
+  #watch(request: WatchedRequest): void {
+    request.inOwnContext(() => {
+      const { replyTo, correlationId } = request;
+      request.watched(watchRequester(this.backend, replyTo, correlationId, () => request.gone()));
     });
   }
 }

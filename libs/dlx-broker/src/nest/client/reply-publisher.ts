@@ -1,19 +1,44 @@
 import type { AsyncResource } from 'node:async_hooks';
-import { isReplyAddress, UnroutableError, type Backend, type Done } from '../../backends/index.js';
+import { HttpException } from '@nestjs/common';
+import {
+  type Backend,
+  type BackendDelivery,
+  type Done,
+  isReplyAddress,
+  UnroutableError,
+} from '../../backends/index.js';
 import { longstr, type FieldTable, type Message } from '../../engine/message/index.js';
-import type { Requesters, OpenAnswer } from './requesters.js';
-import { Batch, type InBatch } from './batch.js';
-import { errorReply, UnserialisableReplyError } from './error-reply.js';
+import { describeError, readable } from '../core/failure.js';
 import { dlxHeaders } from '../core/headers.js';
+import { RpcException } from '../core/nest-versions.js';
+import { encodePayload } from '../core/payload.js';
+import { encodeReply, type Packet, type ReplyKind } from '../features/envelope/packet.js';
 import type { Outbox } from '../features/outbox/outbox.js';
-import { type EncodedPayload, encodePayload } from '../core/payload.js';
+import { Batch, type InBatch } from './batch.js';
+import { RequesterWatch, type WatchedRequest } from './requester-watch.js';
 
-/** The part of an answer that a reply has. A reply without the header (of other clients) is the last one. */
-export type ReplyKind = 'next' | 'last' | 'complete' | 'error';
+/** The answer of a handler cannot be written as JSON. The cause has the reason; the client gets only the text of JSON's error. */
+export class UnserialisableReplyError extends Error {
+  override readonly name = 'UnserialisableReplyError';
+
+  constructor(cause: unknown) {
+    super(`the answer cannot be written as JSON${whyOf(cause)}`, { cause: readable(cause) });
+  }
+}
+
+/** What a handler returned or emitted throws an error when it is looked at, as a revoked proxy does. The cause is that error. */
+export class UnreadableValueError extends Error {
+  override readonly name = 'UnreadableValueError';
+
+  constructor(cause: unknown) {
+    super('a value of the handler cannot be read', { cause: readable(cause) });
+  }
+}
 
 /** True for a reply of this library; those of other clients have no such header. */
 export const hasReplyKind = (message: Message): boolean => message.own.headers?.has(dlxHeaders.reply) === true;
 
+/** The kind of a reply. A reply without the header (of other clients) is the last one. */
 export function replyKindOf(message: Message): ReplyKind {
   const kind = message.own.headers?.get(dlxHeaders.reply)?.value;
   return kind === 'next' || kind === 'complete' || kind === 'error' ? kind : 'last';
@@ -27,7 +52,7 @@ const kindHeaders: Readonly<Record<ReplyKind, FieldTable>> = {
 };
 
 /** The stream of values that a handler returned. */
-export interface AnswerStream {
+export interface ReplyStream {
   /** No client waits for the answer any more. */
   gone(): void;
   /** A value could not be sent, so the stream has to stop. */
@@ -39,56 +64,74 @@ class LateValue implements InBatch {
   slot = -1;
 
   constructor(
-    readonly replies: Replies,
+    readonly publisher: ReplyPublisher,
     readonly value: unknown,
   ) {}
 }
 
-/** The values of all answers that wait until the end of the tick. */
-export type LateValues = Batch<LateValue>;
-
-export const lateValues = (): LateValues =>
-  new Batch(
+/** Makes the publisher of the replies to each request of a queue. */
+export class ReplyPublishers {
+  readonly requesters: RequesterWatch;
+  /** The values of all answers that wait until the end of the tick. */
+  readonly late = new Batch<LateValue>(
     (run) => process.nextTick(run),
-    (late) => late.replies.due(late),
+    (late) => late.publisher.due(late),
   );
+
+  constructor(readonly backend: Backend) {
+    this.requesters = new RequesterWatch(backend);
+  }
+
+  /** A packet with an id wants an answer, whatever the kind of its handler. @returns undefined for a message without an answer */
+  for(
+    { message }: BackendDelivery,
+    packet: Packet | undefined,
+    handler: { readonly kind: string } | undefined,
+    own: AsyncResource,
+  ): ReplyPublisher | undefined {
+    const { replyTo, correlationId } = message.own;
+    const isWanted = packet === undefined ? handler?.kind === 'request' : packet.id !== undefined;
+    if (replyTo === undefined || !isWanted) return undefined;
+    return new ReplyPublisher(this, packet !== undefined, replyTo, correlationId, own);
+  }
+}
 
 /**
  * Answers one request. A value waits until the end of the tick: if the stream ends with it, both are one reply. `done`
  * of the last reply comes after all others were published.
  */
-export class Replies implements OpenAnswer {
+export class ReplyPublisher implements WatchedRequest {
   #waiting: LateValue | undefined;
   #failure: Error | undefined;
   #failed = false;
-  #stream: AnswerStream | undefined;
+  #stream: ReplyStream | undefined;
   #unwatch: (() => void) | undefined;
   #isOver = false;
   #outbox: Outbox | undefined;
   slot = -1;
 
   constructor(
-    private readonly backend: Backend,
-    private readonly requesters: Requesters,
-    private readonly late: LateValues,
+    private readonly all: ReplyPublishers,
+    /** True: replies are packets of Nest. */
+    private readonly isPacket: boolean,
     readonly replyTo: string,
     readonly correlationId: string | undefined,
     private readonly own: AsyncResource,
   ) {}
 
   /** The answer is a stream. It is informed when no client waits for further values. */
-  begin(stream: AnswerStream): void {
+  begin(stream: ReplyStream): void {
     this.#stream = stream;
   }
 
   /** Watches the client from the next turn on, until {@link unwatch}. */
   watch(): void {
-    this.requesters.add(this);
+    this.all.requesters.add(this);
   }
 
   unwatch(): void {
     this.#isOver = true;
-    this.requesters.leave(this);
+    this.all.requesters.leave(this);
     this.#unwatch?.();
   }
 
@@ -109,7 +152,7 @@ export class Replies implements OpenAnswer {
     if (this.#failure !== undefined) return;
     this.#flush();
     this.#waiting = new LateValue(this, value);
-    this.late.add(this.#waiting);
+    this.all.late.add(this.#waiting);
   }
 
   /** @internal The tick has ended. */
@@ -142,15 +185,6 @@ export class Replies implements OpenAnswer {
     this.#publish('error', errorReply(error), done);
   }
 
-  protected headersOf(kind: ReplyKind): FieldTable | undefined {
-    return kindHeaders[kind];
-  }
-
-  /** Writes a reply. @throws what `JSON.stringify` throws */
-  protected encode(_kind: ReplyKind, value: unknown): EncodedPayload {
-    return encodePayload(value);
-  }
-
   #flush(): void {
     const waiting = this.#takeWaiting();
     if (waiting === undefined) return;
@@ -165,7 +199,7 @@ export class Replies implements OpenAnswer {
     const waiting = this.#waiting;
     if (waiting === undefined) return undefined;
     this.#waiting = undefined;
-    this.late.leave(waiting);
+    this.all.late.leave(waiting);
     return waiting;
   }
 
@@ -173,12 +207,13 @@ export class Replies implements OpenAnswer {
   #publish(kind: ReplyKind, value: unknown, done: Done): void {
     let payload;
     try {
-      payload = this.encode(kind, value);
+      payload = this.isPacket ? encodeReply(kind, value) : encodePayload(value);
     } catch (error) {
       return done(new UnserialisableReplyError(error));
     }
     const { contentType, body } = payload;
-    const properties = { contentType, correlationId: this.correlationId, headers: this.headersOf(kind) };
+    const headers = this.isPacket ? undefined : kindHeaders[kind];
+    const properties = { contentType, correlationId: this.correlationId, headers };
     const outbox = kind === 'last' || kind === 'complete' ? this.#outbox : undefined;
     if (outbox?.isOpen === true) {
       const dropped = (): void => this.gone();
@@ -196,9 +231,46 @@ export class Replies implements OpenAnswer {
     };
     try {
       // A literal: a copy with another property takes V8 longer than all of the rest.
-      this.backend.publish({ exchange: '', routingKey: this.replyTo, properties, body, mandatory }, settled);
+      this.all.backend.publish({ exchange: '', routingKey: this.replyTo, properties, body, mandatory }, settled);
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)));
     }
   }
 }
+
+/** The text of an error of JSON.stringify. An error of the application's own `toJSON` must not reach clients. */
+function whyOf(cause: unknown): string {
+  const { message } = describeError(cause);
+  if (message.includes('BigInt')) return ': it holds a BigInt';
+  return message.startsWith('Converting circular structure') ? ': it is circular' : '';
+}
+
+/** The body of an error, as Nest's default filter writes it. */
+const errorBody = (message: string) => ({ status: 'error', message });
+
+/**
+ * The reply to a request whose handler failed: Nest's exceptions as Nest's default filter writes them, other errors by their
+ * message (JSON would write `{}`), and any other thrown value as it is, if JSON can write it.
+ */
+function errorReply(failure: unknown): unknown {
+  try {
+    const error = contentOf(failure);
+    encodePayload(error);
+    return error;
+  } catch {
+    const { name, message } = describeError(failure);
+    return errorBody(message === '' ? name : message);
+  }
+}
+
+function contentOf(failure: unknown): unknown {
+  if (!failure) return errorBody(String(failure)); // a client would not recognise a false value as an error
+  if (failure instanceof RpcException) return objectOr(failure.getError(), failure);
+  if (failure instanceof HttpException) return objectOr(failure.getResponse(), failure);
+  if (failure instanceof Error) return errorBody(describeError(failure).message);
+  if (typeof failure === 'function' || typeof failure === 'symbol') return errorBody(describeError(failure).message);
+  return failure;
+}
+
+const objectOr = (content: unknown, error: Error): unknown =>
+  typeof content === 'object' && content !== null ? content : errorBody(error.message);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { PendingRequests } from './pending.js';
+import { RequestTable } from './pending-requests.js';
 
 const noCallback = (): void => undefined;
 const prefix = 'aB3_-9x7';
 
 describe('requests that wait', () => {
   it('are found by their ids, each of which is used once', () => {
-    const pending = new PendingRequests(prefix);
+    const pending = new RequestTable(prefix);
     const ids = new Set<string>();
     for (let round = 0; round < 3; round++) {
       const all = Array.from({ length: 20 }, () => pending.add(noCallback));
@@ -22,7 +22,7 @@ describe('requests that wait', () => {
   });
 
   it('take no more places than requests wait at once, however many come within one tick', () => {
-    const pending = new PendingRequests(prefix);
+    const pending = new RequestTable(prefix);
     const waiting = Array.from({ length: 64 }, () => pending.add(noCallback));
     for (let count = 0; count < 50_000; count++) {
       const place = (count * 7) % 64;
@@ -34,7 +34,7 @@ describe('requests that wait', () => {
   });
 
   it('leave few places behind after a wave', () => {
-    const pending = new PendingRequests(prefix);
+    const pending = new RequestTable(prefix);
     for (const asked of Array.from({ length: 10_000 }, () => pending.add(noCallback))) pending.delete(asked);
     expect([pending.size, pending.places]).toEqual([0, 0]);
     const next = pending.add(noCallback);
@@ -42,7 +42,7 @@ describe('requests that wait', () => {
   });
 
   it('are not found by an id that is like theirs', () => {
-    const pending = new PendingRequests(prefix);
+    const pending = new RequestTable(prefix);
     const asked = pending.add(noCallback);
     const others = ['', prefix, `${prefix}0`, `${prefix}0.`, `${prefix}0.2`, `${asked.id}0`, ` ${asked.id}`];
     others.push(`${prefix}-1.1`, `${prefix}.1`, `${prefix}99999999999999999999.1`, `${prefix}length`, '__proto__');
@@ -50,7 +50,7 @@ describe('requests that wait', () => {
   });
 
   it('may have ids of the application, also such as look like one of the client', () => {
-    const pending = new PendingRequests(prefix);
+    const pending = new RequestTable(prefix);
     const named = [`${prefix}0.1`, 'order-1', '__proto__'].map((id) => pending.add(noCallback, id));
     const ours = pending.add(noCallback);
     expect(ours.id).not.toBe(`${prefix}0.1`);
@@ -64,7 +64,7 @@ describe('requests that wait', () => {
   });
 
   it('are taken in the order in which they came', () => {
-    const pending = new PendingRequests(prefix);
+    const pending = new RequestTable(prefix);
     const [first, second] = [pending.add(noCallback), pending.add(noCallback)];
     pending.delete(first);
     const named = pending.add(noCallback, 'named');

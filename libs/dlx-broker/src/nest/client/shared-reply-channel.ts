@@ -16,7 +16,7 @@ export interface ReplyClient {
  * The reply channel of a client and of all clients made by its `to()`: a channel for each target would use up the channels of the
  * connection. It is opened by the first request, and closed when the last client is closed.
  */
-export class SharedReplies {
+export class SharedReplyChannel {
   readonly #clients = new Map<string, ReplyClient>();
   #channel: ReplyChannel | undefined;
   #lengthOfPrefix = 0;
