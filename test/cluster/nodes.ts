@@ -69,7 +69,7 @@ export class ClusterNodes {
 
   /** The management API of a node. */
   get managementUrl(): string {
-    const [{ host, http }] = this.#nodes as [Node];
+    const { host, http } = this.#nodes[0]!;
     return `http://${host}:${http}`;
   }
 

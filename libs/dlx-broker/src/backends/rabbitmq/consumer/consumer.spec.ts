@@ -310,21 +310,24 @@ describe('a consumer that is closed while messages are being republished', () =>
   it('also when the server refuses one, whose message returns with the end of the channel', async () => {
     const { confirms, calls, taken } = await closed();
     confirms[0]!(new Error('refused'));
-    expect(taken.map(({ settled }) => settled)).toEqual([true, false, true, true]);
+    expect(taken.map(({ settled }) => settled)).toEqual([false, false, false, false]);
     confirms[1]!();
     expect(calls()).toEqual(['ack 2', 'close']);
+    expect(taken.map(({ settled }) => settled)).toEqual([true, true, true, true]);
   });
 
-  it('gets nothing more, and nothing else is begun with what it has', async () => {
+  it('gets nothing more; what it has may be acked, but no commit begins, and nothing returns before the end', async () => {
     const { confirms, calls, session, taken } = await closed();
     session().deliver();
-    expect(taken.map(({ settled }) => settled)).toEqual([false, false, true, true]);
-    taken[2]!.ack();
+    expect(taken.map(({ settled }) => settled)).toEqual([false, false, false, false]);
     taken[3]!.requeue();
     const refusals: unknown[] = [];
     taken[2]!.replaceBy(successor, (failure) => refusals.push(failure?.message));
     expect([calls(), taken.length, confirms.length]).toEqual([[], 4, 2]);
     expect(refusals).toEqual(['this delivery is settled already']);
+    taken[2]!.ack();
+    for (const confirm of confirms) confirm();
+    expect([taken[2]!.settled, calls()]).toEqual([true, ['ack all to 3', 'close']]);
   });
 
   it('ends without them after closeTimeout, and says how many may be in both queues', async () => {

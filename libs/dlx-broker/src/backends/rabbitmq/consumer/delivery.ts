@@ -62,9 +62,9 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
     return this.delivery.isUndecodable;
   }
 
-  /** True also after the end of the channel, because the message is then back in its queue, and before it, unless a commit is under way. */
+  /** True also at the end of the channel, because the message is then back in its queue. */
   get settled(): boolean {
-    return this.#isSettled || this.session.isOver || (this.session.isClosing && !this.#isCommitting);
+    return this.#isSettled || this.session.isOver || this.session.isEnding;
   }
 
   ack(): void {
@@ -77,11 +77,11 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
   }
 
   requeue(): void {
-    if (!this.#isCommitting && this.#settle()) this.session.reject(this, true);
+    if (this.#isOpen() && this.#settle()) this.session.reject(this, true);
   }
 
   giveBack(): void {
-    if (!this.#isCommitting && this.#settle()) this.session.giveBack(this);
+    if (this.#isOpen() && this.#settle()) this.session.giveBack(this);
   }
 
   replaceBy(publication: Publication, done?: Done): void {
@@ -100,7 +100,7 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
   }
 
   #commit(publications: readonly Publication[], done: Done | undefined): void {
-    if (this.settled || this.#isCommitting) return done?.(new Error('this delivery is settled already'));
+    if (this.settled || !this.#isOpen()) return done?.(new Error('this delivery is settled already'));
     this.#begin();
     const { replacing } = this.session;
     const [first] = publications;
@@ -152,6 +152,11 @@ export class RabbitMqDelivery implements BackendDelivery, Unsettled {
     if (bytes === undefined || bytes.length > mostRaw) return publication;
     const headers = new Map<string, Field>(publication.properties.headers).set(rawHeader, { type: 'x', value: bytes });
     return { ...publication, properties: { ...publication.properties, headers } };
+  }
+
+  /** False while the channel waits for commits before its end, with which the message returns: no other commit begins. */
+  #isOpen(): boolean {
+    return !this.#isCommitting && !this.session.isClosing;
   }
 
   #begin(): void {

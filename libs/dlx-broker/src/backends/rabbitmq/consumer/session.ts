@@ -15,8 +15,10 @@ export interface Unsettled {
 export class ConsumerSession {
   /** True after a cancel: there are no further deliveries, and the channel is closed after the last settlement. */
   isCancelled = false;
-  /** True after {@link close}: only commits that are under way still settle deliveries. */
+  /** True after {@link close}: what returns to the queue does so with the end of the channel. */
   isClosing = false;
+  /** True when the end of the channel was asked for: nothing is settled on it any more. */
+  isEnding = false;
   /** True after the end of the channel: the server has requeued all unsettled deliveries. */
   isOver = false;
   /** Commits that are under way: their messages are published, and their deliveries acked afterwards. */
@@ -135,10 +137,11 @@ export class ConsumerSession {
 
   #closeIfDone(): void {
     const isDone = this.isClosing ? this.#commits === 0 : this.isCancelled && this.isIdle;
-    if (isDone && !this.isOver) this.#close();
+    if (isDone && !this.isEnding && !this.isOver) this.#close();
   }
 
   #close(): void {
+    this.isEnding = true;
     this.sendAcks();
     this.channel.close();
     this.#closed?.();
