@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/http/http-listener.js';
-import type { ManagedHandlers } from '../../libs/dlx-broker/src/server/managed-handlers.js';
+import type { ManagedHandlers } from '../../libs/dlx-broker/src/server/host.js';
 import { resources } from '../../libs/dlx-broker/src/server/api/resources.js';
 import { apiHarness, type ApiHarness } from '../harnesses/api-harness.js';
 

@@ -2,16 +2,15 @@ import {
   type Broker,
   type Channel,
   type ConnectOptions,
+  silentOutbox,
   type User,
   type VirtualHost,
-  silentOutbox,
 } from '../engine/broker/index.js';
-
-import { visibleVhosts } from './http/auth.js';
 import { Dlx } from './dlx/dlx.js';
-import type { ManagementHost } from './host.js';
+import type { ManagementHost, OpenPort } from './host.js';
+import { isOf, visibleVhosts } from './http/auth.js';
+import { notFound, Problem } from './http/reply.js';
 import { Measures } from './statistics/measures.js';
-import { notFound } from './http/reply.js';
 import { Statistics } from './statistics/statistics.js';
 
 /** The broker, and what the handlers of requests share. */
@@ -83,4 +82,43 @@ export class Management {
       connection.close();
     }
   }
+}
+
+type Names = Readonly<Record<string, string>>;
+
+/** The virtual hosts of a list: the one in the path, or all that the user may access; administrators may access all. */
+export function placesOf(
+  { names, user }: { readonly names: Names; readonly user: User },
+  management: Management,
+): readonly VirtualHost[] {
+  const all = vhostsIn(names, management);
+  if (names['vhost'] !== undefined || isOf('administrator', user)) return all;
+  return all.filter(({ name }) => management.broker.access.mayEnter(user.name, name));
+}
+
+/** The virtual host in the path, or all of them. */
+export const vhostsIn = ({ vhost }: Names, management: Management): readonly VirtualHost[] =>
+  vhost === undefined ? [...management.broker.virtualHosts.values()] : [management.vhost(vhost)];
+
+/** True if a request asks for declarations only. */
+export const withoutStatistics = ({ query }: { readonly query: URLSearchParams }): boolean =>
+  query.get('disable_stats') === 'true';
+
+/** All ports of this broker, sorted by protocol and number. */
+export function portsOf({ host }: Management): readonly OpenPort[] {
+  const all = [...(host.ports?.() ?? [])];
+  return all.sort((one, other) => compare(one.protocol, other.protocol) || one.port - other.port);
+}
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/**
+ * Refuses a request that would bring in much to keep, while memory is short (decision 81).
+ * @throws Problem 503 during the memory alarm
+ */
+export function checkMemory({ alarms }: ManagementHost): void {
+  if (alarms?.().includes('memory') !== true) return;
+  throw new Problem(503, 'resource_alarm', 'low on memory: try again when the memory alarm is over', {
+    'retry-after': '5',
+  });
 }

@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
 import { EmbeddedBackend } from '../../backends/index.js';
 import { shownLines, shownText } from '../../platform/index.js';
-import { guestOf, addUsers } from '../../platform/logins/index.js';
+import { addUsers, guestOf } from '../../platform/logins/index.js';
 import { DlxConfigurationError, parseDuration, parseTimeLimit } from '../../platform/options/index.js';
 import { Listeners, type Part } from '../../server/serve/listeners.js';
 import {
+  faultsOf,
   inMemory,
   lostLine,
-  type Reporter,
   openBroker,
-  type OpenedBroker,
   type OpenBrokerOptions,
+  type OpenedBroker,
+  type Reporter,
 } from '../../server/serve/open-broker.js';
-import { faultsOf } from '../../server/serve/storage-faults.js';
 import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
 import { within } from '../core/within.js';
 import { EventLog } from '../log/event-log.js';

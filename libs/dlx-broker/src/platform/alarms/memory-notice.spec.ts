@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryNotice } from './memory-notice.js';
+import { MemoryNotice } from './alarms.js';
 
 function arranged() {
   const memory = { used: 45_100_000, limit: 600_000_000 };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { audiences } from '../../server/http/auth.js';
 import { harness } from '../../nest/testing/harness.js';
-import { doubtsAbout, grantingTags } from './doubtful-users.js';
+import { doubtsAbout, grantingTags } from './served-user.js';
 
 it('names tags that grant nothing, and users who can do nothing', () => {
   const { access } = harness().broker;

@@ -1,4 +1,4 @@
-export { doubtsAbout } from './doubtful-users.js';
+export { doubtsAbout } from './served-user.js';
 export { type Authenticate, isLoopback, type Login, usersOf } from './logins.js';
 export {
   defaultHashing,
@@ -11,5 +11,5 @@ export {
 export { guestOf, addUsers, refuseUnknownVhosts, type ServedUser } from './served-user.js';
 export { LoginThrottle, networkOf } from './login-throttle.js';
 export { type PendingLogin, PendingLogins } from './pending-logins.js';
-export { endsOf } from './socket-ends.js';
+export { endsOf } from './pending-logins.js';
 export { type Credentials, type LoginAttempt, type Logins, loginsOf } from './logins.js';

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { networkOf } from './login-throttle.js';
 
 /** How many connections of a port may have no login. */
@@ -129,3 +130,7 @@ export class PendingLogins {
     return true;
   }
 }
+
+/** Both ends of a socket as one text: unique at a port, and the same for the encrypted and the plain side of a socket. */
+export const endsOf = ({ remoteAddress, remotePort, localAddress }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress}`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Field } from '../../engine/message/index.js';
-import { FieldJsonError, tableOfJson, tableToJson } from './field-json.js';
+import { FieldJsonError } from '../http/reply.js';
+import { tableOfJson, tableToJson } from './field-json.js';
 
 describe('rule U1: JSON becomes a field table', () => {
   it.each([

@@ -1,9 +1,6 @@
-import { maxNesting, type Field, type FieldTable } from '../../engine/message/index.js';
-
-/** A JSON value that has no place in a field table; the message is RabbitMQ's reason (rule U1). */
-export class FieldJsonError extends Error {
-  override readonly name = 'FieldJsonError';
-}
+import { type Field, type FieldTable, maxNesting, type Properties } from '../../engine/message/index.js';
+import type { JsonObject } from '../http/body.js';
+import { badRequest, FieldJsonError } from '../http/reply.js';
 
 /**
  * The most values of one table, nested ones included. A frame of 128 KB holds few more, and a table is converted in one
@@ -101,4 +98,59 @@ function textOrBase64(bytes: Uint8Array): string {
         .match(/.{1,76}/g) ?? [];
     return `Not UTF-8, base64 is: ${lines.join('\n')}`;
   }
+}
+
+type Name = keyof Properties;
+type Kind = 'string' | 'int' | 'table';
+
+/** The fourteen properties: the name in JSON, the name here, and the type. */
+const propertyRows: readonly (readonly [json: string, name: Name, kind: Kind])[] = [
+  ['content_type', 'contentType', 'string'],
+  ['content_encoding', 'contentEncoding', 'string'],
+  ['headers', 'headers', 'table'],
+  ['delivery_mode', 'deliveryMode', 'int'],
+  ['priority', 'priority', 'int'],
+  ['correlation_id', 'correlationId', 'string'],
+  ['reply_to', 'replyTo', 'string'],
+  ['expiration', 'expiration', 'string'],
+  ['message_id', 'messageId', 'string'],
+  ['timestamp', 'timestamp', 'int'],
+  ['type', 'type', 'string'],
+  ['user_id', 'userId', 'string'],
+  ['app_id', 'appId', 'string'],
+  ['cluster_id', 'clusterId', 'string'],
+];
+
+/**
+ * Reads properties; unknown names are ignored (rule U1).
+ * @throws Problem 400 for a value of another type
+ */
+export function propertiesOfJson(json: unknown): Properties {
+  if (typeof json !== 'object' || json === null) throw badRequest(['not_table', 'properties']);
+  const properties: Partial<Record<Name, unknown>> = {};
+  for (const [key, name, kind] of propertyRows) {
+    const value = Object.hasOwn(json, key) ? (json as JsonObject)[key] : undefined;
+    if (value !== undefined) properties[name] = propertyOf(value, key, kind);
+  }
+  return properties as Properties;
+}
+
+function propertyOf(value: unknown, key: string, kind: Kind): unknown {
+  if (kind === 'string' && typeof value === 'string') return value;
+  if (kind === 'int' && Number.isSafeInteger(value)) return value;
+  if (kind === 'table' && typeof value === 'object' && value !== null && !Array.isArray(value))
+    return tableOfJson(value);
+  throw badRequest([`not_${kind}`, key]);
+}
+
+/** Properties as JSON. RabbitMQ shows no properties as an empty list (rule U2). */
+export function propertiesToJson(properties: Properties): object {
+  const json: Record<string, unknown> = {};
+  for (const [key, name, kind] of propertyRows) {
+    const value = properties[name];
+    if (value === undefined) continue;
+    if (kind === 'table') json[key] = tableToJson(value as FieldTable);
+    else json[key] = typeof value === 'bigint' ? Number(value) : value;
+  }
+  return Object.keys(json).length === 0 ? [] : json;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
-import { type Columns, rowOf, valueAt, wantedIn } from './columns.js';
-import { sorted } from './sorting.js';
+import { type Columns, rowOf, sorted, valueAt, wantedIn } from './lists.js';
 
 describe('columns', () => {
   const asked: string[] = [];

@@ -1,27 +1,47 @@
 import { dlx } from '../dlx/index.js';
+import { badRequest, ok } from '../http/reply.js';
 import type { Resource } from '../http/resource.js';
 import { bindings } from './resources/bindings.js';
 import { channels } from './resources/channels.js';
 import { connections } from './resources/connections.js';
 import { definitions } from './resources/definitions.js';
 import { exchanges } from './resources/exchanges.js';
-import { globalParameters } from './resources/global-parameters.js';
 import { health } from './resources/health.js';
+import { userLimits, vhostLimits } from './resources/limits.js';
+import { publishing, queueGet } from './resources/messages.js';
 import { nodes } from './resources/nodes.js';
 import { overview } from './resources/overview.js';
-import { parameters } from './resources/parameters.js';
-import { permissions } from './resources/permissions.js';
-import { plugins } from './resources/plugins.js';
+import { globalParameters, parameters } from './resources/parameters.js';
+import { permissions, topicPermissions } from './resources/permissions.js';
 import { policies } from './resources/policies.js';
-import { publishing } from './resources/publish.js';
-import { queueGet } from './resources/queue-get.js';
 import { queues } from './resources/queues.js';
-import { topicPermissions } from './resources/topic-permissions.js';
-import { userLimits } from './resources/user-limits.js';
 import { users } from './resources/users.js';
-import { vhostLimits } from './resources/vhost-limits.js';
 import { vhosts } from './resources/vhosts.js';
-import { whoami } from './resources/whoami.js';
+
+export const whoami: readonly Resource[] = [
+  { path: '/whoami', allows: 'management', GET: ({ user }) => ok({ name: user.name, tags: user.tags }) },
+  {
+    path: '/login',
+    allows: 'management',
+    accepts: ['application/x-www-form-urlencoded'],
+    hasLoginForm: true,
+    POST: () => ok('ok'),
+  },
+];
+
+/** This broker has neither plugins nor feature flags: the lists are empty, and enabling a flag is refused. */
+export const plugins: readonly Resource[] = [
+  { path: '/extensions', allows: 'management', GET: () => ok([]) },
+  { path: '/feature-flags', allows: 'administrator', GET: () => ok([]) },
+  {
+    path: '/feature-flags/:name/enable',
+    allows: 'administrator',
+    accepts: ['application/json'],
+    PUT: () => {
+      throw badRequest('unsupported');
+    },
+  },
+];
 
 /*
  * How to add a resource. A file in resources/ exports a list of rows, `readonly Resource[]`, and gets one line below.

@@ -1,14 +1,12 @@
 import { type Broker, Exchange, type Queue, versionOf, type VirtualHost } from '../../engine/broker/index.js';
 import { isPredeclared } from '../../engine/message/index.js';
 import { tableToJson } from '../api/field-json.js';
-import { joined, Rows } from '../http/json.js';
-import type { Row } from '../api/listing.js';
-import { permissionRows } from '../api/resources/permissions.js';
+import { type Row, without } from '../api/lists.js';
 import { parameterRows } from '../api/resources/parameters.js';
+import { permissionRows, topicPermissionRows } from '../api/resources/permissions.js';
 import { policyRows } from '../api/resources/policies.js';
-import { topicPermissionRows } from '../api/resources/topic-permissions.js';
 import { placed, type PlacedBinding } from '../api/views/binding-columns.js';
-import { without } from '../api/without.js';
+import { joined, Rows } from '../http/json.js';
 import { userToJson } from './user-json.js';
 
 /** The definitions of a broker, in the format of RabbitMQ. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonFault } from './read.js';
+import { jsonFault } from './load.js';
 
 describe('the place of a fault in JSON', () => {
   it.each([

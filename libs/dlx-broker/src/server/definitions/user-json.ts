@@ -1,9 +1,8 @@
 import { erlangJson, isUserLimit, type User, type UserLimits } from '../../engine/broker/index.js';
-import { defaultHashing, hashPassword, storedHash, parseStoredHash } from '../../platform/logins/index.js';
-import { textIn } from '../http/body.js';
-import type { Row } from '../api/listing.js';
+import { defaultHashing, hashPassword, parseStoredHash, storedHash } from '../../platform/logins/index.js';
+import type { Row } from '../api/lists.js';
+import { type JsonObject, textIn } from '../http/body.js';
 import { badRequest } from '../http/reply.js';
-import type { JsonObject } from '../http/json-object.js';
 
 /** A user as the API and definitions show it. The password hash is in the format of RabbitMQ. */
 export function userToJson({ name, passwordHash, tags, limits = {} }: User): Row {

@@ -11,7 +11,7 @@ import { errorOf, reasonOf } from './letter-facts.js';
 import { addTo, groupOf, groupToJson, type LetterGroup, mostGroups } from './letter-group.js';
 import { scanned } from './messages.js';
 import { UnreadableBodies } from './payload.js';
-import { deadLetterSign } from './queues/queue-row.js';
+import { deadLetterSign } from './letter-facts.js';
 import { scan } from './scan.js';
 import { seenVhosts } from './seen-vhosts.js';
 

@@ -1,7 +1,7 @@
 import type { Cursor } from '../../engine/broker/index.js';
 import { type Address, isShortstr, maxShortstrBytes } from '../../engine/message/index.js';
 import { badRequest, type Problem } from '../http/reply.js';
-import type { JsonObject } from '../http/json-object.js';
+import type { JsonObject } from '../http/body.js';
 import { meantOf } from '../../platform/options/index.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
 import { letterReasons } from './letter-facts.js';

@@ -1,4 +1,6 @@
+import type { Queue } from '../../engine/broker/index.js';
 import { deathsOf, type Message, textAt } from '../../engine/message/index.js';
+import type { DeadLetterGraph } from './graph/dead-letter-graph.js';
 import { dateAt, deadSince, errorHeaders, errorKind, retryHeaders } from '../../platform/history/index.js';
 
 /** The error of a handler, as the headers of a message describe it. */
@@ -46,3 +48,33 @@ export function timeOf(message: Message): number | undefined {
   const { timestamp } = message.own;
   return deadSince(message) ?? dateAt(timestamp === undefined ? undefined : Number(timestamp) * 1000);
 }
+
+/**
+ * What shows that a queue holds dead letters. `proven`: the topology, or what this broker recorded. `claimed`: only headers of the next
+ * message, which its publisher may have written.
+ */
+export type DeadLetterSign = 'proven' | 'claimed';
+
+/**
+ * Whether a queue holds dead letters, and what shows it: a dead-letter edge reaches it, it has had dead letters, its next message died,
+ * or its next message failed in another queue and was put aside here. Undefined for other queues. The work queue of a retry is no such
+ * queue, although a wait queue returns messages to it.
+ */
+export function deadLetterSign(
+  queue: Queue,
+  { targets, returns }: Pick<DeadLetterGraph, 'targets' | 'returns'>,
+): DeadLetterSign | undefined {
+  if (targets.has(queue)) return 'proven';
+  const { head, counters } = queue;
+  const isReturn = returns.has(queue);
+  if (!isReturn && counters.deadLettersIn > 0) return 'proven';
+  if (head === undefined) return undefined;
+  // The counter begins at 0 after a restart; the deaths of stored messages stay.
+  if (head.hasDied) return isReturn ? undefined : 'proven';
+  // It was published here. A handler parked it, or an operator, which is recorded (decision 92), or its headers say so.
+  if (!isParked(head) && deathsOf(head).length === 0) return undefined;
+  return head.origin?.queue === undefined ? 'claimed' : 'proven';
+}
+
+/** Since when the next message of a queue is dead, in milliseconds since 1970. Dead letters come in order, so it is the oldest. */
+export const oldestIn = ({ head }: Queue): number | undefined => head && deadSince(head);

@@ -1,6 +1,6 @@
 import type { Queue, VirtualHost } from '../../engine/broker/index.js';
 import { Rows } from '../http/json.js';
-import { oldestIn } from './queues/queue-row.js';
+import { oldestIn } from './letter-facts.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';
 import { liveCounters, liveRow } from './counters-json.js';
 import { redriveToJson } from './redrive-json.js';

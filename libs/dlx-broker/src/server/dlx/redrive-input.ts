@@ -2,7 +2,7 @@ import type { User } from '../../engine/broker/index.js';
 import { type BreakerSettings, defaultBreaker, defaultRate } from '../redrive/index.js';
 import type { RedriveGroup, RedriveOrder } from './redrives/redrive-order.js';
 import { badRequest } from '../http/reply.js';
-import type { JsonObject } from '../http/json-object.js';
+import type { JsonObject } from '../http/body.js';
 import { addressIn, booleanAt, filterInJson, notAn, objectEntries, onlyKnown } from './input.js';
 
 /** The keys that select messages, of a redrive or of one of its groups. */

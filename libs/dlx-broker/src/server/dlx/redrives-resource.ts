@@ -1,18 +1,17 @@
 import { checkVhost, isOf } from '../http/auth.js';
-import type { Management } from '../management.js';
-import { RedriveConflictError } from './redrives/redrives.js';
-import { groupsOf, type RedriveOrder, sharedNames } from './redrives/redrive-order.js';
-import type { QueueRedrive } from './redrives/queue-redrive.js';
+import { jsonObject, type JsonObject } from '../http/body.js';
 import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../http/resource.js';
-import { jsonObject } from '../http/body.js';
-import type { JsonObject } from '../http/json-object.js';
-import { filterToJson } from './input.js';
+import type { Management } from '../management.js';
 import { leftAlready } from './edit/edit-resource.js';
 import { editedOrder, isOfOne } from './edit/edited-order.js';
+import { filterToJson } from './input.js';
 import { readableQueue } from './readable-queue.js';
 import { redriveIn } from './redrive-input.js';
 import { groupToJson, redriveToJson, refusingOf } from './redrive-json.js';
+import type { QueueRedrive } from './redrives/queue-redrive.js';
+import { groupsOf, type RedriveOrder, sharedNames } from './redrives/redrive-order.js';
+import { RedriveConflictError } from './redrives/redrives.js';
 
 /** The most groups whose filters are in the audit log. */
 const mostNoted = 20;

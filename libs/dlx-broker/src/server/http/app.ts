@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
 import { Hono } from 'hono';
-import { probes } from '../api/probes.js';
 import { resources as allResources } from '../api/resources.js';
-import type { ConsoleFiles } from '../console/console-files.js';
-import { answerConsole } from '../console/console-pages.js';
+import { probes } from '../api/resources/health.js';
+import { answerConsole, type ConsoleFiles } from '../console/console.js';
 import type { ManagementHost } from '../host.js';
 import { type Bindings, Dispatcher } from './dispatcher.js';
 import { notFound, Problem } from './reply.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytesOfBase64 } from './base64.js';
+import { bytesOfBase64 } from './body.js';
 
 describe('base64', () => {
   it.each([

@@ -1,6 +1,6 @@
 import type { ApiOptions } from './app.js';
 import { opened } from '../../platform/index.js';
-import { type ConsoleFiles, consoleFiles } from '../console/console-files.js';
+import { type ConsoleFiles, consoleFiles } from '../console/console.js';
 import { Dlx } from '../dlx/dlx.js';
 import { type Answering, HttpPort, type HttpPortOptions } from './http-port.js';
 import type { ManagementHost, OpenPort } from '../host.js';

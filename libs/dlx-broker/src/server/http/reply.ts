@@ -1,6 +1,5 @@
 import { AmqpError, PatternError, PolicyError } from '../../engine/broker/index.js';
 import { cutText } from '../../platform/index.js';
-import { FieldJsonError } from '../api/field-json.js';
 
 /** The answer of a handler. */
 export interface Answer {
@@ -66,6 +65,11 @@ export const escapedRequest = (reason: string): Problem =>
 
 /** A string as the list of its character codes, which some reasons of RabbitMQ show. */
 export const codes = (text: string): readonly number[] => Array.from(text, (char) => char.codePointAt(0) ?? 0);
+
+/** A JSON value that has no place in a field table; the message is RabbitMQ's reason (rule U1). */
+export class FieldJsonError extends Error {
+  override readonly name = 'FieldJsonError';
+}
 
 /**
  * The HTTP status of an error of the core. As in RabbitMQ: 401 without a right, 404 for a missing object, otherwise 400

@@ -1,7 +1,7 @@
 import type { User } from '../../engine/broker/index.js';
 import type { Audience } from './auth.js';
 import type { Management } from '../management.js';
-import type { JsonObject } from './json-object.js';
+import type { JsonObject } from './body.js';
 import type { Answer } from './reply.js';
 
 /** An authenticated request of an allowed origin to an existing path. */

@@ -1,6 +1,6 @@
 export { Meter, type MeteredSource, type MeterParts } from './meter.js';
-export { metricsResources } from './http/metrics-listener.js';
-export { MetricsListener, type MetricsOptions } from './http/metrics-listener.js';
+export { metricsResources } from './metrics-listener.js';
+export { MetricsListener, type MetricsOptions } from './metrics-listener.js';
 export type {
   HandlerNumbers,
   LetterNumbers,
@@ -11,5 +11,5 @@ export type {
   OrderedNumbers,
 } from './source.js';
 export { type PageRequest, pageOf } from './pages.js';
-export { metricTable } from './table.js';
+export { metricTable } from './pages.js';
 export { type AnyRegistry, registerMetrics } from './registry.js';

@@ -1,8 +1,148 @@
-import type { Broker, VirtualHost } from '../../engine/broker/index.js';
+import type {
+  Broker,
+  Channel,
+  Connection,
+  GlobalCounters,
+  Queue,
+  TotalCounters,
+  VirtualHost,
+} from '../../engine/broker/index.js';
 import { loopDelayOf, measureLoop } from '../../platform/index.js';
-import { type DeadLetterGraph, DeadLetterGraphs, eventLoop, type Turns } from '../index.js';
-import { type Endpoint, Scrape } from './scrape.js';
-import type { MeteredBroker, MeteredHandlers, LoopDelay } from './source.js';
+import { type DeadLetterGraph, DeadLetterGraphs, deadLetterSign, eventLoop, type Turns } from '../index.js';
+import { channelKind, connectionKind, type Kind, queueKind } from './objects.js';
+import type { LoopDelay, MeteredBroker, MeteredHandlers } from './source.js';
+
+/** Which page is made. RabbitMQ's later releases have these words in the label `rabbitmq_endpoint`. */
+export type Endpoint = 'aggregated' | 'per-object' | 'detailed';
+
+/** Sums over all objects. */
+export interface Totals {
+  readonly queues: number;
+  readonly connections: number;
+  readonly channels: number;
+  readonly consumers: number;
+  /** Channels that have published. */
+  readonly publishers: number;
+  /** In the order of the numbers of each kind. */
+  readonly ofQueues: readonly number[];
+  readonly ofChannels: readonly number[];
+  readonly ofConnections: readonly number[];
+}
+
+/** Queues that have series of their own, and the number of those that are left out. */
+export interface ShownQueues {
+  readonly shown: readonly Queue[];
+  readonly leftOut: number;
+}
+
+/** The numbers of one answer. The objects are fixed when it begins, so that no series appears twice. */
+export class Scrape {
+  readonly counters: TotalCounters;
+  readonly globals: GlobalCounters;
+  readonly queues: readonly Queue[];
+  readonly connections: readonly Connection[];
+  readonly channels: readonly Channel[];
+  readonly now: number;
+  totals: Totals = nothing;
+  /** Queues that hold dead letters, by name. */
+  deadLetterQueues: ShownQueues = none;
+  /** Queues in which messages died, or would be dead-lettered, by name. */
+  dyingQueues: ShownQueues = none;
+  /** Queues whose deliveries are stopped, by name. */
+  pausedQueues: ShownQueues = none;
+
+  constructor(
+    readonly of: MeteredBroker,
+    readonly endpoint: Endpoint,
+    readonly graphs: ReadonlyMap<VirtualHost, DeadLetterGraph>,
+    /** Undefined while nothing is measured. */
+    readonly loopDelay: LoopDelay | undefined,
+  ) {
+    const vhosts = [...graphs.keys()];
+    this.now = of.broker.clock.now();
+    this.counters = of.broker.counters;
+    this.globals = of.broker.globals;
+    this.queues = vhosts.flatMap(({ queues }) => [...queues.values()]);
+    this.connections = vhosts.flatMap(({ connections }) => [...connections]);
+    this.channels = this.connections.flatMap(({ channels }) => [...channels]);
+  }
+
+  /** Computes the sums. Yields wherever it may pause. */
+  *sum(): Generator<undefined, void, void> {
+    const ofQueues = yield* sumsOf(queueKind, this.queues);
+    const ofChannels = yield* sumsOf(channelKind, this.channels);
+    const ofConnections = yield* sumsOf(connectionKind, this.connections);
+    this.totals = {
+      queues: this.queues.length,
+      connections: this.connections.length,
+      channels: this.channels.length,
+      consumers: ofChannels[0] ?? 0,
+      publishers: this.channels.filter(({ counters }) => counters.publish > 0).length,
+      ofQueues,
+      ofChannels,
+      ofConnections,
+    };
+    yield* this.#select();
+  }
+
+  /** The graphs have the queues sorted by name, so every page leaves out the same queues. */
+  *#select(): Generator<undefined, void, void> {
+    const most = this.endpoint === 'aggregated' ? mostShown : Infinity;
+    const letters: Queue[] = [];
+    const dying: Queue[] = [];
+    const paused: Queue[] = [];
+    for (const graph of this.graphs.values()) {
+      for (const [place, queue] of graph.queues.entries()) {
+        if (place % inOneGo === 0) yield;
+        if (queue.deleted) continue;
+        if (deadLetterSign(queue, graph) === 'proven') letters.push(queue);
+        if (mayDie(queue)) dying.push(queue);
+        if (queue.pausing.state !== undefined) paused.push(queue);
+      }
+    }
+    this.deadLetterQueues = shownOf(letters, most);
+    this.dyingQueues = shownOf(dying, most);
+    this.pausedQueues = shownOf(paused, most);
+  }
+}
+
+/** The most queues that `/metrics` names in a family. */
+export const mostShown = 1_000;
+
+const none: ShownQueues = { shown: [], leftOut: 0 };
+
+const shownOf = (queues: readonly Queue[], most: number): ShownQueues => ({
+  shown: queues.slice(0, most),
+  leftOut: Math.max(0, queues.length - most),
+});
+
+function mayDie({ settings, counters }: Queue): boolean {
+  const { rejected, expired, maxlen, deliveryLimit } = counters;
+  return settings.deadLetterExchange !== undefined || rejected + expired + maxlen + deliveryLimit > 0;
+}
+
+const nothing: Totals = {
+  queues: 0,
+  connections: 0,
+  channels: 0,
+  consumers: 0,
+  publishers: 0,
+  ofQueues: [],
+  ofChannels: [],
+  ofConnections: [],
+};
+
+/** The objects that are summed up before a pause. */
+const inOneGo = 100;
+
+function* sumsOf<T>({ numbers }: Kind<T>, objects: readonly T[]): Generator<undefined, readonly number[], void> {
+  const sums = numbers.map(() => 0);
+  for (const [place, object] of objects.entries()) {
+    for (const [at, { read }] of numbers.entries()) sums[at] = (sums[at] as number) + read(object);
+    if (place % inOneGo === 0) yield;
+  }
+  return sums;
+}
 
 /** Two readers within this time, in milliseconds, see the same delays. */
 const shortest = 10_000;

@@ -1,16 +1,29 @@
 import type { VirtualHost } from '../../engine/broker/index.js';
 import type { DeadLetterGraphs } from '../index.js';
-import { handlerFamilies } from './dlx/handler-families.js';
-import { letterFamilies } from './dlx/letter-families.js';
-import { processFamilies } from './dlx/process-families.js';
-import type { Metric } from './family.js';
-import type { Meter } from './meter.js';
-import { globalFamilies } from './rabbitmq/global-families.js';
-import { infoFamilies, nodeFamilies } from './rabbitmq/node-families.js';
-import { each, summed } from './rabbitmq/object-families.js';
-import { channelKind, connectionKind, queueKind, queueNumbers } from './rabbitmq/objects.js';
-import type { Endpoint, Scrape } from './scrape.js';
-import { textOf } from './text.js';
+import { handlerFamilies, letterFamilies, processFamilies } from './dlx-families.js';
+import { type Family, labelled, type Metric, type Series, single, textOf } from './family.js';
+import type { Endpoint, Meter, Scrape } from './meter.js';
+import { channelKind, connectionKind, queueKind, queueNumbers, type Kind, type ObjectNumber } from './objects.js';
+import { globalFamilies, infoFamilies, nodeFamilies } from './rabbitmq-families.js';
+
+/** The metrics of a kind as sums over all objects. */
+const summed = <T>(kind: Kind<T>, sumsOf: (scrape: Scrape) => readonly number[]): readonly Metric<Scrape>[] =>
+  kind.numbers.map(({ name, help }, place) =>
+    single(`rabbitmq_${name}`, 'gauge', help, (scrape) => sumsOf(scrape)[place] ?? 0),
+  );
+
+/** The metrics of a kind with a series for each object. */
+const each = <T>(
+  kind: Kind<T>,
+  objectsOf: (scrape: Scrape) => Iterable<T>,
+  numbers: readonly ObjectNumber<T>[] = kind.numbers,
+  prefix = 'rabbitmq_',
+): readonly Metric<Scrape>[] =>
+  numbers.map(({ name, help, read }) =>
+    labelled(`${prefix}${name}`, 'gauge', kind.labels, help, function* (scrape): Generator<Series, void, void> {
+      for (const object of objectsOf(scrape)) yield { labels: kind.labelsOf(object), value: read(object) };
+    }),
+  );
 
 /** A request for a page. */
 export interface PageRequest {
@@ -93,3 +106,6 @@ function* linesOf(
   if (request.endpoint === 'detailed') return;
   for (const metric of handlerFamilies) yield* textOf(metric, [...handlers]);
 }
+
+/** Every metric of `/metrics`. */
+export const metricTable: readonly Family[] = [...aggregated, ...handlerFamilies];

@@ -1,12 +1,10 @@
 import { DlxConfigurationError } from '../../platform/options/index.js';
 import { inTurns } from '../index.js';
-import { handlerFamilies } from './dlx/handler-families.js';
-import type { Family, Metric } from './family.js';
-import type { MeteredSource } from './meter.js';
+import { handlerFamilies } from './dlx-families.js';
+import { type Family, type Metric, pointsOf } from './family.js';
+import type { MeteredSource, Scrape } from './meter.js';
 import { aggregated } from './pages.js';
-import type { Scrape } from './scrape.js';
 import type { MeteredHandlers } from './source.js';
-import { pointsOf } from './text.js';
 
 /** The brokers of one registry. */
 class RegisteredBrokers {

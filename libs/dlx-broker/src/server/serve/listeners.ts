@@ -1,3 +1,5 @@
+import type { Listener, ListenOptions } from '../../amqp/server/index.js';
+import type { Broker } from '../../engine/broker/index.js';
 import {
   type Alarm,
   memoryAlarm,
@@ -5,16 +7,12 @@ import {
   type MemoryUse,
   processMemory,
 } from '../../platform/alarms/index.js';
-import type { Listener, ListenOptions } from '../../amqp/server/index.js';
 import { policyPatterns } from '../../platform/index.js';
-
-import type { Broker } from '../../engine/broker/index.js';
+import { LoginThrottle } from '../../platform/logins/index.js';
+import type { Data } from '../../store/index.js';
 import type { HttpListener, HttpOptions, ManagedHandlers, ManagementHost } from '../index.js';
 import type { Meter, MeteredHandlers, MeteredJournal, MetricsListener, MetricsOptions } from '../metrics/index.js';
-import type { Reporter } from './open-broker.js';
-import { faultsOf } from './storage-faults.js';
-import type { Data } from '../../store/index.js';
-import { LoginThrottle } from '../../platform/logins/index.js';
+import { faultsOf, type Reporter } from './open-broker.js';
 
 /** The ports of a broker for other processes. A port that is undefined is not opened. */
 export interface ListenersOptions extends Reporter {

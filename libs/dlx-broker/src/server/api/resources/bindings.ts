@@ -1,8 +1,7 @@
-import { listOf, oneOf } from '../listing.js';
-import type { Management } from '../../management.js';
-import { placesOf } from '../places.js';
 import { type Answer, badRequest, created, noContent, notFound } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import { type Management, placesOf } from '../../management.js';
+import { listOf, oneOf, withoutPages } from '../lists.js';
 import {
   bindingColumns,
   bindingOrder,
@@ -14,7 +13,6 @@ import {
   type PlacedBinding,
   propertiesKey,
 } from '../views/binding-columns.js';
-import { withoutPages } from '../whole-list.js';
 import { exchangeIn } from './exchanges.js';
 import { argumentsIn } from './queues.js';
 

@@ -1,11 +1,16 @@
 import { isOf } from '../../http/auth.js';
-import { listOf, oneOf } from '../listing.js';
-import { vhostsIn, withoutStatistics } from '../places.js';
 import { badRequest, notFound } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
-import { channelColumns, singleChannelColumns } from '../views/channel-columns.js';
-import { consumerColumns, consumersOf } from '../views/consumer-columns.js';
-import { channelName, userName } from '../views/names.js';
+import { vhostsIn, withoutStatistics } from '../../management.js';
+import { listOf, oneOf } from '../lists.js';
+import {
+  channelColumns,
+  channelName,
+  consumerColumns,
+  consumersOf,
+  singleChannelColumns,
+  userName,
+} from '../views/client-columns.js';
 import { checkOwner, connectionOf, connectionsFor } from './connections.js';
 
 /**

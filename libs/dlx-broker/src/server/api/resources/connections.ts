@@ -1,12 +1,10 @@
 import { AmqpError, type Connection, type User } from '../../../engine/broker/index.js';
 import { isOf } from '../../http/auth.js';
-import { listOf, oneOf } from '../listing.js';
-import type { Management } from '../../management.js';
-import { vhostsIn, withoutStatistics } from '../places.js';
 import { noContent, notAuthorised, notFound } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
-import { connectionColumns, trackedConnectionColumns } from '../views/connection-columns.js';
-import { connectionName, userName } from '../views/names.js';
+import { type Management, vhostsIn, withoutStatistics } from '../../management.js';
+import { listOf, oneOf } from '../lists.js';
+import { connectionColumns, connectionName, trackedConnectionColumns, userName } from '../views/client-columns.js';
 
 /**
  * The connections that a user may see: those of the user, or with the tag monitoring all; of one virtual host if the

@@ -1,6 +1,6 @@
 import { exportBroker, exportVhost } from '../../definitions/export.js';
-import { addDefinitions } from '../../definitions/read.js';
-import { checkMemory } from '../../statistics/memory-check.js';
+import { addDefinitions } from '../../definitions/load.js';
+import { checkMemory } from '../../management.js';
 import { type Answer, badRequest, noContent, ok } from '../../http/reply.js';
 import type { ApiRequest, Resource } from '../../http/resource.js';
 

@@ -1,10 +1,8 @@
 import { booleanIn } from '../../http/body.js';
-import type { Columns } from '../columns.js';
-import { listOf, oneOf } from '../listing.js';
-import type { Management } from '../../management.js';
-import { placesOf, withoutStatistics } from '../places.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import { type Management, placesOf, withoutStatistics } from '../../management.js';
+import { type Columns, listOf, oneOf } from '../lists.js';
 import {
   declaredExchangeColumns,
   exchangeColumns,

@@ -1,10 +1,9 @@
 import { X509Certificate } from 'node:crypto';
+import type { Fault, ManagementHost } from '../../host.js';
 import { type Answer, badRequest, notFound, ok } from '../../http/reply.js';
-import type { Fault } from '../../host.js';
-import type { Management } from '../../management.js';
-import { portsOf } from '../ports.js';
 import type { Handler, Resource } from '../../http/resource.js';
-import { timeText } from '../views/times.js';
+import { type Management, portsOf } from '../../management.js';
+import { timeText } from '../views/client-columns.js';
 
 const fine: Answer = ok({ status: 'ok' });
 
@@ -137,3 +136,28 @@ export const health: readonly Resource[] = [
     GET: () => ok({ enable_uaa: false, uaa_client_id: '', uaa_location: '' }),
   },
 ];
+
+/** The probed of a probe: 200, or 503 with the names of the problems. */
+const probed = (problems: readonly string[]): Answer =>
+  problems.length === 0
+    ? { status: 200, body: { status: 'ok' } }
+    : { status: 503, body: { status: 'failed', problems } };
+
+/** The names that `DlxBroker.health()` gives to these problems. */
+const nameOf = { storage_failed: 'storage-failed', storage_unreadable: 'storage-unreadable' } as const;
+
+const faultNamesOf = ({ faults }: ManagementHost): readonly string[] => [
+  ...new Set((faults?.() ?? []).map(({ name }) => nameOf[name])),
+];
+
+/**
+ * The probes of an orchestrator, which has no login. So their answers have no names of queues, no paths and no texts of errors; the
+ * checks below `/api/health/checks` tell the details to users.
+ */
+export const probes: Readonly<Record<string, (host: ManagementHost) => Answer>> = {
+  /** Fails when a restart of the process is the remedy. */
+  '/api/dlx/health/live': (host) => probed(faultNamesOf(host).filter((name) => name === nameOf.storage_failed)),
+  /** Fails while publishers wait or are refused. */
+  '/api/dlx/health/ready': (host) =>
+    probed([...faultNamesOf(host), ...((host.alarms?.() ?? []).length > 0 ? ['alarm'] : [])]),
+};

@@ -1,14 +1,11 @@
 import { product, type User, versionOf, type VirtualHost } from '../../../engine/broker/index.js';
 import { isOf } from '../../http/auth.js';
-import type { Columns } from '../columns.js';
-import { oneOf } from '../listing.js';
-import type { Management } from '../../management.js';
-import { happened, type Measure, withDetails } from '../../statistics/measures.js';
-import { portsOf } from '../ports.js';
-import { withoutStatistics } from '../places.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import { type Management, portsOf, withoutStatistics } from '../../management.js';
+import { happened, type Measure, withDetails } from '../../statistics/measures.js';
 import { churnSeries, deliveredNames, publishedNames, vhostSeries } from '../../statistics/series.js';
-import { exchangeTypeRows } from '../views/exchange-types.js';
+import { type Columns, oneOf } from '../lists.js';
+import { exchangeTypeRows } from '../views/exchange-columns.js';
 
 const lengths: readonly string[] = ['messages', 'messages_ready', 'messages_unacknowledged'];
 

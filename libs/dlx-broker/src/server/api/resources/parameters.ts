@@ -1,14 +1,12 @@
 import type { VirtualHost } from '../../../engine/broker/index.js';
 import { type Audience, checkAudience } from '../../http/auth.js';
-import { one, type Row } from '../listing.js';
-import type { Management } from '../../management.js';
-import { badRequest, escapedRequest, noContent, notFound, type Problem, put } from '../../http/reply.js';
-import type { JsonObject } from '../../http/json-object.js';
+import { type JsonObject, textIn } from '../../http/body.js';
+import { badRequest, escapedRequest, noContent, notFound, ok, type Problem, put } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
-import { wholeList } from '../whole-list.js';
-import { without } from '../without.js';
+import type { Management } from '../../management.js';
+import { one, type Row, wholeList, without } from '../lists.js';
+import { clearLimits, limitsOf, setLimits } from './limits.js';
 import { policyKinds, policyRows, setPolicy } from './policies.js';
-import { clearLimits, limitsOf, setLimits } from './vhost-limits.js';
 
 /** A kind of parameters of virtual hosts. RabbitMQ keeps them as parameters; here the virtual host has them. */
 interface Component {
@@ -150,5 +148,56 @@ export const parameters: readonly Resource[] = [
     GET: getOne,
     PUT: putOne,
     DELETE: deleteOne,
+  },
+];
+
+/** Parameters that have a path of their own as well, and who may change them on both paths (rule V7). */
+const changedBy: ReadonlyMap<string, Audience> = new Map([
+  ['cluster_name', 'administrator'],
+  ['internal_cluster_id', 'administrator'],
+]);
+
+/** @throws Problem 401 */
+const checkGlobalChange = ({ name, user }: ApiRequest): void =>
+  checkAudience(user, changedBy.get(name('name')) ?? 'policymaker');
+
+export const globalParameters: readonly Resource[] = [
+  {
+    path: '/global-parameters',
+    allows: 'policymaker',
+    GET: (request, management) => wholeList(request, management, [...management.broker.parameters.list()], ['name']),
+  },
+  {
+    path: '/global-parameters/:name',
+    allows: 'policymaker',
+    GET: (request, { broker }) => {
+      const name = request.name('name');
+      if (!broker.parameters.has(name)) throw notFound();
+      return one(request, { value: broker.parameters.get(name), name });
+    },
+    PUT: async (request, { broker }) => {
+      const { name, body } = request;
+      checkGlobalChange(request);
+      const { value } = await body('value');
+      return put(broker.parameters.set(name('name'), value));
+    },
+    DELETE: (request, { broker }) => {
+      const { name } = request;
+      checkGlobalChange(request);
+      if (!broker.parameters.delete(name('name'))) throw notFound();
+      return noContent;
+    },
+  },
+  {
+    path: '/cluster-name',
+    allows: 'management',
+    allowsChange: 'administrator',
+    GET: (_, management) => ok({ name: management.clusterName }),
+    PUT: async ({ body }, { broker }) => {
+      const name = textIn(await body('name'), 'name');
+      if (name === undefined || name === '') throw badRequest('name should be a string');
+      broker.parameters.set('cluster_name', name);
+      return noContent;
+    },
   },
 ];

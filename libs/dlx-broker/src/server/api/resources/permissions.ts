@@ -1,12 +1,43 @@
-import type { Broker, UserPermissions } from '../../../engine/broker/index.js';
-import { requiredText } from '../../http/body.js';
-import { one, type Row } from '../listing.js';
-import type { Management } from '../../management.js';
-import { checkPatterns } from '../patterns.js';
-import { badRequest, noContent, notFound, put } from '../../http/reply.js';
-import type { JsonObject } from '../../http/json-object.js';
+import {
+  type Broker,
+  PatternError,
+  type Patterns,
+  type UserPermissions,
+  type UserTopicPermissions,
+} from '../../../engine/broker/index.js';
+import { type JsonObject, requiredText } from '../../http/body.js';
+import { badRequest, codes, noContent, notFound, ok, Problem, put } from '../../http/reply.js';
 import type { Handler, Resource } from '../../http/resource.js';
-import { wholeList } from '../whole-list.js';
+import type { Management } from '../../management.js';
+import { one, type Row, wholeList } from '../lists.js';
+
+/** The most characters of a pattern in a refusal: a reason is cut, and RabbitMQ's has the fault behind the pattern. */
+const longestShown = 500;
+
+/**
+ * Refuses permissions with an invalid pattern. The reason is RabbitMQ's Erlang term. The message of the problem, which the log and
+ * the command line show, names the permission.
+ * @param all the patterns by the right that each is for
+ * @param whose user and virtual host, for people
+ * @param show how the pattern itself is shown in RabbitMQ's term
+ * @throws Problem 400 for the first that is none
+ */
+export function checkPatterns(
+  patterns: Patterns,
+  all: Readonly<Record<string, string>>,
+  whose: string,
+  show: (pattern: string) => unknown = codes,
+): void {
+  for (const [right, pattern] of Object.entries(all)) {
+    try {
+      patterns.compile(pattern);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const term = ['invalid_regexp', show(pattern.slice(0, longestShown)), [codes(error.reason), error.position]];
+      throw new Problem(400, 'bad_request', term, {}, error.of(right, pattern, whose).message);
+    }
+  }
+}
 
 export const permissionRows = (broker: Broker): readonly (UserPermissions & Row)[] =>
   broker.access.listPermissions().map((row) => ({ ...row }));
@@ -74,4 +105,86 @@ export const permissions: readonly Resource[] = [
     DELETE: deleteOne,
   },
   { path: '/vhosts/:vhost/permissions', allows: 'administrator', GET: getOfVhost },
+];
+
+export const topicPermissionRows = (broker: Broker): readonly (UserTopicPermissions & Row)[] =>
+  broker.access.topics.list().map((row) => ({ ...row }));
+
+const topicsSortedBy = ['vhost', 'user', 'exchange'];
+
+const getAllTopics: Handler = (request, management) =>
+  wholeList(request, management, topicPermissionRows(management.broker), topicsSortedBy);
+
+const getTopicsOfVhost: Handler = (request, management) => {
+  const rows = topicPermissionRows(management.broker).filter(({ vhost }) => vhost === request.name('vhost'));
+  return wholeList(request, management, rows, topicsSortedBy);
+};
+
+const getTopics: Handler = ({ name }, { broker }) => {
+  const rows = topicPermissionRows(broker).filter(
+    ({ user, vhost }) => user === name('user') && vhost === name('vhost'),
+  );
+  if (rows.length === 0) throw notFound();
+  return ok(rows);
+};
+
+const putTopic: Handler = async ({ name, body }, management) => {
+  const { broker } = management;
+  const json = await body('exchange', 'write', 'read');
+  checkUserAndVhost(broker, name('user'), name('vhost'));
+  const hadAny = topicPermissionRows(broker).some(
+    ({ user, vhost }) => user === name('user') && vhost === name('vhost'),
+  );
+  setTopicPermissions(management, name('user'), name('vhost'), json);
+  return put(hadAny ? 'changed' : 'created');
+};
+
+const deleteTopics: Handler = ({ name }, { broker }) => {
+  if (!broker.access.topics.delete(name('user'), name('vhost'))) throw notFound();
+  return noContent;
+};
+
+/**
+ * Deletes the permissions for one exchange. As RabbitMQ, it answers 404 only if the user has no topic permissions in
+ * the virtual host.
+ */
+const deleteOfExchange: Handler = ({ name }, { broker }) => {
+  const { topics } = broker.access;
+  if (!topics.list().some(({ user, vhost }) => user === name('user') && vhost === name('vhost'))) throw notFound();
+  topics.delete(name('user'), name('vhost'), name('exchange'));
+  return noContent;
+};
+
+/**
+ * Sets topic permissions, for requests and for definitions.
+ * @throws Problem 400
+ */
+export function setTopicPermissions({ broker, host }: Management, user: string, vhost: string, json: JsonObject): void {
+  const exchange = requiredText(json, 'exchange');
+  const write = requiredText(json, 'write');
+  const read = requiredText(json, 'read');
+  const whose = `for topics of exchange '${exchange}' of user '${user}' in vhost '${vhost}'`;
+  checkPatterns(host.patterns, { write, read }, whose, (pattern) => pattern);
+  broker.access.topics.set(user, vhost, { exchange, write, read });
+}
+
+export const topicPermissions: readonly Resource[] = [
+  { path: '/topic-permissions', allows: 'administrator', GET: getAllTopics },
+  {
+    path: '/topic-permissions/:vhost/:user',
+    allows: 'administrator',
+    anyVhost: true,
+    GET: getTopics,
+    PUT: putTopic,
+    DELETE: deleteTopics,
+  },
+  {
+    path: '/topic-permissions/:vhost/:user/:exchange',
+    allows: 'administrator',
+    anyVhost: true,
+    GET: getTopics,
+    PUT: putTopic,
+    DELETE: deleteOfExchange,
+  },
+  { path: '/vhosts/:vhost/topic-permissions', allows: 'administrator', GET: getTopicsOfVhost },
 ];

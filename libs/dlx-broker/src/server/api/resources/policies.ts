@@ -1,9 +1,8 @@
 import { type Policy, PolicyError, type VirtualHost } from '../../../engine/broker/index.js';
-import { one, type Row } from '../listing.js';
+import type { JsonObject } from '../../http/body.js';
 import { badRequest, escapedRequest, noContent, notFound, type Problem, put } from '../../http/reply.js';
-import type { JsonObject } from '../../http/json-object.js';
 import type { Resource } from '../../http/resource.js';
-import { wholeList } from '../whole-list.js';
+import { one, type Row, wholeList } from '../lists.js';
 
 /** The two kinds of policies, and how they differ in the HTTP API of RabbitMQ. */
 export const policyKinds = {

@@ -1,15 +1,12 @@
 import type { Queue } from '../../../engine/broker/index.js';
 import { isShortstr, maxShortstrBytes, textLength } from '../../../engine/message/index.js';
-import { booleanIn } from '../../http/body.js';
-import type { Columns } from '../columns.js';
-import { tableOfJson } from '../field-json.js';
-import { listOf, oneOf } from '../listing.js';
-import type { Management } from '../../management.js';
-import { placesOf, withoutStatistics } from '../places.js';
-import { badRequest, noContent, notFound, put } from '../../http/reply.js';
-import type { JsonObject } from '../../http/json-object.js';
-import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import { reasonsFor } from '../../dlx/pause/pause-json.js';
+import { booleanIn, type JsonObject } from '../../http/body.js';
+import { badRequest, noContent, notFound, put } from '../../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import { type Management, placesOf, withoutStatistics } from '../../management.js';
+import { tableOfJson } from '../field-json.js';
+import { type Columns, listOf, oneOf } from '../lists.js';
 import { declaredQueueColumns, queueColumns, singleQueueColumns } from '../views/queue-columns.js';
 
 const getAll: Handler = (request, management) => {

@@ -1,12 +1,10 @@
 import { AmqpError, type Broker } from '../../../engine/broker/index.js';
 import { userOfJson, userToJson } from '../../definitions/user-json.js';
-import { one } from '../listing.js';
+import type { JsonObject } from '../../http/body.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
-import type { JsonObject } from '../../http/json-object.js';
 import type { Handler, Resource } from '../../http/resource.js';
-import { wholeList } from '../whole-list.js';
-import { permissionRows, setPermissions } from './permissions.js';
-import { topicPermissionRows } from './topic-permissions.js';
+import { one, wholeList } from '../lists.js';
+import { permissionRows, setPermissions, topicPermissionRows } from './permissions.js';
 
 const byName = ['name'];
 

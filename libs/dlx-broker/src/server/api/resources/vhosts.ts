@@ -1,13 +1,25 @@
 import type { Broker, Permissions, VirtualHost, VirtualHostMetadata } from '../../../engine/broker/index.js';
-import { booleanIn } from '../../http/body.js';
-import type { Columns } from '../columns.js';
-import { listOf, oneOf } from '../listing.js';
-import type { Management } from '../../management.js';
-import type { Measures } from '../../statistics/measures.js';
+import { booleanIn, type JsonObject } from '../../http/body.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
-import type { JsonObject } from '../../http/json-object.js';
 import type { Handler, Resource } from '../../http/resource.js';
-import { vhostStatistics } from '../views/vhost-columns.js';
+import type { Management } from '../../management.js';
+import { happened, type Measures } from '../../statistics/measures.js';
+import { deliveredNames, publishedNames, vhostSeries } from '../../statistics/series.js';
+import { type Columns, listOf, oneOf } from '../lists.js';
+
+const withRates = ['messages', 'messages_ready', 'messages_unacknowledged', 'recv_oct', 'send_oct'];
+
+/** The columns of a virtual host with statistics: sums over its queues and its clients. */
+export function vhostStatistics(measures: Measures): Columns<VirtualHost> {
+  const columns: Record<string, (vhost: VirtualHost) => unknown> = {
+    message_stats: (vhost) => happened(measures.of(vhost, vhostSeries), [publishedNames, deliveredNames]),
+  };
+  for (const name of withRates) {
+    columns[name] = (vhost) => measures.of(vhost, vhostSeries).value(name);
+    columns[`${name}_details`] = (vhost) => measures.of(vhost, vhostSeries).details(name);
+  }
+  return columns;
+}
 
 const columnsFor = ({ nodeName }: Management, measures: Measures): Columns<VirtualHost> => ({
   cluster_state: () => ({ [nodeName]: 'running' }),

@@ -7,7 +7,7 @@ import {
   type VirtualHost,
 } from '../../../engine/broker/index.js';
 import { emptyTable, type FieldTable } from '../../../engine/message/index.js';
-import type { Columns } from '../columns.js';
+import type { Columns } from '../lists.js';
 import { tableToJson } from '../field-json.js';
 
 /** A binding with the names of its source, its destination and its virtual host. */

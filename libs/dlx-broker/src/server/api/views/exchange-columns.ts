@@ -1,9 +1,9 @@
-import type { Exchange } from '../../../engine/broker/index.js';
-import type { Columns } from '../columns.js';
-import { tableToJson } from '../field-json.js';
+import { type Exchange, exchangeTypeDescriptions } from '../../../engine/broker/index.js';
 import { happened, type Measures } from '../../statistics/measures.js';
 import { exchangeSeries } from '../../statistics/series.js';
-import { unknownUser } from './unknown.js';
+import type { Columns } from '../lists.js';
+import { tableToJson } from '../field-json.js';
+import { unknownUser } from './client-columns.js';
 
 export const exchangeColumns = (measures: Measures): Columns<PlacedExchange> => ({
   ...declaredExchangeColumns,
@@ -40,3 +40,14 @@ export const singleExchangeColumns = (measures: Measures): Columns<PlacedExchang
   incoming: () => [],
   outgoing: () => [],
 });
+
+interface ExchangeTypeRow {
+  readonly name: string;
+  readonly description: string;
+  readonly enabled: boolean;
+}
+
+/** The exchange types by name, with the descriptions of RabbitMQ and of its delayed-message plugin. */
+export const exchangeTypeRows: readonly ExchangeTypeRow[] = [...exchangeTypeDescriptions]
+  .map(([name, description]) => ({ name, description, enabled: true }))
+  .sort((one, other) => (one.name < other.name ? -1 : 1));

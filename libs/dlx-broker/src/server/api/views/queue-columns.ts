@@ -1,13 +1,17 @@
 import type { Queue, VirtualHost } from '../../../engine/broker/index.js';
 import { pauseToJson, type SeesReason } from '../../dlx/pause/pause-json.js';
-import { happened, type Measures, type Measure } from '../../statistics/measures.js';
+import { happened, type Measure, type Measures } from '../../statistics/measures.js';
 import { deliveredNames, queueSeries } from '../../statistics/series.js';
-import { type Columns, rowOf } from '../columns.js';
 import { tableToJson } from '../field-json.js';
-import { consumerColumns, consumersOfQueue } from './consumer-columns.js';
-import { connectionName, peerOf } from './names.js';
-import { timeText } from './times.js';
-import { garbageCollection } from './unknown.js';
+import { type Columns, rowOf } from '../lists.js';
+import {
+  connectionName,
+  consumerColumns,
+  consumersOfQueue,
+  garbageCollection,
+  peerOf,
+  timeText,
+} from './client-columns.js';
 
 /** RabbitMQ does not compute `delta` for queues with priorities. */
 const todo = ['todo', 'todo', 'todo', 'todo'];

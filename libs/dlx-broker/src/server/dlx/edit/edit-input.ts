@@ -1,6 +1,13 @@
-import { type Address, type FieldTable, isShortstr, maxShortstrBytes } from '../../../engine/message/index.js';
-import { type PlainProperty, plainPropertyNames, type Properties } from '../../../engine/message/index.js';
-import type { JsonObject } from '../../http/json-object.js';
+import {
+  type Address,
+  type FieldTable,
+  isShortstr,
+  maxShortstrBytes,
+  type PlainProperty,
+  plainPropertyNames,
+  type Properties,
+} from '../../../engine/message/index.js';
+import type { JsonObject } from '../../http/body.js';
 import { badRequest } from '../../http/reply.js';
 import { addressIn, booleanAt, objectEntries, onlyKnown } from '../input.js';
 import { payloadIn } from './edit-order.js';

@@ -1,7 +1,7 @@
 import { type Field, type FieldTable, isShortstr, maxShortstrBytes } from '../../../engine/message/index.js';
 import { isLockedHeader } from '../../../platform/history/index.js';
-import { bytesOfBase64 } from '../../http/base64.js';
-import type { JsonObject } from '../../http/json-object.js';
+import { bytesOfBase64 } from '../../http/body.js';
+import type { JsonObject } from '../../http/body.js';
 import { badRequest } from '../../http/reply.js';
 import { booleanAt, objectEntries, onlyKnown } from '../input.js';
 import { isObject, type MergePatch } from './merge-patch.js';

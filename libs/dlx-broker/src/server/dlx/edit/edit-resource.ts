@@ -1,19 +1,18 @@
 import type { Entry, Queue, Settled } from '../../../engine/broker/index.js';
 import { isShortstr, maxShortstrBytes } from '../../../engine/message/index.js';
-import { RedriveCounts } from '../../redrive/index.js';
-import { inTurns } from '../../http/turns.js';
 import { badRequest, notAuthorised, notFound, ok, Problem } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
-import type { Management } from '../../management.js';
-import { checkMemory } from '../../statistics/memory-check.js';
+import { inTurns } from '../../http/turns.js';
+import { checkMemory, type Management } from '../../management.js';
+import { RedriveCounts } from '../../redrive/index.js';
 import { onlyKnown } from '../input.js';
 import { positionNamed } from '../named-message.js';
 import { readableQueue } from '../readable-queue.js';
-import { originalsQueueName, Mover } from '../redrives/mover.js';
+import { Mover, originalsQueueName } from '../redrives/mover.js';
 import { type BodySums, checkBodies } from './bodies.js';
 import { type Edit, editIn } from './edit-input.js';
-import { editedMessage } from './edited-message.js';
 import { checkEdits } from './edit-rights.js';
+import { editedMessage } from './edited-message.js';
 import { isHeld } from './held.js';
 
 /**

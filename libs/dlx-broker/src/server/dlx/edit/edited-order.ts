@@ -1,13 +1,12 @@
 import { badRequest } from '../../http/reply.js';
-import { inTurns } from '../../http/turns.js';
 import type { ApiRequest } from '../../http/resource.js';
-import type { Management } from '../../management.js';
-import { checkMemory } from '../../statistics/memory-check.js';
+import { inTurns } from '../../http/turns.js';
+import { checkMemory, type Management } from '../../management.js';
 import { filterToJson } from '../input.js';
 import { groupsOf, type RedriveGroup, type RedriveOrder } from '../redrives/redrive-order.js';
 import { checkBodies } from './bodies.js';
 import { type EditOrder, editOrderIn } from './edit-order.js';
-import { entryAt, declareOriginalsQueue } from './edit-resource.js';
+import { declareOriginalsQueue, entryAt } from './edit-resource.js';
 import { checkEdits } from './edit-rights.js';
 import { RedriveEdit } from './redrive-edit.js';
 

@@ -1,6 +1,14 @@
-import { maxNesting, type Field, type FieldTable, fieldTypeNames, isShortstr } from '../../../engine/message/index.js';
-import { ByteWriter, maxShortstrBytes, writeTable } from '../../../engine/message/index.js';
-import { bytesOfBase64 } from '../../http/base64.js';
+import {
+  ByteWriter,
+  type Field,
+  type FieldTable,
+  fieldTypeNames,
+  isShortstr,
+  maxNesting,
+  maxShortstrBytes,
+  writeTable,
+} from '../../../engine/message/index.js';
+import { bytesOfBase64 } from '../../http/body.js';
 import { badRequest, type Problem } from '../../http/reply.js';
 import { objectEntries, onlyKnown } from '../input.js';
 

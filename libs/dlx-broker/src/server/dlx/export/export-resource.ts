@@ -2,7 +2,7 @@ import type { Entry, Queue } from '../../../engine/broker/index.js';
 import type { Message } from '../../../engine/message/index.js';
 import { badRequest, notFound } from '../../http/reply.js';
 import type { Handler, Resource } from '../../http/resource.js';
-import { TextStream } from '../../http/text-stream.js';
+import { TextStream } from '../../http/turns.js';
 import { matcherOf, type Matches } from '../filter.js';
 import { filterInQuery, filterNames, idsInQuery, numberIn, onlyKnown, wordIn } from '../input.js';
 import { messageToJson, type Shown } from '../message-json.js';

@@ -1,5 +1,4 @@
 import type { Queue, VirtualHost } from '../../../engine/broker/index.js';
-import { sorted } from '../../api/sorting.js';
 import { type DeadLetterEdge, deadLetterEdgeOf } from './dead-letter-edges.js';
 import { type DeadLetterEdges, type Loop, loopsIn, targetsOf } from './loops.js';
 import { Reach } from './reach.js';
@@ -28,7 +27,7 @@ export function* deadLetterGraphOf(vhost: VirtualHost): Generator<void, DeadLett
   const components = yield* strongComponents(edges.keys(), (queue) => targetsOf(queue, edges));
   const loops = yield* loopsIn(edges, components);
   const { targets, returns } = yield* reachedBy(edges, components);
-  const queues = sorted(all, ({ name }) => [name], false);
+  const queues = all.sort(({ name: one }, { name: other }) => (one < other ? -1 : 1));
   return { queues, edges, loops, targets, returns };
 }
 

@@ -8,7 +8,7 @@ import { interval, type Statistics } from '../../statistics/statistics.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { onlyKnown } from '../input.js';
 import { reasonsFor, type SeesReason } from '../pause/pause-json.js';
-import { deadLetterSign, oldestIn } from '../queues/queue-row.js';
+import { deadLetterSign, oldestIn } from '../letter-facts.js';
 import { redriveToJson } from '../redrive-json.js';
 import { seenVhosts } from '../seen-vhosts.js';
 import {

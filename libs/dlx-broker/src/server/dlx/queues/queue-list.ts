@@ -1,7 +1,5 @@
 import type { Queue } from '../../../engine/broker/index.js';
-import { type Columns, rowOf } from '../../api/columns.js';
-import { cut, nameFilter, type Page, pageIn } from '../../api/paging.js';
-import { sorted } from '../../api/sorting.js';
+import { type Columns, cut, nameFilter, type Page, pageIn, rowOf, sorted } from '../../api/lists.js';
 import { badRequest, ok } from '../../http/reply.js';
 import type { Handler } from '../../http/resource.js';
 import type { Management } from '../../management.js';
@@ -11,7 +9,8 @@ import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { onlyKnown, wordIn } from '../input.js';
 import { reasonsFor } from '../pause/pause-json.js';
 import { seenVhosts } from '../seen-vhosts.js';
-import { type DeadLetterSign, deadLetterSign, queueRowColumns } from './queue-row.js';
+import { type DeadLetterSign, deadLetterSign } from '../letter-facts.js';
+import { queueRowColumns } from './queue-row.js';
 
 const lengthIndex = queueSeries.names.indexOf('messages_ready');
 

@@ -1,10 +1,9 @@
 import type { Consumer, Queue } from '../../../engine/broker/index.js';
-import { rowOf } from '../../api/columns.js';
 import { tableToJson } from '../../api/field-json.js';
+import { rowOf } from '../../api/lists.js';
 import { queueOf } from '../../api/resources/queues.js';
 import { bindingColumns, bindingsTo } from '../../api/views/binding-columns.js';
-import { consumersOfQueue } from '../../api/views/consumer-columns.js';
-import { channelName, userName } from '../../api/views/names.js';
+import { channelName, consumersOfQueue, userName } from '../../api/views/client-columns.js';
 import { joined, Rows } from '../../http/json.js';
 import { ok } from '../../http/reply.js';
 import type { Handler, Resource } from '../../http/resource.js';
@@ -15,7 +14,8 @@ import { edgeToJson } from '../graph/topology-json.js';
 import { onlyKnown } from '../input.js';
 import { reasonsFor } from '../pause/pause-json.js';
 import { listQueues } from './queue-list.js';
-import { deadLetterSign, queueRowColumns } from './queue-row.js';
+import { deadLetterSign } from '../letter-facts.js';
+import { queueRowColumns } from './queue-row.js';
 import { settingsToJson } from './settings-json.js';
 
 /** Where the dead letters of a queue go; null if it drops them. */

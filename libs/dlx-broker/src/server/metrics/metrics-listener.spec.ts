@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { metered } from '../../../../../../test/metrics/harness.js';
-import { silentOutbox } from '../../../engine/broker/index.js';
+import { metered } from '../../../../../test/metrics/harness.js';
+import { silentOutbox } from '../../engine/broker/index.js';
 import { MetricsListener, type ReadingLimits } from './metrics-listener.js';
 
 /** So many queues that a page is larger than what the sockets of this machine buffer. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Histogram } from '../../engine/broker/index.js';
-import { labelled, single } from './family.js';
-import { boundText, escaped, textOf, textOfNumber } from './text.js';
+import { boundText, escaped, labelled, single, textOf, textOfNumber } from './family.js';
 
 describe('the text format 0.0.4', () => {
   it.each([

@@ -6,9 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { createApi } from '../http/app.js';
 import { listenHttp } from '../http/http-listener.js';
-import { consoleFiles } from './console-files.js';
-import { consoleDirectory } from './console-files.js';
-import { consolePolicy } from './console-pages.js';
+import { consoleDirectory, consoleFiles, consolePolicy } from './console.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'));
 const built = join(folder, 'console');

@@ -1,5 +1,5 @@
-import type { Channel, Connection, Queue } from '../../../engine/broker/index.js';
-import { channelName, connectionName } from '../../index.js';
+import type { Channel, Connection, Queue } from '../../engine/broker/index.js';
+import { channelName, connectionName } from '../index.js';
 
 /** A number that each object of a kind has. */
 export interface ObjectNumber<T> {

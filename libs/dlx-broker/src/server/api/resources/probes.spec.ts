@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
-import type { ManagementHost } from '../host.js';
+import { apiHarness } from '../../../../../../test/harnesses/api-harness.js';
+import type { ManagementHost } from '../../host.js';
 
 const failed = { name: 'storage_failed', reason: 'EIO in /var/data', queues: [] } as const;
 const unreadable = { name: 'storage_unreadable', reason: 'x', queues: [{ vhost: '/', name: 'secret' }] } as const;

@@ -1,26 +1,25 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { bind, bracketed } from '../../../platform/index.js';
-import { isLoopback } from '../../../platform/logins/index.js';
+import { bind, bracketed } from '../../platform/index.js';
+import { isLoopback } from '../../platform/logins/index.js';
 import {
+  type ApiRequest,
+  badRequest,
   eventLoop,
+  type Handler,
   isKnownHost,
   longestTurn,
-  Problem,
-  safeHeaders,
-  badRequest,
   type Management,
   onlyKnown,
-  type ApiRequest,
-  type Handler,
+  Problem,
   type Resource,
+  safeHeaders,
   seenVhosts,
   TextStream,
-} from '../../index.js';
-import type { Meter } from '../meter.js';
-import { type PageRequest, pageOf, groupNames } from '../pages.js';
-import type { Endpoint } from '../scrape.js';
-import { contentType } from '../text.js';
+} from '../index.js';
+import { contentType } from './family.js';
+import type { Endpoint, Meter } from './meter.js';
+import { groupNames, pageOf, type PageRequest } from './pages.js';
 
 /** The parameters of a page. */
 const parameters: Readonly<Record<Endpoint, readonly string[]>> = {
