@@ -131,11 +131,9 @@ const codecSource = (isIn) => {
   const codecs = those.flatMap((method) => [method.isRead && reader(method), method.isWritten && writer(method)]);
   const code = codecs.filter(Boolean).join('\n\n');
   const used = (names) => names.filter((name) => code.includes(name.replace('type ', ''))).join(', ');
-  return `${generated}import { ${used(['type FieldTable', 'methodIds', 'writeTable'])} } from '../../message/index.js';
-import { ${used(['emptyWriter', 'readNoArguments'])} } from '../empty-method.js';
-${code.includes('readTable') ? "import { readTable } from '../field-table.js';" : ''}
+  return `${generated}import { ${used(['type FieldTable', 'methodIds', 'writeTable'])} } from '../../../engine/message/index.js';
 import type { FrameWriter } from '../frame/writer.js';
-import type { MethodReader } from '../method-reader.js';
+import { ${used(['emptyWriter', 'type MethodReader', 'readNoArguments', 'readTable'])} } from '../method-reader.js';
 
 ${code}
 `;
@@ -150,12 +148,12 @@ async function put(path, text) {
   process.exitCode = 1;
 }
 
-await put('message/codec/method-ids.ts', idsSource);
+await put('engine/message/codec/method-ids.ts', idsSource);
 await put(
-  'wire/methods/from-clients.ts',
+  'amqp/wire/methods/from-clients.ts',
   codecSource(({ direction }) => direction.includes('<')),
 );
 await put(
-  'wire/methods/from-servers.ts',
+  'amqp/wire/methods/from-servers.ts',
   codecSource(({ direction }) => direction === '>'),
 );

@@ -74,8 +74,7 @@ describe('an application that opens no port and keeps nothing on disk starts wit
     expect(ofServer.toSorted()).toEqual([
       'backends/rabbitmq/address.ts',
       'backends/rabbitmq/management-url.ts',
-      'backends/rabbitmq/misplaced-sign.ts',
-      'backends/rabbitmq/supplied.ts',
+      'backends/rabbitmq/options.ts',
     ]);
     expect(packages).not.toContain('node:tls');
   });

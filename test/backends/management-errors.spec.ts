@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { callManagement } from '../../libs/dlx-broker/src/backends/rabbitmq/call-management.js';
-import { Policies } from '../../libs/dlx-broker/src/backends/rabbitmq/declarations/policy-check.js';
+import { Policies } from '../../libs/dlx-broker/src/backends/rabbitmq/declarations/policies.js';
+import { callManagement } from '../../libs/dlx-broker/src/backends/rabbitmq/management.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
 
 const ends: (() => void)[] = [];

@@ -13,10 +13,10 @@ import {
   type ReplyChannel,
   type ServerInfo,
 } from '../../libs/dlx-broker/src/backends/index.js';
-import { allPublished } from '../../libs/dlx-broker/src/backends/rabbitmq/consumer/all-published.js';
-import { SystemClock } from '../../libs/dlx-broker/src/platform/index.js';
-import { int32, Message, type FieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { allPublished } from '../../libs/dlx-broker/src/backends/rabbitmq/publisher/replacements.js';
 import type { QueueDeclaration, Topology } from '../../libs/dlx-broker/src/backends/topology/index.js';
+import { int32, Message, type FieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
+import { SystemClock } from '../../libs/dlx-broker/src/platform/index.js';
 import { Failure } from '../contract/failure.js';
 import type { Content, WireChannel } from '../contract/wire/channel.js';
 import { WireConnection, type WireOptions } from '../contract/wire/connection.js';

@@ -1,8 +1,8 @@
 import { Broker, type Entry, type DelayedMessages, Queue } from '../../libs/dlx-broker/src/engine/broker/index.js';
-import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import type { Damage } from '../../libs/dlx-broker/src/store/log/options.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
-import { StoreError } from '../../libs/dlx-broker/src/store/store-error.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import { StoreError } from '../../libs/dlx-broker/src/store/log/faults.js';
+import type { Damage } from '../../libs/dlx-broker/src/store/log/options.js';
 import { Random } from '../fuzz/random.js';
 import { bodyOf } from './bodies.js';
 import { Both } from './both.js';

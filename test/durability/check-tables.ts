@@ -1,5 +1,5 @@
 import type { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { Flag } from '../../libs/dlx-broker/src/store/log/entry-table.js';
+import { Flag } from '../../libs/dlx-broker/src/store/log/tables.js';
 
 /**
  * Counts everything in the tables of a journal anew, between two commands. The journal keeps rows.

@@ -1,4 +1,4 @@
-import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/options.js';
 import type { Random } from '../fuzz/random.js';
 import { FakeFile, type FileHome, OpenFile, systemError } from './fake-file.js';
 

@@ -1,4 +1,4 @@
-import type { DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import type { DiskFile } from '../../libs/dlx-broker/src/store/log/options.js';
 import type { Random } from '../fuzz/random.js';
 
 /** The bytes of a sector. A power cut may leave a sector that is being written with any content. */

@@ -2,16 +2,16 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Broker, type Channel, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { type Field, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
-import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import type { StoreError } from '../../libs/dlx-broker/src/store/store-error.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import type { StoreError } from '../../libs/dlx-broker/src/store/log/faults.js';
+import { amount } from '../amounts.js';
 import { atLeastOnceTo } from './at-least-once.js';
 import { bodyOf, messageIdOf } from './bodies.js';
 import { FakeDisk } from './fake-disk.js';
 import { systemError } from './fake-file.js';
 import { type Call, FaultyDisk } from './faulty-disk.js';
 import { lent } from './harness.js';
-import { amount } from '../amounts.js';
 
 const size = 700;
 

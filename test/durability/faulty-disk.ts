@@ -1,4 +1,4 @@
-import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/options.js';
 
 /** The calls of a disk. */
 export type Call =

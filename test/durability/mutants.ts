@@ -1,12 +1,11 @@
 import type { MessageOwner, Journal, RetainedDeath, Settled } from '../../libs/dlx-broker/src/engine/broker/index.js';
-import { crc32 } from '../../libs/dlx-broker/src/store/log/crc32.js';
-import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/disk.js';
+import { crc32 } from '../../libs/dlx-broker/src/store/log/bytes.js';
 import type { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import { Flag } from '../../libs/dlx-broker/src/store/log/entry-table.js';
-import { digestIn, hintNumber, writeHintHeader } from '../../libs/dlx-broker/src/store/log/hint-file.js';
-import { maxRecord, recordHead } from '../../libs/dlx-broker/src/store/log/record.js';
-import type { Rows } from '../../libs/dlx-broker/src/store/log/rows.js';
-import { segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
+import { digestIn, hintNumber, writeHintHeader } from '../../libs/dlx-broker/src/store/log/hints.js';
+import type { Rows } from '../../libs/dlx-broker/src/store/log/inventory.js';
+import type { Disk, DiskFile } from '../../libs/dlx-broker/src/store/log/options.js';
+import { maxRecord, recordHead, segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
+import { Flag } from '../../libs/dlx-broker/src/store/log/tables.js';
 import { FakeDisk } from './fake-disk.js';
 import type { Mutant } from './power-cut.js';
 import type { Entry } from './stored-state.js';

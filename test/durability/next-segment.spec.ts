@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { NextSegment } from '../../libs/dlx-broker/src/store/log/next-segment.js';
 import type { Durability } from '../../libs/dlx-broker/src/store/log/options.js';
@@ -11,9 +12,8 @@ import {
   writeHeader,
 } from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { Space } from '../../libs/dlx-broker/src/store/log/space.js';
-import { listen } from '../harnesses/listener.js';
-import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { Random } from '../fuzz/random.js';
+import { listen } from '../harnesses/listener.js';
 import { FakeDisk, type FakeDiskOptions } from './fake-disk.js';
 import { systemError } from './fake-file.js';
 import { lent } from './harness.js';

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { Broker, type Journal, type ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
-import type { Disk } from '../../libs/dlx-broker/src/store/log/disk.js';
-import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import type { Durability } from '../../libs/dlx-broker/src/store/log/options.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import type { Disk, Durability } from '../../libs/dlx-broker/src/store/log/options.js';
 import { Random } from '../fuzz/random.js';
 import { Both } from './both.js';
 import { wrongInTables } from './check-tables.js';

@@ -1,7 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type BackendDelivery, EmbeddedBackend } from '../../libs/dlx-broker/src/backends/index.js';
-import { redrive } from '../../libs/dlx-broker/src/nest/retry/index.js';
 import {
   AmqpError,
   Broker,
@@ -11,10 +10,11 @@ import {
   silentOutbox,
 } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { type Field, int32, longstr, messageOf } from '../../libs/dlx-broker/src/engine/message/index.js';
-import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
-import type { StoreError } from '../../libs/dlx-broker/src/store/store-error.js';
-import { listen } from '../harnesses/listener.js';
+import { redrive } from '../../libs/dlx-broker/src/nest/retry/index.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
+import type { StoreError } from '../../libs/dlx-broker/src/store/log/faults.js';
+import { listen } from '../harnesses/listener.js';
 import { atLeastOnceTo } from './at-least-once.js';
 import { bodyOf, messageIdOf } from './bodies.js';
 import { FakeDisk } from './fake-disk.js';

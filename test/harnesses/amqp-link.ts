@@ -1,19 +1,17 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { Alarms } from '../../libs/dlx-broker/src/platform/alarms/index.js';
-import { ClientConnection } from '../../libs/dlx-broker/src/amqp/server/connection.js';
-import { Flusher } from '../../libs/dlx-broker/src/amqp/server/flusher.js';
-import { serverProperties } from '../../libs/dlx-broker/src/amqp/server/server-properties.js';
-import { defaultLimits, type Limits } from '../../libs/dlx-broker/src/amqp/server/limits.js';
-import type { Arrival, ListenerContext } from '../../libs/dlx-broker/src/amqp/server/listener-context.js';
-import { UnfinishedFrames } from '../../libs/dlx-broker/src/amqp/server/unfinished-frames.js';
 import type { Runtime, Transport, TransportEvents } from '../../libs/dlx-broker/src/amqp/client/transport.js';
+import { ClientConnection } from '../../libs/dlx-broker/src/amqp/server/connection.js';
+import { defaultLimits, type Limits, UnfinishedFrames } from '../../libs/dlx-broker/src/amqp/server/limits.js';
+import { serverProperties } from '../../libs/dlx-broker/src/amqp/server/listen-options.js';
+import { type Arrival, Flusher, type ListenerContext } from '../../libs/dlx-broker/src/amqp/server/listener-context.js';
+import { BufferPool } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
-import { after, policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
+import { Alarms } from '../../libs/dlx-broker/src/platform/alarms/index.js';
+import { after, policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
 import { loginsOf, type PendingLogin } from '../../libs/dlx-broker/src/platform/logins/index.js';
-import { BufferPool } from '../../libs/dlx-broker/src/amqp/wire/index.js';
 import { passReads } from './common-read.js';
 
 const later = (act: () => void): void => void setImmediate(act);

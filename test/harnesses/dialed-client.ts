@@ -1,7 +1,7 @@
 import type { AmqpChannel, AmqpConnection, Answer, Done } from '../../libs/dlx-broker/src/amqp/client/api.js';
 import { openConnection } from '../../libs/dlx-broker/src/amqp/client/connection.js';
 import { type Address, dial } from '../../libs/dlx-broker/src/amqp/client/dial.js';
-import type { ConnectionOptions } from '../../libs/dlx-broker/src/amqp/client/options.js';
+import type { ConnectionOptions } from '../../libs/dlx-broker/src/amqp/client/handshake.js';
 import { SystemClock } from '../../libs/dlx-broker/src/platform/index.js';
 
 /** A connection over TCP with promises for tests. */

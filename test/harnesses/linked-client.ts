@@ -1,6 +1,6 @@
 import type { AmqpConnection, ChannelEvents, ConnectionEvents } from '../../libs/dlx-broker/src/amqp/client/api.js';
 import { openConnection } from '../../libs/dlx-broker/src/amqp/client/connection.js';
-import type { ConnectionOptions } from '../../libs/dlx-broker/src/amqp/client/options.js';
+import type { ConnectionOptions } from '../../libs/dlx-broker/src/amqp/client/handshake.js';
 import type { Runtime, Transport } from '../../libs/dlx-broker/src/amqp/client/transport.js';
 
 /** Every event of a connection in words, in order. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
-import { heldBackBy } from '../../libs/dlx-broker/src/amqp/server/client-connections.js';
+import { heldBackBy } from '../../libs/dlx-broker/src/amqp/server/listener.js';
 import { processMemory } from '../../libs/dlx-broker/src/platform/alarms/index.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';

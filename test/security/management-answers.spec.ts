@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { BrowsePage } from '../../libs/dlx-broker/src/backends/index.js';
-import { browsingOver, listingOver } from '../../libs/dlx-broker/src/backends/rabbitmq/browsing.js';
-import { Policies } from '../../libs/dlx-broker/src/backends/rabbitmq/declarations/policy-check.js';
+import { Policies } from '../../libs/dlx-broker/src/backends/rabbitmq/declarations/policies.js';
+import { browsingOver, listingOver } from '../../libs/dlx-broker/src/backends/rabbitmq/management.js';
 import { callHttp, policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
 
 const secret = 'p4ssw0rd';

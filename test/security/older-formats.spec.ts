@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { emptyTable, type Field, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { type Message, RecordedDeaths, table } from '../../libs/dlx-broker/src/engine/message/index.js';
-import { ByteSink } from '../../libs/dlx-broker/src/store/log/byte-sink.js';
-import { ByteSource } from '../../libs/dlx-broker/src/store/log/byte-source.js';
-import { readEnvelope } from '../../libs/dlx-broker/src/store/log/envelope.js';
-import { writeDeaths, writeHeaders } from '../../libs/dlx-broker/src/store/log/death-codec.js';
-import { listen } from '../harnesses/listener.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
+import { ByteSink, ByteSource } from '../../libs/dlx-broker/src/store/log/bytes.js';
+import { writeDeaths, writeHeaders } from '../../libs/dlx-broker/src/store/log/death-codec.js';
+import { readEnvelope } from '../../libs/dlx-broker/src/store/log/envelope.js';
 import { lent } from '../durability/harness.js';
+import { listen } from '../harnesses/listener.js';
 
 const target = 'admin.commands';
 const list = (...value: Field[]): Field => ({ type: 'A', value });

@@ -1,10 +1,10 @@
-import { policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
-import { ClientConnections } from '../../libs/dlx-broker/src/amqp/server/client-connections.js';
+import { serverProperties } from '../../libs/dlx-broker/src/amqp/server/listen-options.js';
+import { ClientConnections } from '../../libs/dlx-broker/src/amqp/server/listener.js';
 import { Broker, type Journal, type VirtualHost } from '../../libs/dlx-broker/src/engine/broker/index.js';
-import { serverProperties } from '../../libs/dlx-broker/src/amqp/server/server-properties.js';
 import type { FieldTable } from '../../libs/dlx-broker/src/engine/message/index.js';
-import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
+import { policyPatterns } from '../../libs/dlx-broker/src/platform/index.js';
+import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { FakeDisk } from '../durability/fake-disk.js';
 import type { Random } from '../fuzz/random.js';
 import { Life } from './life.js';

@@ -1,6 +1,6 @@
-import type { Backend, Capabilities } from './backend.js';
+import { meantOf } from '../platform/options/index.js';
+import { type Backend, type Capabilities, serverOf } from './backend.js';
 import { NotAvailableError } from './errors.js';
-import { serverOf } from './state.js';
 
 /** A member of {@link Backend} that only some servers can offer. */
 export type Capability = keyof Capabilities;
@@ -53,4 +53,17 @@ export function need<C extends Capability>(backend: Backend, capability: C): Non
   const { what, why, remedy } = capabilities[capability];
   const advice = backend.remedyFor?.(capability) ?? remedy;
   throw new NotAvailableError(capability, `${serverOf(backend.state)} cannot ${what}: ${why}; ${advice}`);
+}
+
+/**
+ * The end of an error about a queue that is not there: `; did you mean 'orders'?`. Empty if no name of a queue is near, and where the
+ * backend cannot list its queues.
+ */
+export async function nearestQueue({ listing }: Pick<Backend, 'listing'>, name: string): Promise<string> {
+  return listing === undefined
+    ? ''
+    : listing.queueNames().then(
+        (names) => meantOf(name, names),
+        () => '',
+      );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callEach } from './call-each.js';
+import { callEach } from './text.js';
 
 it('calls the function for each item, also behind one for which it throws', () => {
   const called: number[] = [];

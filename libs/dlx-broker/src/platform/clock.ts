@@ -1,6 +1,10 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Clock } from '../engine/broker/index.js';
-import { maxTimerDelay } from './max-timer-delay.js';
+import { randomBytes } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Clock, Names, Pace } from '../engine/broker/index.js';
+
+/** The longest delay of Node's timers, in milliseconds. Node takes a longer delay for 1 ms. */
+export const maxTimerDelay = 2_147_483_647;
 
 /**
  * The async context in which this object was created. AsyncLocalStorage follows calls, and an embedded broker delivers in the
@@ -70,3 +74,113 @@ export class SystemClock implements Clock {
 }
 
 const startTimer = (fire: () => void, delay: number): NodeJS.Timeout => setTimeout(fire, delay);
+
+/** Calls `then` after this many milliseconds of the broker's time. @returns a function that cancels the call */
+export function after(clock: Clock, milliseconds: number, then: () => void): () => void {
+  const end = clock.now() + milliseconds;
+  // A clock may call early, because the timers of Node end at 25 days: then the timer is set again.
+  const tick = (): void => (clock.now() >= end ? then() : clock.wakeAt(end, tick));
+  clock.wakeAt(end, tick);
+  return () => clock.wakeAt(undefined, tick);
+}
+
+/** A callback where there is nothing to do. */
+export const doNothing = (): void => undefined;
+
+/** Timers that are cancelled together when their owner closes, so that none of them keeps the process alive. */
+export class OwnTimers {
+  readonly #ends = new Set<() => void>();
+  #isClosed = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  /**
+   * Calls `then` after this many milliseconds of the clock.
+   * @param closed called instead of `then` by {@link close}, or at once after {@link close}. Default: nothing is called
+   * @returns a function that cancels both
+   */
+  after(milliseconds: number, then: () => void, closed: () => void = doNothing): () => void {
+    if (this.#isClosed) {
+      closed();
+      return doNothing;
+    }
+    const cancel = after(this.clock, milliseconds, () => {
+      this.#ends.delete(end);
+      then();
+    });
+    const end = (): void => {
+      cancel();
+      closed();
+    };
+    this.#ends.add(end);
+    return () => {
+      this.#ends.delete(end);
+      cancel();
+    };
+  }
+
+  /** Ends all timers. Later ones do not begin. */
+  close(): void {
+    this.#isClosed = true;
+    for (const end of this.#ends) {
+      this.#ends.delete(end);
+      end();
+    }
+  }
+}
+
+/** How long a promise may take. */
+export interface Patience {
+  readonly clock: Clock;
+  readonly milliseconds: number;
+}
+
+/**
+ * The result of a promise, if it comes in time.
+ * @param late the message of the error of a promise that takes too long
+ * @param waits gets the function that stops the timer
+ */
+export function inTime<T>(
+  given: PromiseLike<T>,
+  { clock, milliseconds }: Patience,
+  late: string,
+  waits?: (cancel: () => void) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = after(clock, milliseconds, () => reject(new Error(late)));
+    waits?.(cancel);
+    void Promise.resolve(given).then(resolve, reject).finally(cancel);
+  });
+}
+
+/** Keeps this process alive. @returns a function that stops keeping it alive */
+export function keepAlive(): () => void {
+  const timer = setInterval(() => {}, maxTimerDelay);
+  return () => clearInterval(timer);
+}
+
+/** The milliseconds between two measurements. */
+const resolution = 20;
+
+/** Not imported by name, because the types of Node 26 have another name for it than those of Node 20. */
+type IntervalHistogram = ReturnType<typeof monitorEventLoopDelay>;
+
+/** Measures the intervals between the calls of a timer from now on, in nanoseconds. See {@link loopDelayOf}. */
+export function measureLoop(): IntervalHistogram {
+  const intervals = monitorEventLoopDelay({ resolution });
+  intervals.enable();
+  return intervals;
+}
+
+/**
+ * How late the event loop was.
+ * @param interval nanoseconds, as {@link measureLoop} measures them; the resolution if the event loop is on time
+ * @returns milliseconds; 0 if the event loop is on time, or nothing was measured
+ */
+export const loopDelayOf = (interval: number): number => Math.max(0, interval / 1e6 - resolution);
+
+/** Yields to the event loop after 500 steps. A step takes up to five microseconds (bench/event-loop.ts). */
+export const turnPace: Pace = { budget: 500, later: (resume) => setImmediate(resume) };
+
+/** Random names of 128 bits, which cannot be guessed. */
+export const randomNames: Names = { token: () => randomBytes(16).toString('base64url') };

@@ -1,9 +1,6 @@
-export { bracketed } from './bracketed.js';
-export { callEach } from './call-each.js';
-export { SystemClock } from './clock.js';
-export { doNothing } from './own-timers.js';
-export { HomeContext } from './clock.js';
 export {
+  bind,
+  bracketed,
   callHttp,
   decodedReason,
   EndedCall,
@@ -12,16 +9,31 @@ export {
   type HttpCall,
   LateAnswer,
   notHttp,
-} from './http-call.js';
-export { inTime, type Patience } from './in-time.js';
-export { keepAlive } from './keep-alive.js';
-export { loopDelayOf, measureLoop } from './loop-delay.js';
-export { randomNames } from './names.js';
-export { OwnTimers } from './own-timers.js';
-export { turnPace } from './pace.js';
+  opened,
+} from './net.js';
+export {
+  amount,
+  callEach,
+  cutText,
+  isThenable,
+  shownJson,
+  shownLines,
+  shownText,
+  stackless,
+  withoutPasswords,
+} from './text.js';
+export {
+  after,
+  doNothing,
+  HomeContext,
+  inTime,
+  keepAlive,
+  loopDelayOf,
+  measureLoop,
+  OwnTimers,
+  type Patience,
+  randomNames,
+  SystemClock,
+  turnPace,
+} from './clock.js';
 export { policyPatterns } from './patterns.js';
-export { bind, opened } from './open-port.js';
-export { stackless } from './stackless.js';
-export { amount, cutText, shownJson, shownLines, shownText, withoutPasswords } from './shown-text.js';
-export { isThenable } from './thenable.js';
-export { after } from './timer.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loopDelayOf } from './loop-delay.js';
+import { loopDelayOf } from './clock.js';
 
 it.each([
   ['none without a measurement', 0, 0],

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { bind, opened } from './open-port.js';
+import { bind, opened } from './net.js';
 
 describe('a port', () => {
   const portOf = (log: string[] = []) => {

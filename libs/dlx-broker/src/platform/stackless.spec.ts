@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stackless } from './stackless.js';
+import { stackless } from './text.js';
 
 it('makes an error without frames, and the next one with them', () => {
   const error = stackless(() => new TypeError('mine'));

@@ -1,10 +1,24 @@
 import { methodIds } from '../../engine/message/index.js';
 import { frameTypes, type FrameWriter, type MethodReader, methods, WireError } from '../wire/index.js';
-import type { ChannelEvents, ConsumerEvents, Done } from './api.js';
-import type { ChannelHost } from './channel-host.js';
-import { ContentReader } from './content-reader.js';
+import type { AmqpConnection, ChannelEvents, ConsumerEvents, Done } from './api.js';
+import {
+  ContentReader,
+  type HeldBytes,
+  IncomingDelivery,
+  type IncomingMessage,
+  IncomingReturn,
+} from './content-reader.js';
 import { ChannelClosedError, type ClientError, UnsendableError } from './errors.js';
-import { IncomingDelivery, type IncomingMessage, IncomingReturn } from './received.js';
+
+/** What a channel needs from its connection. */
+export interface ChannelHost extends AmqpConnection {
+  readonly to: FrameWriter;
+  readonly held: HeldBytes;
+  /** Calls those that wait for the end of the turn, before a method that the server answers. */
+  endTurn(): void;
+  /** Releases the number of a channel that has ended. */
+  forget(channel: { readonly number: number }): void;
+}
 
 /** A method that waits for its answer. */
 interface Call {

@@ -1,17 +1,17 @@
 import {
+  basicClass,
+  ByteWriter,
   emptyTable,
   type FieldTable,
   methodIds,
   type Properties,
-  basicClass,
-  ByteWriter,
 } from '../../engine/message/index.js';
 import {
-  type MethodReader,
-  methods,
   frameTypes,
   type FrameWriter,
   headerPrefix,
+  type MethodReader,
+  methods,
   UndecodableProperties,
   writeHeaders,
   writeProperties,
@@ -29,8 +29,8 @@ import type {
 } from './api.js';
 import { ChannelCore, unsendable } from './channel-core.js';
 import { checkArguments, checkName, checkProperties } from './checks.js';
+import { IncomingGot } from './content-reader.js';
 import { type ClientError, UnsendableError } from './errors.js';
-import { IncomingGot } from './received.js';
 
 /** The methods of a channel, see {@link AmqpChannel}. */
 export class ServerChannel extends ChannelCore implements AmqpChannel {
@@ -274,4 +274,46 @@ function measured(properties: Properties, largest: number): Uint8Array | undefin
 function writeNow(to: ByteWriter, properties: Properties): void {
   const { headers } = properties;
   writeProperties(to, properties, properties.expiration, headers && (() => writeHeaders(to, headers)));
+}
+
+/** The channels of a connection by their numbers. */
+export class Channels {
+  readonly #open = new Map<number, ServerChannel>();
+  /** Numbers of closed channels, for reuse. */
+  readonly #free: number[] = [];
+  #last = 0;
+
+  /** @param most channels at a time */
+  constructor(readonly most: number) {}
+
+  get(number: number): ServerChannel | undefined {
+    return this.#open.get(number);
+  }
+
+  /** @returns a number for a new channel, 0 when all are in use */
+  free(): number {
+    const used = this.#free.pop();
+    if (used !== undefined) return used;
+    return this.#last < this.most ? ++this.#last : 0;
+  }
+
+  add(channel: ServerChannel): void {
+    this.#open.set(channel.number, channel);
+  }
+
+  delete(channel: { readonly number: number }): void {
+    if (this.#open.get(channel.number) !== channel) return;
+    this.#open.delete(channel.number);
+    this.#free.push(channel.number);
+  }
+
+  takeAll(): readonly ServerChannel[] {
+    const all = [...this.#open.values()];
+    this.#open.clear();
+    return all;
+  }
+
+  tooMany(): ClientError {
+    return new UnsendableError(`all ${this.most} channels that the server allows are open`);
+  }
 }

@@ -2,9 +2,8 @@ import { methodIds, Malformed } from '../../engine/message/index.js';
 import { after, shownText } from '../../platform/index.js';
 import { BufferPool, type FrameOutput, FrameWriter, type MethodReader, methods, WireError } from '../wire/index.js';
 import type { AmqpChannel, AmqpConnection, ChannelEvents, ConnectionEvents, Done, ServerDescription } from './api.js';
-import type { ChannelHost } from './channel-host.js';
-import { ServerChannel } from './channel.js';
-import { Channels } from './channels.js';
+import type { ChannelHost } from './channel-core.js';
+import { Channels, ServerChannel } from './channel.js';
 import { HeldBytes } from './content-reader.js';
 import {
   ClientError,
@@ -13,12 +12,9 @@ import {
   type ConnectionEnd,
   UnsendableError,
 } from './errors.js';
-import { type Agreement, ClientHandshake } from './handshake.js';
-import { Heartbeat } from './heartbeat.js';
+import { type Agreement, ClientHandshake, type ConnectionOptions, defaults } from './handshake.js';
 import { Incoming, type IncomingHost } from './incoming.js';
-import { type ConnectionOptions, defaults } from './options.js';
-import { Output } from './output.js';
-import { type Runtime, type Transport, type TransportEvents, DialError } from './transport.js';
+import { DialError, Heartbeat, Output, type Runtime, type Transport, type TransportEvents } from './transport.js';
 
 /** The reply code for bytes of a server that cannot be read. */
 const codeOf = (error: unknown): number =>

@@ -3,7 +3,7 @@ import { recorded, noting } from '../../../../../test/harnesses/linked-client.js
 import { bool, type FieldTable, longstr, table } from '../../engine/message/index.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { BufferPool, frameTypes, FrameWriter, methods } from '../wire/index.js';
-import type { ConnectionOptions } from './options.js';
+import type { ConnectionOptions } from './handshake.js';
 import { openPublisher } from './publisher.js';
 import { DialError, type Transport, type TransportEvents } from './transport.js';
 

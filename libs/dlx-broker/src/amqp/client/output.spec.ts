@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import type { FrameWriter } from '../wire/index.js';
-import { Output } from './output.js';
-import type { Transport } from './transport.js';
+import { Output, type Transport } from './transport.js';
 
 function arrange() {
   const turns: (() => void)[] = [];

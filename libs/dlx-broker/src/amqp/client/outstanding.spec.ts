@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Outstanding, OutstandingPublishes } from './outstanding.js';
+import { type Outstanding, OutstandingPublishes } from './publisher.js';
 
 function arrange() {
   const outstanding = new OutstandingPublishes();

@@ -1,13 +1,49 @@
-import { AmqpError, type Channel, type ChannelOutbox } from '../../engine/broker/index.js';
-import type { Delivery, Got, Returned, Settled } from '../../engine/broker/index.js';
-import { claimedIn } from '../../platform/history/index.js';
+import {
+  AmqpError,
+  type Channel,
+  type ChannelOutbox,
+  type Connection,
+  type Delivery,
+  type Got,
+  type Returned,
+  type Settled,
+} from '../../engine/broker/index.js';
 import { type Message, methodIds, type Properties } from '../../engine/message/index.js';
-import type { ChannelHost } from './channel-host.js';
-import { withMethod, undecoded, unknownMethod } from './method-errors.js';
-import { type CommandChannel, commands } from './commands.js';
-import { methodExpected } from './first-methods.js';
-import { Content, type ContentRules, type Publishing } from './content.js';
+import { claimedIn } from '../../platform/history/index.js';
 import { frameTypes, type FrameWriter, HeaderWriter, type MethodReader, methods } from '../wire/index.js';
+import { type CommandChannel, commands } from './commands.js';
+import { Content, type ContentRules, type Publishing } from './content.js';
+import type { Client } from './handshake.js';
+import type { Limits, UnfinishedMessages } from './limits.js';
+import { methodExpected, undecoded, unknownMethod, withMethod } from './method-errors.js';
+import type { SocketFlow } from './socket-flow.js';
+
+/** A connection, as its channels know it. */
+export interface ChannelHost {
+  readonly to: FrameWriter;
+  readonly engine: Connection;
+  readonly client: Client;
+  readonly limits: Limits;
+  readonly profile: { readonly maxMessageSize: number };
+  readonly flow: SocketFlow;
+  readonly unfinished: UnfinishedMessages;
+  /** The last frame has been written, or the client is gone. */
+  readonly isMute: boolean;
+  /** Whether an answer would overtake outputs of this connection; if so, reading goes on when they are sent. */
+  waits(): boolean;
+  /** Stops reading. @returns a function that resumes reading */
+  hold(): () => void;
+  /** Stops reading until all present outputs of this connection are sent; then calls `write`, which may answer. */
+  holdUntilSent(write: () => void): void;
+  /** Calls `write` when all outputs pending for this client are sent. */
+  afterOutputs(write: () => void): void;
+  /** Whether an alarm is raised, so that publishers have to wait. If so, the connection stops reading. */
+  isBlocked(): boolean;
+  /** Output was written. */
+  wrote(): void;
+  /** The channel is closed. */
+  forget(channel: { readonly number: number }): void;
+}
 
 /** Whether a frame was taken. A frame that was not is offered again later, and reading waits. */
 const later = false;

@@ -3,8 +3,7 @@ import { TLSSocket } from 'node:tls';
 import type { ClientDetails, ClientState, TlsDetails, Traffic } from '../../engine/broker/index.js';
 import type { FieldTable } from '../../engine/message/index.js';
 import { bracketed } from '../../platform/index.js';
-import type { Client } from './client.js';
-import type { Tuning } from './handshake.js';
+import type { Client, Tuning } from './handshake.js';
 
 /** `TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384`, or without a key exchange since TLS 1.3. */
 const suite = /^TLS_(?:(.+)_WITH_)?(.+?)(?:_(SHA\d*|MD5|CCM|CCM_8))?$/;

@@ -1,19 +1,15 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../../engine/broker/index.js';
 import { methodIds, noBytes } from '../../engine/message/index.js';
-import { isSentToClient, textFor, toAmqpError } from './method-errors.js';
-import { ClientChannel } from './channel.js';
-import { checkOpen, readOwnMethod, tooManyChannels } from './first-methods.js';
-import type { Client } from './client.js';
-import { ConnectionDetails } from './connection-details.js';
-import { tooManyFrames } from './unfinished-frames.js';
-import { Handshake, type Tuning } from './handshake.js';
-import type { Limits } from './limits.js';
-import type { Arrival, ListenerContext } from './listener-context.js';
-import { type Backpressure, SocketFlow } from './socket-flow.js';
-import { UnfinishedMessages } from './unfinished-messages.js';
 import { checkFrame, frameOverhead, FrameReader, type FrameSink, frameTypes, type FrameWriter } from '../wire/index.js';
 import { HeaderReader, methods, protocolHeader, StrictMethodReader } from '../wire/index.js';
+import { ClientChannel } from './channel.js';
+import { ConnectionDetails } from './connection-details.js';
+import { type Client, Handshake, type Tuning } from './handshake.js';
+import { type Limits, tooManyFrames, UnfinishedMessages } from './limits.js';
+import type { Arrival, ListenerContext } from './listener-context.js';
+import { checkOpen, isSentToClient, readOwnMethod, textFor, toAmqpError, tooManyChannels } from './method-errors.js';
+import { type Backpressure, SocketFlow } from './socket-flow.js';
 
 /** Shared by all connections: each method is read to its end before anything else is done. */
 const methodReader = new StrictMethodReader(noBytes);

@@ -1,17 +1,39 @@
-import { ByteReader, compact, methodIds } from '../../engine/message/index.js';
 import { AmqpError } from '../../engine/broker/index.js';
-import { Client } from './client.js';
-import type { Limits } from './limits.js';
+import { ByteReader, compact, emptyTable, type FieldTable, methodIds } from '../../engine/message/index.js';
 import { isLoopback, type LoginAttempt, type PendingLogin } from '../../platform/logins/index.js';
-import type { ListenerContext } from './listener-context.js';
 import {
   frameTypes,
   type FrameWriter,
   type MethodReader,
   methods,
-  readTableBody,
   minFrameSize,
+  readTableBody,
 } from '../wire/index.js';
+import type { Limits } from './limits.js';
+import type { ListenerContext } from './listener-context.js';
+
+/** The user, client properties and capabilities of a client. */
+export class Client {
+  constructor(
+    /** As announced: product, version, platform, connection_name ... */
+    readonly properties: FieldTable = emptyTable,
+    readonly user = '',
+    /** How it logged in: `PLAIN`, `AMQPLAIN`. */
+    readonly mechanism = '',
+  ) {}
+
+  /** The name that the client gave its connection. */
+  get connectionName(): string | undefined {
+    const name = this.properties.get('connection_name');
+    return name?.type === 'S' ? name.value : undefined;
+  }
+
+  /** Whether it announced a capability. */
+  can(capability: string): boolean {
+    const capabilities = this.properties.get('capabilities');
+    return capabilities?.type === 'F' && capabilities.value.get(capability)?.value === true;
+  }
+}
 
 /** The handshake failed and the client gets no reason: the connection ends after a delay. */
 export class Refused extends Error {

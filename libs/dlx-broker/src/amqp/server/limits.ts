@@ -1,3 +1,6 @@
+import { AmqpError } from '../../engine/broker/index.js';
+import type { FrameHolder, HeldFrames } from '../wire/index.js';
+
 /** Limits of a listener for its clients. */
 export interface Limits {
   /**
@@ -65,3 +68,61 @@ export const defaultLimits: Limits = {
   signOfLife: 10_000,
   unfinishedUnderAlarm: 30_000,
 };
+
+/**
+ * Frames of which only a part has come, over all connections of a listener (decision 119). Above the limit the holder
+ * that has been silent longest drops its part and its connection: a client that goes on sending is safe from this.
+ */
+export class UnfinishedFrames implements HeldFrames {
+  /** Bytes held now. */
+  bytes = 0;
+  /** The holders of a part, those silent for longest first. */
+  readonly #holders = new Set<FrameHolder>();
+
+  /** @param limit bytes at most */
+  constructor(readonly limit: number) {}
+
+  grew(holder: FrameHolder, bytes: number): void {
+    this.bytes += bytes;
+    this.#holders.delete(holder);
+    this.#holders.add(holder);
+    if (this.bytes <= this.limit) return;
+    for (const silent of this.#holders) {
+      silent.drop();
+      if (this.bytes <= this.limit) return;
+    }
+  }
+
+  released(holder: FrameHolder, bytes: number): void {
+    if (this.#holders.delete(holder)) this.bytes -= bytes;
+  }
+}
+
+/** The error of a connection whose unfinished frame was dropped. */
+export const tooManyFrames = (limit: number): AmqpError =>
+  new AmqpError(
+    'RESOURCE_ERROR',
+    `unfinished frames of all connections exceed ${limit} bytes, and this one was silent in the middle of a frame longest; send frames without pauses, or raise limits.unfinishedFrames`,
+  );
+
+/** Counts the bytes of messages that are not complete, over all channels of a connection (decision 80). */
+export class UnfinishedMessages {
+  /** Bytes counted now. */
+  bytes = 0;
+
+  /** @param limit bytes at most */
+  constructor(readonly limit: number) {}
+
+  /** Adds bytes, or subtracts them if negative. @throws AmqpError 506 above the limit, without adding them */
+  count(bytes: number): void {
+    const sum = this.bytes + bytes;
+    if (bytes > 0 && sum > this.limit) throw tooMany(this.limit);
+    this.bytes = sum;
+  }
+}
+
+const tooMany = (limit: number): AmqpError =>
+  new AmqpError(
+    'RESOURCE_ERROR',
+    `unfinished messages of this connection exceed ${limit} bytes; finish them before others are begun, or raise limits.unfinished`,
+  );

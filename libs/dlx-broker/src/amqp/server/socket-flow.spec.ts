@@ -2,8 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { BufferPool } from '../wire/index.js';
-import { Flusher } from './flusher.js';
-import type { ListenerContext } from './listener-context.js';
+import { Flusher, type ListenerContext } from './listener-context.js';
 import { SocketFlow } from './socket-flow.js';
 
 it('deliveries that stop for reserved bytes go on after the turn, although nothing was written', () => {

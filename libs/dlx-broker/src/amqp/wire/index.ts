@@ -1,17 +1,26 @@
-export { BufferPool } from './frame/writer.js';
-export { checkFrame } from './frame/check.js';
-export { erlangBinary, frameError, unexpectedFrame } from './frame/errors.js';
-export { frameOverhead, frameTypes, minFrameSize } from './frame/format.js';
-export { isCommonRead, readBuffer } from './frame/read-buffer.js';
-export { type FrameHolder, FrameReader, type FrameSink, type HeldFrames } from './frame/reader.js';
-export { type FrameOutput, FrameWriter } from './frame/writer.js';
-export { readTable, readTableBody } from './field-table.js';
-export { MethodReader, StrictMethodReader } from './method-reader.js';
+export { BufferPool, type FrameOutput, frameOverhead, frameTypes, FrameWriter, minFrameSize } from './frame/writer.js';
+export {
+  checkFrame,
+  type FrameHolder,
+  FrameReader,
+  type FrameSink,
+  HeaderReader,
+  type HeldFrames,
+  isCommonRead,
+  protocolHeader,
+  readBuffer,
+} from './frame/reader.js';
+export { erlangBinary, frameError, unexpectedFrame, WireError } from './wire-error.js';
+export { MethodReader, readTable, readTableBody, StrictMethodReader } from './method-reader.js';
 export * as methods from './methods/index.js';
 export { HeaderWriter } from './properties/header-writer.js';
-export { bodySizeIn, headerPrefix, PropertiesReader, ReceivedProperties } from './properties/received.js';
-export { readTolerantly, UndecodableProperties } from './properties/tolerant.js';
+export {
+  bodySizeIn,
+  headerPrefix,
+  PropertiesReader,
+  readTolerantly,
+  ReceivedProperties,
+  UndecodableProperties,
+} from './properties/received.js';
 export { writeHeaders, writeProperties } from './properties/header-writer.js';
-export { HeaderReader, protocolHeader } from './protocol-header.js';
 export { isMostOfBuffer, UnfinishedBody } from './unfinished-body.js';
-export { WireError } from './wire-error.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ByteReader, encodeText, Malformed } from '../../engine/message/index.js';
-import { KnownTexts } from './known-texts.js';
+import { KnownTexts } from './method-reader.js';
 
 const reader = (bytes: Uint8Array): ByteReader => new ByteReader(Buffer.concat([Buffer.of(bytes.length), bytes]));
 

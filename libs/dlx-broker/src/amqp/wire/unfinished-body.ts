@@ -1,5 +1,5 @@
 import { noBytes } from '../../engine/message/index.js';
-import { isCommonRead } from './frame/read-buffer.js';
+import { isCommonRead } from './frame/reader.js';
 
 /** The smallest and the largest block that is made for pieces of a body, in bytes. */
 const minBlock = 4_096;

@@ -9,10 +9,11 @@ import {
   silentOutbox,
 } from '../../engine/broker/index.js';
 import type { Message } from '../../engine/message/index.js';
-import type { Topology } from '../topology/index.js';
+import { HomeContext, keepAlive } from '../../platform/index.js';
 import type {
   Backend,
   BackendDelivery,
+  BackendState,
   Browsing,
   CancelReason,
   ConsumeOptions,
@@ -26,17 +27,14 @@ import type {
   QueuePausing,
   QueueStatus,
   ReplyChannel,
+  ServerInfo,
 } from '../backend.js';
-import { EmbeddedDelivery, type EmbeddedConsumer } from './delivery.js';
-import { browsingOn, deathsOn, listingOn } from './capabilities.js';
-import { withHint } from './missing-queue.js';
-import { pausingOn } from './pausing.js';
-import { retainOn } from './retaining.js';
-import { EmbeddedDelayed } from './delayed.js';
-import { declareEmbedded } from './topology.js';
 import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
-import type { BackendState, ServerInfo } from '../state.js';
-import { HomeContext, keepAlive } from '../../platform/index.js';
+import type { Topology } from '../topology/index.js';
+import { browsingOn, deathsOn, listingOn, pausingOn, retainOn, withHint } from './capabilities.js';
+import { EmbeddedDelayed } from './delayed.js';
+import { EmbeddedDelivery, type EmbeddedConsumer } from './delivery.js';
+import { declareEmbedded } from './topology.js';
 
 const ignored: Done = () => undefined;
 

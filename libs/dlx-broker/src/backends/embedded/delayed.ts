@@ -1,7 +1,7 @@
 import { type Connection, delayedType, silentOutbox } from '../../engine/broker/index.js';
 import { type Address, int64, longstr, Message, withHeaders } from '../../engine/message/index.js';
 import type { Backend, DelayedPublication, DelayedPublishing, Done, Publication } from '../backend.js';
-import { delayedName } from '../delayed-exchange.js';
+import { delayedName } from '../errors.js';
 
 /**
  * Delays messages by an exchange `<exchange>.delayed` of the delayed type, which is bound to the exchange itself. It is declared

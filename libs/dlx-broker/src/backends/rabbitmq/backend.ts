@@ -1,46 +1,45 @@
+import type { openPublisher, QueueDeclared } from '../../amqp/client/index.js';
 import type { Clock } from '../../engine/broker/index.js';
-import { after, HomeContext, policyPatterns } from '../../platform/index.js';
 import type { Message } from '../../engine/message/index.js';
-import type { Topology } from '../topology/index.js';
-import type {
-  Backend,
-  BackendDelivery,
-  Browsing,
-  Capabilities,
-  ConsumeOptions,
-  ConsumerTimeout,
-  Consumption,
-  DelayedPublishing,
-  Done,
-  Listing,
-  Publication,
-  QueuePausing,
-  QueueStatus,
-  ReplyChannel,
+import { after, HomeContext, policyPatterns } from '../../platform/index.js';
+import {
+  type Backend,
+  type BackendDelivery,
+  type BackendState,
+  type Browsing,
+  type Capabilities,
+  type ConsumeOptions,
+  type ConsumerTimeout,
+  type Consumption,
+  type DelayedPublishing,
+  type Done,
+  type Listing,
+  type Publication,
+  type QueuePausing,
+  type QueueStatus,
+  type ReplyChannel,
+  type ServerInfo,
+  serverOf,
+  whyNot,
 } from '../backend.js';
 import { ConnectionLostError, ServerError, TopologyError } from '../errors.js';
-import { type BackendState, type ServerInfo, serverOf, whyNot } from '../state.js';
-import { browsingOver, listingOver } from './browsing.js';
-import { pausingOver } from './pausing.js';
-import type { openPublisher, QueueDeclared } from '../../amqp/client/index.js';
-import { RabbitMqConsumer } from './consumer/consumer.js';
-import { RabbitMqDelayed } from './delayed.js';
+import type { Topology } from '../topology/index.js';
 import { placeOf } from './address.js';
-import { HttpAccess } from './http-access.js';
+import { RabbitMqConsumer } from './consumer/consumer.js';
+import { Calls, mayPass, textOf, triedAgain } from './declarations/calls.js';
+import { declareOn } from './declarations/declare.js';
+import { DesiredTopology, Restoring } from './declarations/desired.js';
+import { existingIn } from './declarations/existing.js';
+import { Policies } from './declarations/policies.js';
+import { RabbitMqDelayed } from './delayed.js';
+import { asBackendError, consumerTimeoutOf, remedyOn } from './known-server.js';
 import { Link, type LinkHost, type OpenLink } from './link.js';
-import type { ResolvedRabbitMq } from './options.js';
+import { HttpAccess } from './management-url.js';
+import { browsingOver, listingOver, pausingOver } from './management.js';
+import type { ResolvedRabbitMq, Warn } from './options.js';
 import { Pauses } from './pauses.js';
 import { Publisher, type PublisherHost } from './publisher/publisher.js';
 import { RabbitMqReplies } from './replies.js';
-import { Calls, mayPass, textOf, triedAgain } from './declarations/calls.js';
-import { declareOn } from './declarations/declare.js';
-import { DesiredTopology } from './declarations/desired.js';
-import { existingIn } from './declarations/existing.js';
-import { consumerTimeoutOf } from './consumer-timeout.js';
-import { asBackendError, remedyOn } from './explained.js';
-import { Policies } from './declarations/policy-check.js';
-import { Restoring } from './declarations/restoring.js';
-import type { Warn } from './warn.js';
 
 /** What the backend gets from its host: clock, random numbers, sockets and a log. */
 export interface RabbitMqHost extends LinkHost {

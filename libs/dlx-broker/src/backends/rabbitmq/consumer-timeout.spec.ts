@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Broker } from '../../engine/broker/index.js';
-import { policyPatterns } from '../../platform/index.js';
-import { CountedNames } from '../../nest/testing/counted-names.js';
-import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { LinkedServer } from '../../../../../test/harnesses/amqp-link.js';
 import { linkedBackend } from '../../../../../test/harnesses/linked-backend.js';
-import { consumerTimeoutOf } from './consumer-timeout.js';
-import { knownServer } from './known-server.js';
+import { Broker } from '../../engine/broker/index.js';
+import { CountedNames } from '../../nest/testing/counted-names.js';
+import { ManualClock } from '../../nest/testing/manual-clock.js';
+import { policyPatterns } from '../../platform/index.js';
+import { consumerTimeoutOf, knownServer } from './known-server.js';
 
 const minutes = 60_000;
 

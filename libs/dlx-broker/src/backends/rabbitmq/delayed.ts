@@ -1,12 +1,11 @@
 import { delayedType } from '../../engine/broker/index.js';
 import { emptyTable, int64, longstr } from '../../engine/message/index.js';
-import type { Topology } from '../topology/index.js';
-import type { DelayedPublication, DelayedPublishing, Done, Publication } from '../backend.js';
-import { delayedName } from '../delayed-exchange.js';
-import { NotAvailableError } from '../errors.js';
 import type { HttpApi } from '../../platform/index.js';
-import { callManagement, readAnswer } from './call-management.js';
-import type { Publish } from './consumer/all-published.js';
+import type { DelayedPublication, DelayedPublishing, Done, Publication } from '../backend.js';
+import { delayedName, NotAvailableError } from '../errors.js';
+import type { Topology } from '../topology/index.js';
+import { callManagement, readAnswer } from './management.js';
+import type { Publish } from './publisher/replacements.js';
 
 /** What exact delays get from their backend. */
 export interface DelayedHost {

@@ -1,8 +1,10 @@
-import { shownText } from '../../platform/index.js';
+import { ChannelClosedError, type ServerDescription } from '../../amqp/client/index.js';
+import { defaultConsumerTimeout } from '../../engine/broker/index.js';
 import { type FieldTable, integerOf } from '../../engine/message/index.js';
-import type { ConsumerTimeout } from '../backend.js';
-import type { ServerInfo } from '../state.js';
-import type { ServerDescription } from '../../amqp/client/index.js';
+import { shownText } from '../../platform/index.js';
+import type { Capabilities, ConsumerTimeout, ServerInfo } from '../backend.js';
+import { ConnectionLostError, ServerError } from '../errors.js';
+import { codeOf, textOf } from './declarations/calls.js';
 
 /** A server, with the extensions of dlx-broker that it announces in the table `dlx_broker` of its properties (rule T9). */
 export interface KnownServer {
@@ -25,7 +27,7 @@ export function knownServer({ properties, product, version }: ServerDescription)
   const table = own.value;
   const port = table.get('http')?.value;
   return {
-    info: { product: 'dlx-broker', version: textOf(table.get('version')?.value) ?? named.version },
+    info: { product: 'dlx-broker', version: asText(table.get('version')?.value) ?? named.version },
     isExact: table.get('delayed')?.value === true,
     canReplace: table.get('replace')?.value === true,
     timeout: timeoutIn(table),
@@ -44,5 +46,38 @@ function timeoutIn(table: FieldTable): ConsumerTimeout | undefined {
 /** Characters of a name that a server gives itself. */
 const longestName = 100;
 
-const textOf = (value: unknown): string | undefined =>
+const asText = (value: unknown): string | undefined =>
   typeof value === 'string' ? shownText(value, longestName) : undefined;
+
+/**
+ * How long a server lets a delivery be unacknowledged. A RabbitMQ does not say it to clients.
+ * @param given the option of the application, in milliseconds; undefined for what the server says, or 30 minutes
+ */
+export function consumerTimeoutOf({ info, timeout }: KnownServer, given: number | undefined): ConsumerTimeout {
+  const { limit = defaultConsumerTimeout, byQueue = info.product === 'RabbitMQ' && isLater(info.version) } =
+    timeout ?? {};
+  return { limit: given ?? limit, byQueue };
+}
+
+/** True for RabbitMQ 3.12 and later, whose queues may have a time limit of their own. */
+function isLater(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 3 || (major === 3 && minor >= 12);
+}
+
+/** What helps when a server lacks a capability. @returns undefined where the general remedy is as good */
+export function remedyOn(server: KnownServer | undefined, capability: keyof Capabilities): string | undefined {
+  const asked = "set option 'management' of rabbitmq() to the URL of the management API";
+  if (capability === 'listing') return `${asked}, or name the queues instead of giving a pattern`;
+  if ((capability !== 'browsing' && capability !== 'pausing') || server?.info.product !== 'dlx-broker')
+    return undefined;
+  if (server.http === undefined) return `start 'dlx-broker serve' with --http, or ${asked}`;
+  return server.http.isSecure ? `${asked}, which speaks TLS` : asked;
+}
+
+/** The error for a command that failed for good. @param subject what it would have declared */
+export function asBackendError(error: unknown, subject: string | undefined): Error {
+  const text = subject === undefined ? textOf(error) : `${subject} cannot be declared now: ${textOf(error)}`;
+  if (!(error instanceof ChannelClosedError)) return new ConnectionLostError(text, true, { cause: error });
+  return new ServerError(text, codeOf(error) ?? 0, { cause: error });
+}

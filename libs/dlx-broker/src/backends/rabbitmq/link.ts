@@ -1,8 +1,3 @@
-import type { Clock } from '../../engine/broker/index.js';
-import { after } from '../../platform/index.js';
-import { ConnectError, ConnectionLostError } from '../errors.js';
-import type { BackendState, ServerInfo } from '../state.js';
-import { parseAddresses, placeOf, type ServerAddress } from './address.js';
 import {
   type AmqpConnection,
   type ClientError,
@@ -12,10 +7,22 @@ import {
   type openConnection,
   type Runtime,
 } from '../../amqp/client/index.js';
-import type { RabbitMqCredentials, ResolvedRabbitMq } from './options.js';
-import { Pauses } from './pauses.js';
+import type { Clock } from '../../engine/broker/index.js';
+import { after } from '../../platform/index.js';
+import type { BackendState, ServerInfo } from '../backend.js';
+import { ConnectError, ConnectionLostError } from '../errors.js';
+import { parseAddresses, placeOf, type ServerAddress } from './address.js';
 import { type KnownServer, knownServer } from './known-server.js';
-import { checkedCredentials, isExternal, supplied, supplyFailure, type SupplyHost } from './supplied.js';
+import {
+  checkedCredentials,
+  isExternal,
+  type RabbitMqCredentials,
+  type ResolvedRabbitMq,
+  supplied,
+  supplyFailure,
+  type SupplyHost,
+} from './options.js';
+import { Pauses } from './pauses.js';
 
 /** What a link gets from its host. */
 export interface LinkHost extends Runtime {

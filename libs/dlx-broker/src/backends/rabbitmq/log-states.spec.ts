@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
-import type { BackendState } from '../state.js';
+import type { BackendState } from '../backend.js';
 import { logStates } from './open.js';
 
 const server = { product: 'RabbitMQ', version: '3.10.8' } as const;

@@ -1,11 +1,9 @@
 import { dial, openConnection, openPublisher } from '../../amqp/client/index.js';
 import { keepAlive, SystemClock } from '../../platform/index.js';
 import { parseDuration, parseTimeLimit } from '../../platform/options/index.js';
-import type { Backend } from '../backend.js';
-import type { BackendState } from '../state.js';
+import type { Backend, BackendState } from '../backend.js';
 import { RabbitMqBackend } from './backend.js';
-import type { RabbitMqOptions, ResolvedRabbitMq } from './options.js';
-import type { Warn, WarningEvent } from './warn.js';
+import type { RabbitMqOptions, ResolvedRabbitMq, Warn, WarningEvent } from './options.js';
 
 /** Receives the reports of a backend. */
 export interface RabbitMqLog {

@@ -1,8 +1,3 @@
-import type { Clock } from '../../engine/broker/index.js';
-import { after, callEach } from '../../platform/index.js';
-import { Message } from '../../engine/message/index.js';
-import type { Done, Publication, ReplyChannel } from '../backend.js';
-import { ConnectionLostError, ServerError } from '../errors.js';
 import {
   type AmqpChannel,
   type AmqpConnection,
@@ -10,7 +5,12 @@ import {
   type ClientError,
   type Delivery,
 } from '../../amqp/client/index.js';
-import type { Publish } from './consumer/all-published.js';
+import type { Clock } from '../../engine/broker/index.js';
+import { Message } from '../../engine/message/index.js';
+import { after, callEach } from '../../platform/index.js';
+import type { Done, Publication, ReplyChannel } from '../backend.js';
+import { ConnectionLostError, ServerError } from '../errors.js';
+import type { Publish } from './publisher/replacements.js';
 
 /** The pseudo-queue for answers to this channel (rule S1). */
 const replyQueue = 'amq.rabbitmq.reply-to';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bool, type Field, type FieldTable, int32, int64, longstr, Message } from '../../engine/message/index.js';
-import { deadSince, diedAt } from './dead-since.js';
-import { addEntry, addRedrive, writeHistory } from './error-entries.js';
+import { addEntry, addRedrive, deadSince, diedAt, writeHistory } from './error-entries.js';
 
 const [first, latest] = [1_767_268_800_000, 1_767_268_860_000];
 const messageWith = (headers: FieldTable): Message => new Message('', 'work', { headers }, new Uint8Array());

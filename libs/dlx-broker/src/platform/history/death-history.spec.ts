@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { array, type Field, type FieldTable, Message, toFieldTable } from '../../engine/message/index.js';
-import { deathIn, historyAfter, historyOf, mostDeaths, writeDeaths } from './death-history.js';
+import { deathIn, historyAfter, historyOf, mostDeaths, writeDeaths } from './attempts.js';
 import { headersForRetry } from './republished.js';
 
 type Plain = Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ import {
   tableSize,
 } from '../../engine/message/index.js';
 import { addEntry, type ErrorEntry, readHistory, writeHistory } from './error-entries.js';
-import { fingerprintIn, fingerprintOf, errorKind } from './fingerprint.js';
+import { errorKind, fingerprintIn, fingerprintOf } from './origin.js';
 import { mostHeaderBytes } from './republished.js';
 import { headersForRedrive, headersForRetry } from './republished.js';
 

@@ -1,15 +1,17 @@
 import {
   array,
+  deathsOf,
   type Field,
   type FieldTable,
   int32,
   int64,
   longstr,
+  type Message,
   table,
   textAt,
 } from '../../engine/message/index.js';
-import { dateAt } from './date-at.js';
-import { historyHeaders } from './names.js';
+import { failingSince, notedErrorOf } from './attempts.js';
+import { dateAt, historyHeaders } from './names.js';
 
 /** A failed attempt of a message, or a redrive between two attempts. */
 export interface ErrorEntry {
@@ -170,4 +172,43 @@ export function cutTo(text: string, most: number): string {
   if (text.length <= most) return text;
   const last = text.charCodeAt(most - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 1 : most);
+}
+
+/**
+ * Since when a message is dead, in milliseconds since 1970: since its latest death was first recorded, or if it was
+ * parked, since its first failure. Undefined if it neither died nor failed.
+ */
+export function deadSince(message: Message): number | undefined {
+  const death = deathsOf(message)[0];
+  return dateAt(death !== undefined && death.time > 0 ? death.time : failingSince(message));
+}
+
+/**
+ * When a message died last, in milliseconds since 1970: the time of its latest death, or if it was parked, of its latest failure. Without a
+ * history of its errors only the time of the first failure is known. Undefined if it neither died nor failed.
+ */
+export function diedAt(message: Message): number | undefined {
+  const since = deadSince(message);
+  if (since === undefined || deathsOf(message).length > 0) return since;
+  const latest = readHistory(message.own.headers).errors.find(({ redrive }) => redrive === undefined);
+  return latest?.at.getTime() ?? since;
+}
+
+/**
+ * The header `dlx-errors` with the error that `dlx-error-class` names, if the history lacks it: a consumer in another language,
+ * or an older version, wrote the error. Undefined if there is nothing to add.
+ * @param attempt the number of the failed attempt
+ * @param at milliseconds since 1970
+ * @param limit entries at most; 0 adds none
+ */
+export function notedEntry(message: Message, attempt: number, at: number, limit: number): FieldTable | undefined {
+  const error = notedErrorOf(message);
+  if (error === undefined || limit === 0) return undefined;
+  const history = readHistory(message.own.headers);
+  const latest = history.errors.find(({ redrive }) => redrive === undefined);
+  const texts = entryTexts(error);
+  if (latest?.name === texts.name && latest.message === texts.message) return undefined;
+  const headers = new Map<string, Field>();
+  writeHistory(headers, addEntry(history, { attempt, at: new Date(at), ...texts }, limit));
+  return headers;
 }

@@ -1,26 +1,35 @@
 export * from './attempts.js';
-export { cutTo } from './error-entries.js';
-export { dateAt } from './date-at.js';
-export * from './dead-since.js';
-export { deathIn, historyAfter, historyOf } from './death-history.js';
-export { editHeaders, type EditNote, editsOf, isLockedHeader, withEditNote } from './edited.js';
 export {
   addEntry,
+  cutTo,
   defaultErrors,
   type ErrorEntry,
   type ErrorHistory,
   mostErrorMessage,
   mostErrors,
+  notedEntry,
   readHistory,
   writeHistory,
 } from './error-entries.js';
-export { errorKind, fingerprintIn, fingerprintOf, isFingerprint, longestFingerprint } from './fingerprint.js';
-export { notedEntry } from './noted-entry.js';
+export { dateAt } from './names.js';
+export * from './error-entries.js';
+export { deathIn, historyAfter, historyOf } from './attempts.js';
+export {
+  decodePayload,
+  editHeaders,
+  type EditNote,
+  editsOf,
+  encodePayload,
+  isLockedHeader,
+  jsonType,
+  UndecodablePayloadError,
+  UnencodablePayloadError,
+  withEditNote,
+} from './payload.js';
+export { errorKind, fingerprintIn, fingerprintOf, isFingerprint, longestFingerprint } from './origin.js';
 export { fitting, type LeftOutOfHistory } from './republished.js';
-export { encodePayload, UnencodablePayloadError } from './encoded-payload.js';
 export * from './names.js';
 export * from './origin.js';
-export { decodePayload, jsonType, UndecodablePayloadError } from './payload.js';
 export { headersForRedrive, headersForRetry, type RetryProgress, type SuccessorHeaders } from './republished.js';
 export {
   addTraceContext,

@@ -1,3 +1,5 @@
+import type { FieldTable } from '../../engine/message/index.js';
+
 /** The headers of a republished message. The broker's own headers do not survive republishing (rule W3). */
 export const retryHeaders = {
   /** The number of the attempt; of a parked message, that of the last attempt. */
@@ -47,3 +49,19 @@ export const traceHeaders = {
   /** The `traceparent` of the previous attempt. */
   attempt: 'dlx-trace-attempt',
 } as const;
+
+/** The last millisecond that a date can have. A publisher may write a timestamp in microseconds, or forge a death. */
+const lastDate = 8.64e15;
+
+/** A time that a date can have; undefined for others. */
+export const dateAt = (time: number | undefined): number | undefined =>
+  time !== undefined && Math.abs(time) <= lastDate ? time : undefined;
+
+/** The largest number an int32 header can carry, with room to add one. */
+export const largestCount = 2_147_483_646;
+
+/** A whole number from 0 on in a header, at most {@link largestCount}; undefined for any other value. */
+export function naturalAt(headers: FieldTable | undefined, name: string): number | undefined {
+  const value = headers?.get(name)?.value;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? Math.min(value, largestCount) : undefined;
+}

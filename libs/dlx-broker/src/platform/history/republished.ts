@@ -16,12 +16,10 @@ import {
   isLargerThan,
   tableSize,
 } from '../../engine/message/index.js';
-import { failingSince, redrivesOf } from './attempts.js';
-import { deathIn, historyAfter, historyOf, writeDeaths } from './death-history.js';
+import { deathIn, failingSince, historyAfter, historyOf, redrivesOf, writeDeaths } from './attempts.js';
 import { addRedrive, readHistory, writeHistory } from './error-entries.js';
-import { fingerprintAmong, isFingerprint } from './fingerprint.js';
 import { errorHeaders, historyHeaders, retryHeaders } from './names.js';
-import { addressOf } from './origin.js';
+import { addressOf, fingerprintAmong, isFingerprint } from './origin.js';
 
 /** The most bytes of the headers of a successor, its own included. The headers of a message have to fit into one frame. */
 export const mostHeaderBytes = 65_536;

@@ -1,5 +1,4 @@
-import { character, foldCase, lineEnd, word } from './characters.js';
-import { escapedCode } from './escapes.js';
+import { character, foldCase, lineEnd, word } from './code-set.js';
 import {
   anyOf,
   assertion,
@@ -16,8 +15,7 @@ import {
   type Piece,
   type Times,
 } from './matching.js';
-import { Reader } from './reader.js';
-import { readClass } from './set.js';
+import { escapedCode, readClass, Reader } from './set.js';
 
 /** A piece, or a single character. Characters in a row are collected into one piece, which matches faster. */
 type Atom =

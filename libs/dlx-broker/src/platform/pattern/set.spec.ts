@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { policyPatterns } from '../patterns.js';
 import { CodeSet } from './code-set.js';
-import { Reader } from './reader.js';
-import { readClass } from './set.js';
+import { readClass, Reader } from './set.js';
 
 const fits = (text: string, anyCase = false) => {
   const test = readClass(new Reader(`${text}]`), anyCase);

@@ -1,17 +1,14 @@
 import type { Message } from '../../engine/message/index.js';
-import { ByteSink } from './byte-sink.js';
-import { ByteSource } from './byte-source.js';
-import { crc32 } from './crc32.js';
+import { ByteSink, ByteSource, crc32 } from './bytes.js';
+import type { NumberList } from './columns.js';
+import { writeRetained } from './death-codec.js';
 import type { Digest } from './digest.js';
-import { type Entry, Flag } from './entry-table.js';
 import { writeEnvelope } from './envelope.js';
 import type { Inventory } from './inventory.js';
-import type { MessageTable } from './message-table.js';
-import type { NumberList } from './number-list.js';
 import { type Plain, writePlain } from './plain-codec.js';
-import { recordHead, recordTypes, typeAt } from './record.js';
-import { writeRetained } from './death-codec.js';
+import { recordHead, recordTypes, typeAt } from './segment-header.js';
 import type { Segment } from './segment.js';
+import { type Entry, Flag, type MessageTable } from './tables.js';
 
 /** Bodies from this many bytes on are written without being copied. */
 const tooLargeToCopy = 16_384;

@@ -2,9 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Deque } from '../../engine/broker/index.js';
 import { Message } from '../../engine/message/index.js';
 import { Bodies } from './bodies.js';
-import { MessageTable } from './message-table.js';
 import { Segments } from './segment.js';
-import { slotOf } from './slot.js';
+import { MessageTable, slotOf } from './tables.js';
 
 function arrange(firstPlace?: number) {
   const messages = new MessageTable();

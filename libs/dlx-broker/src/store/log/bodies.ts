@@ -1,12 +1,10 @@
 import { Deque } from '../../engine/broker/index.js';
 import { type Message, packedLength, StoredBody } from '../../engine/message/index.js';
-import type { StoreError } from '../store-error.js';
-import { endOfRecord } from './record.js';
-import { bodyLost, bodyUnreadable, shortRead } from './faults.js';
-import type { DiskFile } from './disk.js';
-import type { MessageTable } from './message-table.js';
+import { bodyLost, bodyUnreadable, shortRead, type StoreError } from './faults.js';
+import type { DiskFile } from './options.js';
+import { endOfRecord } from './segment-header.js';
 import type { HeldSegment, Segment, Segments } from './segment.js';
-import { numberIn } from './slot.js';
+import { type MessageTable, numberIn } from './tables.js';
 
 /** The estimated memory of a body besides its bytes. */
 const overhead = 160;

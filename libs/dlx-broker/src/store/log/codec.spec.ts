@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { die } from '../../../../../test/harnesses/die.js';
 import { profiles } from '../../engine/broker/index.js';
 import {
   ClaimedDeaths,
@@ -11,12 +12,9 @@ import {
   Notes,
   type Properties,
 } from '../../engine/message/index.js';
-import { die } from '../../../../../test/harnesses/die.js';
-import { ByteSink } from './byte-sink.js';
-import { ByteSource } from './byte-source.js';
-import { crc32 } from './crc32.js';
+import { ByteSink, ByteSource, crc32 } from './bytes.js';
+import { readTable, writeTable } from './death-codec.js';
 import { readEnvelope, writeEnvelope } from './envelope.js';
-import { readTable, writeTable } from './field-codec.js';
 import { type Plain, readPlain, writePlain } from './plain-codec.js';
 
 function throughBytes<T>(write: (to: ByteSink) => void, read: (from: ByteSource) => T): T {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Octets, pieceRows, Words } from './columns.js';
-import { EntryTable, Flag } from './entry-table.js';
-import { MessageTable } from './message-table.js';
+import { EntryTable, Flag, MessageTable } from './tables.js';
 
 describe.each([
   ['words', () => new Words(), 0xffff_ffff],

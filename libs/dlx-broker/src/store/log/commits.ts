@@ -1,20 +1,17 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Histogram, type Settled, type TopologyChange } from '../../engine/broker/index.js';
 import type { Message } from '../../engine/message/index.js';
-import type { StoreError } from '../store-error.js';
 import { Batch } from './batch.js';
 import { Compaction, type CompactionOptions } from './compaction.js';
 import { Digest } from './digest.js';
-import type { Disk, DiskFile } from './disk.js';
-import { closed, noRoom, writeFailed } from './faults.js';
+import { closed, noRoom, type StoreError, writeFailed } from './faults.js';
 import { Filling, type FillingParts } from './filling.js';
 import { Hints } from './hints.js';
 import { NextSegment, zeros } from './next-segment.js';
-import type { Durability } from './options.js';
+import { type Disk, type DiskFile, type Durability, nextTurn } from './options.js';
 import { formatVersion } from './segment-header.js';
 import { Segment, type Segments } from './segment.js';
 import type { Space } from './space.js';
-import { nextTurn } from './runtime.js';
 import { writeAll } from './write-all.js';
 
 /** A batch of fewer bytes extends its file in advance: a write inside the file costs half. */

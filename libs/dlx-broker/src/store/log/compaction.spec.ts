@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { atLeastOnceTo } from '../../../../../test/durability/at-least-once.js';
 import { FakeDisk } from '../../../../../test/durability/fake-disk.js';
+import { listen } from '../../../../../test/harnesses/listener.js';
 import { Broker } from '../../engine/broker/index.js';
 import { longstr } from '../../engine/message/index.js';
 import { CountedNames } from '../../nest/testing/counted-names.js';
-import { listen } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
-import type { StoreError } from '../store-error.js';
+import type { StoreError } from './faults.js';
 import type { DiskJournalOptions } from './options.js';
 import { segmentName } from './segment-header.js';
 

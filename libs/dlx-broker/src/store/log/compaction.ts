@@ -1,16 +1,14 @@
-import type { StoreError } from '../store-error.js';
 import type { Batch } from './batch.js';
-import { ByteSource } from './byte-source.js';
+import { ByteSource } from './bytes.js';
+import { NumberList } from './columns.js';
 import { encodeEntry } from './encode-inventory.js';
-import { Flag } from './entry-table.js';
-import { cannotBeFreed, cannotBeReadNow, shortRead } from './faults.js';
+import { cannotBeFreed, cannotBeReadNow, shortRead, type StoreError } from './faults.js';
 import type { Inventory } from './inventory.js';
-import { NumberList } from './number-list.js';
-import { recordHead, recordTypes, typeAt } from './record.js';
+import { nextTurn, type Runtime } from './options.js';
 import { RecordReader } from './scan.js';
-import { segmentHead } from './segment-header.js';
+import { recordHead, recordTypes, segmentHead, typeAt } from './segment-header.js';
 import type { Segment, Segments } from './segment.js';
-import { nextTurn, type Runtime } from './runtime.js';
+import { Flag } from './tables.js';
 
 /** Bytes of the record that closes a batch. */
 const commitBytes = recordHead + 16;

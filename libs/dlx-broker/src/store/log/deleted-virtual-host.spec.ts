@@ -6,7 +6,7 @@ import { CountedNames } from '../../nest/testing/counted-names.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { Declared } from './declared.js';
 import { DiskJournal } from './disk-journal.js';
-import { processRuntime } from './runtime.js';
+import { processRuntime } from './options.js';
 
 const many = 20_000;
 const inTurn = 4_096;

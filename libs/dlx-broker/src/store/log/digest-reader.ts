@@ -1,9 +1,8 @@
-import { ByteSource } from './byte-source.js';
+import { ByteSource } from './bytes.js';
 import { digestBits } from './digest.js';
 import type { Envelope } from './envelope.js';
-import { recordTypes } from './record.js';
 import type { Replay } from './replay.js';
-import { segmentHead } from './segment-header.js';
+import { recordTypes, segmentHead } from './segment-header.js';
 
 /** Replays a digest: the result is that of the segment. */
 export class DigestReader {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Digest } from './digest.js';
-import { recordHead, typeAt } from './record.js';
+import { recordHead, typeAt } from './segment-header.js';
 
 /** A record of a type that a digest takes as it is. */
 function record(length: number): Buffer {

@@ -1,8 +1,6 @@
 import { noBytes } from '../../engine/message/index.js';
-import { ByteSink } from './byte-sink.js';
-import { ByteSource } from './byte-source.js';
-import { recordHead, recordTypes, typeAt } from './record.js';
-import { segmentHead } from './segment-header.js';
+import { ByteSink, ByteSource } from './bytes.js';
+import { recordHead, recordTypes, segmentHead, typeAt } from './segment-header.js';
 
 /**
  * The first byte of a record in a digest: its type below, and above it what differs from the record of this type before.

@@ -12,19 +12,23 @@ import {
 } from '../../engine/broker/index.js';
 import type { Message } from '../../engine/message/index.js';
 import { Commits } from './commits.js';
-import type { Disk } from './disk.js';
-import type { Entry } from './entry-table.js';
 import { cannotOpen } from './faults.js';
-import { type Damage, defaultDiskFree, type DiskJournalOptions, type DiskJournalStats } from './options.js';
-import { recover, type Recovered } from './recover.js';
-import { MessageRestorer } from './restore-messages.js';
-import { Rows } from './rows.js';
-import type { Segments } from './segment.js';
-import { numberIn, slotOf } from './slot.js';
 import { inOneTurn, inTurns } from './in-turns.js';
+import { Rows } from './inventory.js';
+import {
+  type Damage,
+  defaultDiskFree,
+  type Disk,
+  type DiskJournalOptions,
+  type DiskJournalStats,
+  processRuntime,
+  type Runtime,
+} from './options.js';
+import { recover, type Recovered } from './recover.js';
+import { checkingRecovered, MessageRestorer } from './restore-messages.js';
+import type { Segments } from './segment.js';
 import { Space } from './space.js';
-import { checkingRecovered } from './check-recovered.js';
-import { processRuntime, type Runtime } from './runtime.js';
+import { type Entry, numberIn, slotOf } from './tables.js';
 
 const megabyte = 1024 * 1024;
 const segmentBytes = 16 * megabyte;

@@ -7,7 +7,7 @@ import { longstr } from '../../engine/message/index.js';
 import { CountedNames } from '../../nest/testing/counted-names.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
-import { hintNumber } from './hint-file.js';
+import { hintNumber } from './hints.js';
 import type { DiskJournalOptions } from './options.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };

@@ -1,10 +1,9 @@
 import type { Message } from '../../engine/message/index.js';
 import type { Batch } from './batch.js';
-import { Flag } from './entry-table.js';
 import { entryBytes, type Inventory, numbersInRecord } from './inventory.js';
-import { recordTypes } from './record.js';
+import { recordTypes } from './segment-header.js';
 import type { Segment } from './segment.js';
-import { numberIn } from './slot.js';
+import { Flag, numberIn } from './tables.js';
 
 /** Bytes encoded in one turn, apart from the record that exceeds them. */
 const bytesInTurn = 4_194_304;

@@ -1,14 +1,14 @@
 import type { TopologyChange } from '../../engine/broker/index.js';
 import { type Message, isLost } from '../../engine/message/index.js';
-import type { StoreError } from '../store-error.js';
 import type { Batch } from './batch.js';
 import type { Compaction } from './compaction.js';
 import { type Declared, plainOf } from './declared.js';
 import { encodeSome } from './encode-inventory.js';
+import type { StoreError } from './faults.js';
 import type { Inventory } from './inventory.js';
-import { nextTurn, type Runtime } from './runtime.js';
+import { nextTurn, type Runtime } from './options.js';
 import type { Segment } from './segment.js';
-import { numberIn } from './slot.js';
+import { numberIn } from './tables.js';
 
 /** The most tries to read a body. The pause after the first try, in milliseconds, doubles after each further try. */
 const tries = 7;

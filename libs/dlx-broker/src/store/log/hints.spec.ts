@@ -6,11 +6,11 @@ import { Broker } from '../../engine/broker/index.js';
 import { longstr } from '../../engine/message/index.js';
 import { CountedNames } from '../../nest/testing/counted-names.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
-import { damageLines } from '../damage-lines.js';
-import type { StoreError } from '../store-error.js';
-import { crc32 } from './crc32.js';
+import { damageLines } from '../open-data.js';
+import { crc32 } from './bytes.js';
 import { DiskJournal } from './disk-journal.js';
-import { hintName, hintNumber, lastRecord } from './hint-file.js';
+import type { StoreError } from './faults.js';
+import { hintName, hintNumber, lastRecord } from './hints.js';
 import type { DiskJournalOptions } from './options.js';
 import { segmentName } from './segment-header.js';
 

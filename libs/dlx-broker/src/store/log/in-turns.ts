@@ -1,4 +1,4 @@
-import { nextTurnUnless, type Runtime } from './runtime.js';
+import { nextTurnUnless, type Runtime } from './options.js';
 
 /** Rows of a table that a long loop looks at in one turn of the event loop: a few milliseconds. A power of two. */
 const rowsInTurn = 16_384;

@@ -1,11 +1,18 @@
-import type { Disk, DiskFile } from './disk.js';
-import { hintNumber } from './hint-file.js';
+import { headOf, hintNumber, readHint } from './hints.js';
 import { zeros } from './next-segment.js';
-import { headOf, readHint } from './read-hint.js';
-import { readWhole } from './read-whole.js';
-import { recordTypes, typeAt } from './record.js';
+import type { Disk, DiskFile } from './options.js';
 import { endOfWritten, isBlank, type Scanned } from './scan.js';
-import { draft, preparedBytes, readHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
+import {
+  draft,
+  preparedBytes,
+  readHeader,
+  recordTypes,
+  segmentHead,
+  segmentName,
+  segmentNumber,
+  typeAt,
+} from './segment-header.js';
+import { readWhole } from './write-all.js';
 
 /*
  * What recovery knows about the end of the log, where a batch may be missing in part after a crash.

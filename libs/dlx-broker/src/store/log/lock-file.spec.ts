@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StoreError } from '../store-error.js';
+import { StoreError } from './faults.js';
 import { lockDirectory } from './lock-file.js';
 import { ownIdentity } from './lock-file.js';
 

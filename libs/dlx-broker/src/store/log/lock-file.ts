@@ -10,8 +10,7 @@ import {
   readlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { StoreError } from '../store-error.js';
-import { cannotOpen, isFull } from './faults.js';
+import { cannotOpen, isFull, StoreError } from './faults.js';
 
 /**
  * Identifies a process among all others: also among those that get its number later, those after a restart of the machine,

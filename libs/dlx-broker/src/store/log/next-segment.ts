@@ -1,10 +1,8 @@
-import { createAnew } from './create-anew.js';
-import type { Disk, DiskFile } from './disk.js';
-import { draft, formatVersion, segmentHead, segmentName, type SegmentHeader, writeHeader } from './segment-header.js';
+import { type Disk, type DiskFile, processRuntime, type Runtime } from './options.js';
+import { draft, formatVersion, segmentHead, type SegmentHeader, segmentName, writeHeader } from './segment-header.js';
 import { Segment } from './segment.js';
 import type { Space } from './space.js';
-import { processRuntime, type Runtime } from './runtime.js';
-import { writeAll } from './write-all.js';
+import { createAnew, writeAll } from './write-all.js';
 
 /** The zeros of one write: a batch may have to wait for such a write. */
 export const zeros = Buffer.alloc(262_144);

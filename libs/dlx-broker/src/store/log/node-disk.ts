@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Disk, DiskFile } from './disk.js';
+import type { Disk, DiskFile } from './options.js';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_RDWR } = fs.constants;
 const flags = { create: O_RDWR | O_CREAT | O_EXCL, write: O_RDWR, read: O_RDONLY } as const;

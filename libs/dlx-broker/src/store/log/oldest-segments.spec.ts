@@ -5,13 +5,12 @@ import { listen } from '../../../../../test/harnesses/listener.js';
 import { Broker } from '../../engine/broker/index.js';
 import { CountedNames } from '../../nest/testing/counted-names.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
-import { damageLines } from '../damage-lines.js';
+import { damageLines } from '../open-data.js';
 import { Batch } from './batch.js';
 import { DiskJournal } from './disk-journal.js';
 import type { DiskJournalOptions } from './options.js';
-import { recordHead, recordTypes, typeAt } from './record.js';
-import { readHeader, segmentName, segmentNumber } from './segment-header.js';
 import { scan } from './scan.js';
+import { readHeader, recordHead, recordTypes, segmentName, segmentNumber, typeAt } from './segment-header.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
 

@@ -1,4 +1,69 @@
-import type { StoreError } from '../store-error.js';
+import { randomBytes } from 'node:crypto';
+import type { StoreError } from './faults.js';
+
+/**
+ * The directory of a log: files that grow, and a sync that reports when a write is durable. Errors of the system have a
+ * `code`, as in Node.
+ */
+export interface Disk {
+  /** Names of the files in it. */
+  list(): Promise<readonly string[]>;
+  /** `create` fails if the file exists; `write` and `read` fail if it does not. */
+  open(name: string, how: 'create' | 'write' | 'read'): Promise<DiskFile>;
+  unlink(name: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  /** Makes created, renamed and unlinked files durable. */
+  syncDir(): Promise<void>;
+  /** Bytes that may still be written; undefined when the system does not say. Fails when the directory is gone. */
+  free(): Promise<number | undefined>;
+}
+
+export interface DiskFile {
+  /** Bytes, when asked. */
+  size(): Promise<number>;
+  /**
+   * Writes the chunks one after the other.
+   * @returns bytes written: fewer than asked for when the disk is full
+   */
+  write(chunks: readonly Uint8Array[], position: number): Promise<number>;
+  /** Makes the writes durable. After an error it must not be tried again: the system may have dropped the writes. */
+  sync(): Promise<void>;
+  /** Shortens it. */
+  truncate(size: number): Promise<void>;
+  /** @returns bytes read: fewer than `into` takes only at the end of the file */
+  read(into: Uint8Array, position: number): Promise<number>;
+  /** The same, synchronously: for a body that is about to be delivered. */
+  readSync(into: Uint8Array, position: number): number;
+  /** The bytes of the file, synchronously: tells a truncated file from a short read. */
+  sizeSync(): number;
+  close(): Promise<void>;
+}
+
+/** What a log needs from its process. Simulations replace it. */
+export interface Runtime {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  /** Calls back in the next turn of the event loop. */
+  later(act: () => void): void;
+  /** A random number of 32 bits for the header of a segment. */
+  salt(): number;
+}
+
+/** The event loop and the random numbers of this process. */
+export const processRuntime: Runtime = {
+  now: () => performance.now(),
+  later: (act) => void setImmediate(act),
+  salt: () => randomBytes(4).readUInt32BE(),
+};
+
+/** Resolves in the next turn of the event loop. */
+export const nextTurn = (runtime: Runtime): Promise<void> => new Promise((resolve) => runtime.later(resolve));
+
+/** The same for work that can be given up. @throws the reason of the signal, if the signal is aborted by then */
+export async function nextTurnUnless(signal: AbortSignal | undefined, runtime: Runtime): Promise<void> {
+  await nextTurn(runtime);
+  signal?.throwIfAborted();
+}
 
 /**
  * When a commit counts as durable, and so what a publisher confirm promises. `fsync`: the disk has the commit; neither a

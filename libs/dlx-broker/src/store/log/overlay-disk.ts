@@ -1,4 +1,4 @@
-import type { Disk, DiskFile } from './disk.js';
+import type { Disk, DiskFile } from './options.js';
 
 /** A disk for readers: the changes stay in memory, and the disk below is not changed. */
 export class OverlayDisk implements Disk {

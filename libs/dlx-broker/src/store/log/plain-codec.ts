@@ -1,5 +1,4 @@
-import type { ByteSink } from './byte-sink.js';
-import type { ByteSource } from './byte-source.js';
+import type { ByteSink, ByteSource } from './bytes.js';
 
 /** The plain data of a change of the topology. */
 export type Plain =

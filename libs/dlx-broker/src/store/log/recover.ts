@@ -1,21 +1,26 @@
 import { noBytes } from '../../engine/message/index.js';
-import type { Disk, DiskFile } from './disk.js';
 import { Declared } from './declared.js';
 import { DigestReader } from './digest-reader.js';
 import { Digest } from './digest.js';
 import { cannotOpen, foreignFile } from './faults.js';
-import { hintName, hintNumber } from './hint-file.js';
+import { type FoundHint, headOf, hintName, hintNumber, readHint } from './hints.js';
 import { Inventory } from './inventory.js';
 import { clearEnd, isCutShort, lastNumberOf, type Rest, restOf, takeStrayFiles } from './last-segment.js';
-import type { DamagedPlace } from './options.js';
-import { type FoundHint, headOf, readHint } from './read-hint.js';
-import { readWhole } from './read-whole.js';
-import { recordTypes, typeAt } from './record.js';
+import { type DamagedPlace, type Disk, type DiskFile, nextTurnUnless, type Runtime } from './options.js';
 import { Replay } from './replay.js';
 import { type Gap, isBlank, lastCommit, scan, type Scanned, startOfBatch } from './scan.js';
-import { draft, readHeader, type SegmentHeader, segmentHead, segmentName, segmentNumber } from './segment-header.js';
+import {
+  draft,
+  readHeader,
+  recordTypes,
+  segmentHead,
+  type SegmentHeader,
+  segmentName,
+  segmentNumber,
+  typeAt,
+} from './segment-header.js';
 import { Segment, Segments } from './segment.js';
-import { nextTurnUnless, type Runtime } from './runtime.js';
+import { readWhole } from './write-all.js';
 
 /** The content of a log, and the repairs to make before anything is written to it. */
 export interface Recovered {

@@ -1,17 +1,15 @@
-import { noBytes } from '../../engine/message/index.js';
 import type { TopologyChange } from '../../engine/broker/index.js';
+import { noBytes } from '../../engine/message/index.js';
 import { entryBits } from './batch.js';
-import { ByteSource } from './byte-source.js';
-import { Doubles, Integers, References, Words } from './columns.js';
-import { Flag } from './entry-table.js';
-import { EnvelopeReader } from './envelope-reader.js';
-import type { Envelope } from './envelope.js';
-import type { Declared } from './declared.js';
-import type { Inventory, StoredDeath } from './inventory.js';
-import { NumberList } from './number-list.js';
-import { readPlain } from './plain-codec.js';
-import { recordHead, recordTypes, typeAt } from './record.js';
+import { ByteSource } from './bytes.js';
+import { Doubles, Integers, NumberList, References, Words } from './columns.js';
 import { readRetained } from './death-codec.js';
+import type { Declared } from './declared.js';
+import { type Envelope, EnvelopeReader } from './envelope.js';
+import type { Inventory, StoredDeath } from './inventory.js';
+import { readPlain } from './plain-codec.js';
+import { recordHead, recordTypes, typeAt } from './segment-header.js';
+import { Flag } from './tables.js';
 
 /** The envelope of each message. Envelopes equal to the first one, often all, take no memory. */
 class Envelopes {

@@ -5,13 +5,11 @@ import { Broker, type Entry, type Queue } from '../../engine/broker/index.js';
 import { int32, longstr } from '../../engine/message/index.js';
 import { CountedNames } from '../../nest/testing/counted-names.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
-import { ByteSource } from './byte-source.js';
-import type { DiskFile } from './disk.js';
+import { ByteSource } from './bytes.js';
 import { DiskJournal } from './disk-journal.js';
-import type { DiskJournalOptions } from './options.js';
-import { recordHead, recordTypes, typeAt } from './record.js';
+import type { DiskFile, DiskJournalOptions } from './options.js';
 import { scan } from './scan.js';
-import { readHeader, segmentName } from './segment-header.js';
+import { readHeader, recordHead, recordTypes, segmentName, typeAt } from './segment-header.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
 const toDead = new Map([

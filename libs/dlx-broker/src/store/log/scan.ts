@@ -1,5 +1,4 @@
-import { endOfRecord, recordHead, recordTypes, typeAt } from './record.js';
-import { segmentHead } from './segment-header.js';
+import { endOfRecord, recordHead, recordTypes, segmentHead, typeAt } from './segment-header.js';
 
 /** A range of bytes that are not what was written. */
 export interface Gap {

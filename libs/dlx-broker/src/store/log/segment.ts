@@ -1,5 +1,5 @@
 import type { Digest } from './digest.js';
-import type { DiskFile } from './disk.js';
+import type { DiskFile } from './options.js';
 import { segmentHead, type SegmentHeader, segmentName } from './segment-header.js';
 
 /** One file of the log, and how much of it is still needed. */

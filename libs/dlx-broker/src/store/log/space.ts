@@ -1,5 +1,4 @@
-import type { Disk } from './disk.js';
-import { processRuntime, type Runtime } from './runtime.js';
+import { type Disk, processRuntime, type Runtime } from './options.js';
 
 /** Checks the free space of the disk after writes, and regularly while there is too little. */
 export class Space {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { recordTypes } from './record.js';
-import { formatVersion } from './segment-header.js';
+import { formatVersion, recordTypes } from './segment-header.js';
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../../../docs/internals/store-format.md'), 'utf8');
 

@@ -7,9 +7,8 @@ import { CountedNames } from '../../nest/testing/counted-names.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
 import type { DiskJournalOptions } from './options.js';
-import { recordHead, recordTypes, typeAt } from './record.js';
 import { scan } from './scan.js';
-import { readHeader, segmentName } from './segment-header.js';
+import { readHeader, recordHead, recordTypes, segmentName, typeAt } from './segment-header.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };
 

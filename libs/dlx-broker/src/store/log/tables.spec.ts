@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Entry } from '../../engine/broker/queue/entry.js';
 import { Message, noProperties } from '../../engine/message/index.js';
 import { Doubles, Octets, pieceRows, References, Words } from './columns.js';
-import { EntryTable, Flag } from './entry-table.js';
 import { inOneTurn } from './in-turns.js';
-import { MessageTable } from './message-table.js';
+import { EntryTable, Flag, MessageTable } from './tables.js';
 
 const body = new Uint8Array(1);
 

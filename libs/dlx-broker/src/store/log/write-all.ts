@@ -1,6 +1,31 @@
-import type { DiskFile } from './disk.js';
-import { isFull, writeFailed } from './faults.js';
+import { isFull, shortRead, writeFailed } from './faults.js';
+import type { Disk, DiskFile } from './options.js';
 import type { Space } from './space.js';
+
+/** Creates a draft. A file of this name was left from a failed unlink, and is deleted. */
+export async function createAnew(disk: Disk, name: string): Promise<DiskFile> {
+  try {
+    return await disk.open(name, 'create');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await disk.unlink(name);
+    return disk.open(name, 'create');
+  }
+}
+
+/**
+ * Fills a buffer from a file.
+ * @throws when fewer bytes come than the file has: an unread part must not be taken for a missing one
+ */
+export async function readWhole<Bytes extends Buffer>(file: DiskFile, into: Bytes, from = 0): Promise<Bytes> {
+  let at = 0;
+  while (at < into.length) {
+    const read = await file.read(into.subarray(at), from + at);
+    if (read === 0) throw shortRead(into.length, at, await file.size());
+    at += read;
+  }
+  return into;
+}
 
 /**
  * Writes all chunks, in several writes if the disk takes only a part. Waits while the disk is full.

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readBuffer } from './read-buffer.js';
-import { FrameReader } from './reader.js';
+import { FrameReader, readBuffer } from './reader.js';
 
 type Seen = readonly [type: number, channel: number, payload: string];
 

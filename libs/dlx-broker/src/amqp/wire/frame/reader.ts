@@ -1,8 +1,20 @@
+import { Buffer } from 'node:buffer';
 import { noBytes } from '../../../engine/message/index.js';
-import type { WireError } from '../wire-error.js';
-import { frameError } from './errors.js';
-import { isCommonRead } from './read-buffer.js';
-import { frameEnd, frameOverhead, frameTypes, minFrameSize } from './format.js';
+import { headerPrefix } from '../properties/received.js';
+import { frameError, unexpectedFrame, type WireError } from '../wire-error.js';
+import { frameEnd, frameOverhead, frameTypes, minFrameSize } from './writer.js';
+
+/** The most bytes of one read. */
+const size = 65_536;
+
+/**
+ * Plain sockets of this process read into this one buffer: a new buffer for each read costs as much as the small frames in it. The
+ * bytes of a read are valid until the call that passes them returns, because the next read overwrites them.
+ */
+export const readBuffer = Buffer.allocUnsafeSlow(size);
+
+/** Whether these bytes are a read in the common buffer, so that they have to be copied to be kept. */
+export const isCommonRead = (bytes: Buffer): boolean => bytes.buffer === readBuffer.buffer;
 
 /** Type, channel and size in front of a payload. */
 const prefix = 7;
@@ -224,5 +236,36 @@ export class FrameReader implements FrameHolder {
     if (bytes[at] === frameTypes.header && size <= this.maxHeader) return;
     this.isBroken = true;
     throw frameError(bytes[at] as number, noBytes, `{frame_too_large,${size},${this.maxPayload}}`);
+  }
+}
+
+/**
+ * Checks the type of a frame, and that its payload has the smallest length of that type. @throws WireError 501, or 505
+ * for a heartbeat of a channel
+ */
+export function checkFrame(type: number, number: number, bytes: Buffer, start: number, end: number): void {
+  const { method, header, body, heartbeat } = frameTypes;
+  const length = end - start;
+  if (type === body || (type === method && length >= 4) || (type === header && length >= headerPrefix)) return;
+  const payload = bytes.subarray(start, end);
+  if (type !== heartbeat || length > 0) throw frameError(type, payload, 'unknown_frame');
+  if (number !== 0) throw unexpectedFrame(type, payload);
+}
+
+/** The protocol header of AMQP 0-9-1: the first bytes of a client, and the answer to a client that begins otherwise (rule T1). */
+export const protocolHeader = Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]);
+
+/** Reads the protocol header, which may come in pieces. */
+export class HeaderReader {
+  #received: Buffer = noBytes;
+
+  /** @returns the bytes behind the header; `'incomplete'` if more bytes are needed, `'other'` if the bytes are no header */
+  read(chunk: Buffer): Buffer | 'incomplete' | 'other' {
+    const received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const length = Math.min(received.length, protocolHeader.length);
+    if (!received.subarray(0, length).equals(protocolHeader.subarray(0, length))) return 'other';
+    if (length === protocolHeader.length) return received.subarray(length);
+    this.#received = Buffer.from(received);
+    return 'incomplete';
   }
 }

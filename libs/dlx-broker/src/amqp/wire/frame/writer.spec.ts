@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FrameReader } from './reader.js';
-import { BufferPool, pooledSize, smallSize } from './writer.js';
-import { FrameWriter } from './writer.js';
+import { BufferPool, FrameWriter, pooledSize, smallSize } from './writer.js';
 
 function writing() {
   const pool = new BufferPool();

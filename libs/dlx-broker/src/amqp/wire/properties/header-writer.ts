@@ -9,7 +9,7 @@ import {
   PackedTable,
   writeTable,
 } from '../../../engine/message/index.js';
-import { ReceivedProperties, maxRemembered } from './received.js';
+import { maxRemembered, ReceivedProperties } from './received.js';
 
 /** Writes content headers. Remembers the headers of the last dead letter: those of the next one are often the same. */
 export class HeaderWriter {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { die } from '../../../../../../test/harnesses/die.js';
 import { profiles } from '../../../engine/broker/index.js';
 import {
   ByteReader,
@@ -11,8 +12,7 @@ import {
   PackedTable,
   type Properties,
 } from '../../../engine/message/index.js';
-import { die } from '../../../../../../test/harnesses/die.js';
-import { readTable } from '../field-table.js';
+import { readTable } from '../method-reader.js';
 import { HeaderWriter } from './header-writer.js';
 import { headerPrefix, PropertiesReader, ReceivedProperties } from './received.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../../engine/message/index.js';
-import { readTolerantly, UndecodableProperties } from './tolerant.js';
+import { readTolerantly, UndecodableProperties } from './received.js';
 
 /** A table of one table of one table ... */
 function nested(depth: number): Buffer {

@@ -1,8 +1,3 @@
-import type { Clock } from '../../../engine/broker/index.js';
-import { after } from '../../../platform/index.js';
-import { int32 } from '../../../engine/message/index.js';
-import type { BackendDelivery, CancelReason, ConsumeOptions, Consumption } from '../../backend.js';
-import { ConnectionLostError, ServerError } from '../../errors.js';
 import {
   type AmqpConnection,
   ChannelClosedError,
@@ -11,11 +6,16 @@ import {
   type openPublisher,
   UnsendableError,
 } from '../../../amqp/client/index.js';
-import type { PublisherHost } from '../publisher/publisher.js';
-import type { Pauses } from '../pauses.js';
-import type { Warn } from '../warn.js';
+import type { Clock } from '../../../engine/broker/index.js';
+import { int32 } from '../../../engine/message/index.js';
+import { after } from '../../../platform/index.js';
+import type { BackendDelivery, CancelReason, ConsumeOptions, Consumption } from '../../backend.js';
+import { ConnectionLostError, ServerError } from '../../errors.js';
 import { mayPass } from '../declarations/calls.js';
-import type { Publish } from './all-published.js';
+import type { Warn } from '../options.js';
+import type { Pauses } from '../pauses.js';
+import type { PublisherHost } from '../publisher/publisher.js';
+import type { Publish } from '../publisher/replacements.js';
 import { RabbitMqDelivery } from './delivery.js';
 import { ConsumerSession } from './session.js';
 

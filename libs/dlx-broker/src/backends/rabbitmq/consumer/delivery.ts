@@ -1,7 +1,3 @@
-import { type Field, type FieldTable, Message } from '../../../engine/message/index.js';
-import { UndecodableProperties } from '../../../amqp/wire/index.js';
-import type { BackendDelivery, Done, Publication } from '../../backend.js';
-import { ConnectionLostError } from '../../errors.js';
 import {
   ChannelClosedError,
   type ClientError,
@@ -12,9 +8,13 @@ import {
   ReturnedError,
   UnsendableError,
 } from '../../../amqp/client/index.js';
+import { UndecodableProperties } from '../../../amqp/wire/index.js';
+import { type Field, type FieldTable, Message } from '../../../engine/message/index.js';
+import type { BackendDelivery, Done, Publication } from '../../backend.js';
+import { ConnectionLostError } from '../../errors.js';
 import { refused, refusedBy, unroutable, unsendable } from '../publisher/failures.js';
 import type { PublisherHost } from '../publisher/publisher.js';
-import { allPublished, type Publish } from './all-published.js';
+import { allPublished, type Publish } from '../publisher/replacements.js';
 import type { ConsumerSession, Unsettled } from './session.js';
 
 /** A header of the successor of a message whose headers cannot be decoded: the properties of the message, as bytes. */

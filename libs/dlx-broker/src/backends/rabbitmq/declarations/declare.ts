@@ -1,11 +1,17 @@
-import { nearestWord } from '../../../platform/options/index.js';
-import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../topology/index.js';
-import { differing, type TopologyDifference, TopologyError, type WaysToDelete } from '../../errors.js';
 import { shownText } from '../../../platform/index.js';
+import { nearestWord } from '../../../platform/options/index.js';
+import { differing, type TopologyDifference, TopologyError, type WaysToDelete } from '../../errors.js';
+import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../topology/index.js';
 import type { Calls } from './calls.js';
-import { comparedExchange, comparedQueue } from './compare.js';
-import { type Comparing, compareExisting } from './compare-existing.js';
-import { byName, explained, type Hint } from './explain.js';
+import {
+  byName,
+  comparedExchange,
+  comparedQueue,
+  compareExisting,
+  type Comparing,
+  explained,
+  type Hint,
+} from './compare.js';
 import type { ExistingExchange, ExistingQueue } from './existing.js';
 
 /** A declared topology. Queues whose arguments may differ are in it with their existing arguments. */

@@ -1,8 +1,8 @@
 import { type FieldTable, toFieldTable } from '../../../engine/message/index.js';
-import type { ExchangeDeclaration, QueueDeclaration } from '../../topology/index.js';
 import type { HttpApi } from '../../../platform/index.js';
-import { callManagement } from '../call-management.js';
-import type { Warn } from '../warn.js';
+import type { ExchangeDeclaration, QueueDeclaration } from '../../topology/index.js';
+import { callManagement } from '../management.js';
+import type { Warn } from '../options.js';
 
 /** A management API, and the virtual host of a connection. */
 export interface ManagementPlace extends HttpApi {

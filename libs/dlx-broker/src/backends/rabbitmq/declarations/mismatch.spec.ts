@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { int32, longstr } from '../../../engine/message/index.js';
-import { existingField, mismatchIn, shownExisting } from './compare-existing.js';
+import { existingField, mismatchIn, shownExisting } from './compare.js';
 
 const start = "PRECONDITION_FAILED - inequivalent arg 'x-a' for queue 'Q' in vhost 'V': ";
 

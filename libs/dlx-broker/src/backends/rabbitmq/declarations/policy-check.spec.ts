@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queueNamed } from '../../../../../../test/harnesses/declared.js';
 import { policyPatterns } from '../../../platform/index.js';
 import type { ManagementPlace } from './existing.js';
-import { Policies } from './policy-check.js';
+import { Policies } from './policies.js';
 
 let status = 401;
 const server = createServer((_, response) => void response.writeHead(status).end('[]'));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { OpenPublishes } from './open-publishes.js';
 import { Outgoing, sizeOf } from './outgoing.js';
+import { OpenPublishes } from './replacements.js';
 
 const limits = { messages: 3, bytes: 10_000 };
 const bodyOf = (length: number) => ({

@@ -1,7 +1,3 @@
-import type { Clock } from '../../../engine/broker/index.js';
-import { after } from '../../../platform/index.js';
-import type { Done, Publication } from '../../backend.js';
-import { ConnectionLostError } from '../../errors.js';
 import {
   type AmqpConnection,
   ChannelClosedError,
@@ -11,14 +7,14 @@ import {
   type openPublisher,
   ReturnedError,
 } from '../../../amqp/client/index.js';
+import type { Clock } from '../../../engine/broker/index.js';
+import { after } from '../../../platform/index.js';
+import type { Done, Publication } from '../../backend.js';
+import { ConnectionLostError } from '../../errors.js';
 import { Exchanges } from './exchanges.js';
-import { Failing, failedInTurn } from './failing.js';
-import { late, refused, unroutable, unsendable } from './failures.js';
-import { type BufferLimits, OpenPublishes } from './open-publishes.js';
-import { Outgoing, sizeOf, WaitingLine } from './outgoing.js';
-import { PublishChannel } from './publish-channel.js';
-import { Replacements } from './replacements.js';
-import { verdictOn } from './verdict.js';
+import { failedInTurn, Failing, late, refused, unroutable, unsendable, verdictOn } from './failures.js';
+import { Outgoing, PublishChannel, sizeOf, WaitingLine } from './outgoing.js';
+import { type BufferLimits, OpenPublishes, Replacements } from './replacements.js';
 
 /** The limits of a publisher. All times are milliseconds. */
 export interface PublisherLimits extends BufferLimits {

@@ -51,3 +51,36 @@ function escaped(one: string): string {
   const digits = code.toString(16);
   return code < 256 ? `\\x${digits.padStart(2, '0')}` : `\\u{${digits}}`;
 }
+
+/**
+ * Makes an error without the stack of calls. The stack of an error that the bytes of a server cause shows this library only, and
+ * recording it costs more than all else that a message does.
+ */
+export function stackless<T extends Error>(make: () => T): T {
+  const { stackTraceLimit } = Error;
+  // Where built-in objects are frozen, this changes nothing.
+  Reflect.set(Error, 'stackTraceLimit', 0);
+  try {
+    return make();
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit);
+  }
+}
+
+/**
+ * Calls a function for each item, also for those behind one for which it throws.
+ * @param failed called with each error
+ */
+export function callEach<T>(items: Iterable<T>, call: (item: T) => void, failed: (error: unknown) => void): void {
+  for (const item of items) {
+    try {
+      call(item);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+/** True also for promises of another library or another realm. */
+export const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
+  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';

@@ -1,3 +1,5 @@
+import * as zlib from 'node:zlib';
+
 /** A lone surrogate, which UTF-8 cannot encode. */
 const loneSurrogate = /\p{Surrogate}/u;
 
@@ -97,4 +99,79 @@ export class ByteSink {
     this.at = at + 1 + length;
     return true;
   }
+}
+
+/** Reads what {@link ByteSink} wrote. The CRC was checked before, so nothing is checked here. */
+export class ByteSource {
+  constructor(
+    public bytes: Buffer,
+    public at = 0,
+  ) {}
+
+  octet(): number {
+    return this.bytes[this.at++] as number;
+  }
+
+  varint(): number {
+    const { bytes } = this;
+    let octet = bytes[this.at++] as number;
+    if (octet < 0x80) return octet;
+    let value = octet & 0x7f;
+    let factor = 0x80;
+    do {
+      octet = bytes[this.at++] as number;
+      value += (octet & 0x7f) * factor;
+      factor *= 0x80;
+    } while (octet >= 0x80);
+    return value;
+  }
+
+  double(): number {
+    const value = this.bytes.readDoubleBE(this.at);
+    this.at += 8;
+    return value;
+  }
+
+  int64(): bigint {
+    const value = this.bytes.readBigInt64BE(this.at);
+    this.at += 8;
+    return value;
+  }
+
+  /** Reads bytes with their length in front. @returns a copy */
+  octets(): Buffer {
+    const end = this.varint() + this.at;
+    const value = Buffer.from(this.bytes.subarray(this.at, end));
+    this.at = end;
+    return value;
+  }
+
+  text(): string {
+    const length = this.varint();
+    const start = this.at;
+    this.at += Math.floor(length / 2);
+    return this.bytes.toString(length % 2 === 0 ? 'utf8' : 'utf16le', start, this.at);
+  }
+}
+
+/** From this many bytes on, a call of the library is faster than the loop. */
+const minForLibrary = 48;
+
+const table = new Uint32Array(256).map((_, index) => {
+  let crc = index;
+  for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 0 ? crc >>> 1 : (crc >>> 1) ^ 0xedb88320;
+  return crc >>> 0;
+});
+
+/** Undefined before Node 20.15. */
+const native: ((bytes: Uint8Array, seed: number) => number) | undefined = zlib.crc32;
+
+/** The CRC-32 of a part of the bytes, as zlib computes it. @param seed the CRC of the bytes before, or a salt */
+export function crc32(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  if (end - start >= minForLibrary && native !== undefined) {
+    return native(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), seed);
+  }
+  let crc = ~seed;
+  for (let at = start; at < end; at++) crc = (crc >>> 8) ^ (table[(crc ^ (bytes[at] as number)) & 0xff] as number);
+  return ~crc >>> 0;
 }

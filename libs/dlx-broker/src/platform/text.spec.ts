@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownLines, shownText, withoutPasswords } from './shown-text.js';
+import { shownLines, shownText, withoutPasswords } from './text.js';
 
 describe('a text that a client made', () => {
   it.each([
