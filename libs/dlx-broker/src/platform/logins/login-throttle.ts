@@ -40,7 +40,7 @@ export interface Guess {
 }
 
 /** When a password may be checked. */
-export interface LoginTurn {
+interface LoginTurn {
   /** Milliseconds from now; 0 for at once. Undefined: too many attempts wait, and this one is refused unchecked. */
   readonly wait: number | undefined;
 }

@@ -71,7 +71,7 @@ export interface Credentials {
 }
 
 /** The parts that check a login. */
-export interface LoginParts {
+interface LoginParts {
   readonly authenticate: Authenticate;
   readonly throttle: LoginThrottle;
   readonly log: LoginLog;
@@ -80,7 +80,7 @@ export interface LoginParts {
 }
 
 /** What a port gives to its logins. */
-export interface LoginOptions {
+interface LoginOptions {
   /** Milliseconds of a clock. */
   readonly now: () => number;
   /** Decides about a password. Default: the users of the broker. */

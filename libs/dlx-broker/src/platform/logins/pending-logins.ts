@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { networkOf } from './login-throttle.js';
 
 /** How many connections of a port may have no login. */
-export interface PendingLimits {
+interface PendingLimits {
   /** Of one address, or of one IPv6 network of 64 bits. */
   readonly ofAddress: number;
   readonly all: number;

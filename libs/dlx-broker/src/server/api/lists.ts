@@ -14,7 +14,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Columns<T> = Readonly<Record<string, (item: T) => unknown>>;
 
 /** The parameter `columns` as a tree: `a,b.c` asks for all of `a`, and of `b` for `c` only. */
-export type Wanted = ReadonlyMap<string, Wanted | 'all'>;
+type Wanted = ReadonlyMap<string, Wanted | 'all'>;
 
 export function wantedIn(query: URLSearchParams): Wanted | undefined {
   const columns = query.get('columns');

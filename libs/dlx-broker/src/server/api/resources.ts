@@ -18,7 +18,7 @@ import { queues } from './resources/queues.js';
 import { users } from './resources/users.js';
 import { vhosts } from './resources/vhosts.js';
 
-export const whoami: readonly Resource[] = [
+const whoami: readonly Resource[] = [
   { path: '/whoami', allows: 'management', GET: ({ user }) => ok({ name: user.name, tags: user.tags }) },
   {
     path: '/login',
@@ -30,7 +30,7 @@ export const whoami: readonly Resource[] = [
 ];
 
 /** This broker has neither plugins nor feature flags: the lists are empty, and enabling a flag is refused. */
-export const plugins: readonly Resource[] = [
+const plugins: readonly Resource[] = [
   { path: '/extensions', allows: 'management', GET: () => ok([]) },
   { path: '/feature-flags', allows: 'administrator', GET: () => ok([]) },
   {

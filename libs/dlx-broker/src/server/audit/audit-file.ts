@@ -12,7 +12,7 @@ const defaultSize = 104_857_600;
 const mostPending = 8_388_608;
 
 /** The audit log cannot be written to its file. */
-export class AuditFileError extends Error {
+class AuditFileError extends Error {
   override readonly name = 'AuditFileError';
 
   constructor(path: string, cause: NodeJS.ErrnoException) {

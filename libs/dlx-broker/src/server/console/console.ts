@@ -29,7 +29,7 @@ const leastForGzip = 1_024;
 const gzipped = promisify(gzip);
 
 /** One file of the console, in memory. */
-export class ConsoleFile {
+class ConsoleFile {
   readonly type: string;
   /** Of the content. It is weak, because the compressed bytes have the same one. */
   readonly etag: string;

@@ -35,7 +35,7 @@ export const declarationKeys: readonly string[] = kinds.map(([key]) => key);
  * Declares exchanges, queues and bindings as the host application, which needs no rights. Yields after each.
  * @throws Problem 400
  */
-export function* declareAll(
+function* declareAll(
   management: Management,
   definitions: JsonObject,
   vhostOf: (json: JsonObject) => VirtualHost,

@@ -80,7 +80,7 @@ function readDefinitions(given: string, placeIn?: (text: string) => string): Jso
 
 const unreadable = 'failed_to_parse_json';
 
-export interface Adding {
+interface Adding {
   /** The virtual host into which they are imported, whichever they name. */
   readonly vhost?: string;
   /** The importing user, who gets permissions in new virtual hosts. */
@@ -111,7 +111,7 @@ export async function addDefinitions(management: Management, text: string, addin
  * @returns the definitions
  * @throws Problem 400
  */
-export function addDefinitionsAtOnce(
+function addDefinitionsAtOnce(
   management: Management,
   text: string,
   prepare: (definitions: JsonObject) => void,

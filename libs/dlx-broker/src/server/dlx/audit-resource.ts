@@ -7,7 +7,7 @@ import { numberIn, onlyKnown } from './input.js';
  * The entries of the audit log, newest first.
  * @throws Problem 400
  */
-export function auditPage(query: URLSearchParams, audit: AuditLog): Answer {
+function auditPage(query: URLSearchParams, audit: AuditLog): Answer {
   onlyKnown(query.keys(), ['page_size', 'cursor', 'user', 'vhost', 'action'], 'parameter');
   const limit = numberIn(query, 'page_size', 100, 1, 500);
   const before = numberIn(query, 'cursor', Number.MAX_SAFE_INTEGER, 1, Number.MAX_SAFE_INTEGER);

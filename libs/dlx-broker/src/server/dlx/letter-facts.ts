@@ -4,7 +4,7 @@ import type { DeadLetterGraph } from './graph/dead-letter-graph.js';
 import { dateAt, deadSince, errorHeaders, errorKind, retryHeaders } from '../../platform/history/index.js';
 
 /** The error of a handler, as the headers of a message describe it. */
-export interface LetterError {
+interface LetterError {
   readonly class: string;
   readonly message: string | undefined;
   /**
@@ -41,7 +41,7 @@ export function diedIn(message: Message): string | undefined {
 }
 
 /** True for a message that a handler parked after its last attempt. */
-export const isParked = ({ own }: Message): boolean => own.headers?.get(retryHeaders.parked)?.value === true;
+const isParked = ({ own }: Message): boolean => own.headers?.get(retryHeaders.parked)?.value === true;
 
 /** Since when a message is dead, or else the time of its timestamp, in milliseconds since 1970. */
 export function timeOf(message: Message): number | undefined {

@@ -12,7 +12,7 @@ export interface LiveFilter {
 }
 
 /** The changes since the last event. */
-export interface LiveChange {
+interface LiveChange {
   readonly queues: Iterable<unknown>;
   /** The queues that were deleted. */
   readonly gone: readonly { readonly vhost: string; readonly name: string }[];

@@ -4,7 +4,7 @@ import type { Matches } from './filter.js';
 /** The messages that are examined between two pauses. */
 const stride = 64;
 
-export interface Scan {
+interface Scan {
   readonly queue: Queue;
   /** The test of messages. Default: all messages. */
   readonly matches: Matches | undefined;

@@ -22,7 +22,7 @@ const show: Handler = async (request, management) => {
 };
 
 /** The topologies of several virtual hosts as one. */
-export const joinedTopologies = (all: readonly TopologyJson[]): TopologyJson => ({
+const joinedTopologies = (all: readonly TopologyJson[]): TopologyJson => ({
   complete: all.every(({ complete }) => complete),
   total_queues: all.reduce((sum, each) => sum + each.total_queues, 0),
   exchanges: joined(all.map(({ exchanges }) => exchanges)),

@@ -148,7 +148,7 @@ export function createApi(host: ManagementHost, options: ApiOptions = {}, files?
 }
 
 /** Adds the headers of every answer, and refuses requests that pages of other origins make a browser send. */
-export function protect(app: Api, hosts: readonly string[]): void {
+function protect(app: Api, hosts: readonly string[]): void {
   app.use(async (c, next) => {
     await next();
     for (const [name, value] of safeHeaders) if (!c.res.headers.has(name)) c.res.headers.set(name, value);

@@ -12,7 +12,7 @@ import { type ApiRequest, methodNames, type Resource } from './resource.js';
 import { pieceSize, TextStream, type Turns } from './turns.js';
 
 /** The parts of a path between its slashes, still encoded; a slash at the end is ignored. */
-export function partsOf(path: string): readonly string[] {
+function partsOf(path: string): readonly string[] {
   const parts = path.split('/').slice(1);
   if (parts.length > 1 && parts.at(-1) === '') parts.pop();
   return parts;
@@ -48,7 +48,7 @@ export interface Bindings {
 const smallBody = 65_536;
 
 /** What the options of the API limit. */
-export interface DispatcherLimits {
+interface DispatcherLimits {
   /** The most bytes of a body. */
   readonly bodyLimit: number;
   /** True if messages may be edited. */
@@ -58,7 +58,7 @@ export interface DispatcherLimits {
 /** The user of a request, its address, and its notes for the audit log. */
 type Caller = Pick<ApiRequest, 'user' | 'peer' | 'note'>;
 
-export type ApiContext = Context<{ Bindings: Bindings }>;
+type ApiContext = Context<{ Bindings: Bindings }>;
 
 /**
  * Checks what comes before a handler, in the order of RabbitMQ: method, login, tags, virtual host and type of the body.
@@ -183,9 +183,9 @@ export class Dispatcher {
   }
 }
 
-export const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const knownMethods: readonly string[] = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-export const isChange = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
+const isChange = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
 
 function allowOf(resource: Pick<Resource, (typeof methodNames)[number]>): readonly string[] {
   const known = methodNames.filter((name) => resource[name] !== undefined);

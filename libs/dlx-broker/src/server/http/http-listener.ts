@@ -21,7 +21,7 @@ export async function listenHttp(host: ManagementHost, options: HttpOptions = {}
 }
 
 /** The URLs of the port. */
-export interface HttpUrls {
+interface HttpUrls {
   /** `http://127.0.0.1:15672/api` */
   readonly api: string;
   /** `http://127.0.0.1:15672/`; undefined if the port has no console. */
@@ -40,8 +40,13 @@ export class HttpListener {
   constructor(host: ManagementHost, options: HttpOptions) {
     const statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory, host.memory);
     this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
-    const { turns } = host.dlx ?? (this.#dlx as Dlx);
-    const sample = (): void => void statistics.sampleIn(turns).catch((error: unknown) => host.log?.(error));
+    const sample = (): void => {
+      try {
+        statistics.sample();
+      } catch (error) {
+        host.log?.(error);
+      }
+    };
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
     const files = options.console === false ? undefined : filesOf(host);
     this.#hasConsole = files !== undefined && files.size > 0;
@@ -89,7 +94,7 @@ export class HttpListener {
 }
 
 /** The files of the console; none if they cannot be read, because the API works without them. */
-export function filesOf({ consoleDirectory, log }: Pick<ManagementHost, 'consoleDirectory' | 'log'>): ConsoleFiles {
+function filesOf({ consoleDirectory, log }: Pick<ManagementHost, 'consoleDirectory' | 'log'>): ConsoleFiles {
   try {
     return consoleFiles(consoleDirectory);
   } catch (error) {

@@ -15,10 +15,10 @@ const challengeFor = (headers: Headers): Readonly<Record<string, string>> =>
 
 /** The refusal of a request without credentials. */
 const unknownUser = (headers: Headers): Problem => new Problem(401, 'not_authorized', undefined, challengeFor(headers));
-export const loginFailed = (headers: Headers): Problem =>
+const loginFailed = (headers: Headers): Problem =>
   new Problem(401, 'not_authorized', 'Login failed', challengeFor(headers));
 const malformed = (): Problem => new Problem(400, 'bad_request', undefined);
-export const tooManyLogins = (): Problem =>
+const tooManyLogins = (): Problem =>
   new Problem(429, 'too_many_requests', 'Too many failed logins of this address wait', { 'retry-after': '1' });
 
 /** Authenticates requests by HTTP Basic. Only failures are remembered. */
@@ -93,13 +93,13 @@ export async function withLoginForm(request: Request): Promise<Headers> {
 }
 
 /** True if a proxy forwarded the request: the client may then be on another machine. */
-export const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
+const isForwarded = (headers: Headers): boolean => headers.has('x-forwarded-for') || headers.has('forwarded');
 
 /**
  * The user and the password of a request.
  * @throws Problem 401 without them, 400 for another scheme than Basic
  */
-export function passwordIn(headers: Headers): { readonly user: string; readonly password: string } {
+function passwordIn(headers: Headers): { readonly user: string; readonly password: string } {
   const authorization = headers.get('authorization');
   if (authorization === null) throw unknownUser(headers);
   return credentialsIn(authorization, headers);

@@ -61,7 +61,7 @@ export async function inTurns<T>(work: Iterator<void, T, void>, turns: Turns, si
 /** The characters that are sent in one piece. */
 export const pieceSize = 65_536;
 
-export interface TextSource {
+interface TextSource {
   /** Yields wherever it may pause, with text if there is some. */
   readonly work: Iterator<string | undefined, void, void>;
   readonly turns: Turns;

@@ -1,6 +1,6 @@
 import type { Histogram } from '../../engine/broker/index.js';
 
-export type MetricType = 'counter' | 'gauge' | 'histogram' | 'untyped';
+type MetricType = 'counter' | 'gauge' | 'histogram' | 'untyped';
 
 /** All series of one name. */
 export interface Family {
@@ -18,9 +18,9 @@ export interface Series {
   readonly value: number | Histogram;
 }
 
-/** A family that is read from something of type T. Undefined series are places for a pause. */
+/** A family that is read from something of type T. */
 export interface Metric<T> extends Family {
-  read(from: T): Iterable<Series | undefined>;
+  read(from: T): Iterable<Series>;
 }
 
 const noLabels: readonly string[] = [];
@@ -39,23 +39,18 @@ export const labelled = <T>(
   type: MetricType,
   labels: readonly string[],
   help: string,
-  read: (from: T) => Iterable<Series | undefined>,
+  read: (from: T) => Iterable<Series>,
 ): Metric<T> => ({ name, type, help, labels, read });
 
 /** The type of Prometheus' text format. */
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Writes a metric in Prometheus' text format 0.0.4. Yields the lines of one series at a time, and undefined for a pause. A metric
- * without series is not written.
+ * Writes a metric in Prometheus' text format 0.0.4. Yields the lines of one series at a time. A metric without series is not written.
  */
-export function* textOf<T>(metric: Metric<T>, from: T): Generator<string | undefined, void, void> {
+export function* textOf<T>(metric: Metric<T>, from: T): Generator<string, void, void> {
   let isBegun = false;
   for (const series of metric.read(from)) {
-    if (series === undefined) {
-      yield undefined;
-      continue;
-    }
     if (!isBegun) yield head(metric);
     isBegun = true;
     yield linesOf(metric, series);

@@ -30,7 +30,7 @@ export interface Totals {
 }
 
 /** Queues that have series of their own, and the number of those that are left out. */
-export interface ShownQueues {
+interface ShownQueues {
   readonly shown: readonly Queue[];
   readonly leftOut: number;
 }
@@ -43,13 +43,13 @@ export class Scrape {
   readonly connections: readonly Connection[];
   readonly channels: readonly Channel[];
   readonly now: number;
-  totals: Totals = nothing;
+  readonly totals: Totals;
   /** Queues that hold dead letters, by name. */
-  deadLetterQueues: ShownQueues = none;
+  readonly deadLetterQueues: ShownQueues;
   /** Queues in which messages died, or would be dead-lettered, by name. */
-  dyingQueues: ShownQueues = none;
+  readonly dyingQueues: ShownQueues;
   /** Queues whose deliveries are stopped, by name. */
-  pausedQueues: ShownQueues = none;
+  readonly pausedQueues: ShownQueues;
 
   constructor(
     readonly of: MeteredBroker,
@@ -65,84 +65,41 @@ export class Scrape {
     this.queues = vhosts.flatMap(({ queues }) => [...queues.values()]);
     this.connections = vhosts.flatMap(({ connections }) => [...connections]);
     this.channels = this.connections.flatMap(({ channels }) => [...channels]);
-  }
-
-  /** Computes the sums. Yields wherever it may pause. */
-  *sum(): Generator<undefined, void, void> {
-    const ofQueues = yield* sumsOf(queueKind, this.queues);
-    const ofChannels = yield* sumsOf(channelKind, this.channels);
-    const ofConnections = yield* sumsOf(connectionKind, this.connections);
+    const ofChannels = sumsOf(channelKind, this.channels);
     this.totals = {
       queues: this.queues.length,
       connections: this.connections.length,
       channels: this.channels.length,
       consumers: ofChannels[0] ?? 0,
       publishers: this.channels.filter(({ counters }) => counters.publish > 0).length,
-      ofQueues,
+      ofQueues: sumsOf(queueKind, this.queues),
       ofChannels,
-      ofConnections,
+      ofConnections: sumsOf(connectionKind, this.connections),
     };
-    yield* this.#select();
-  }
-
-  /** The graphs have the queues sorted by name, so every page leaves out the same queues. */
-  *#select(): Generator<undefined, void, void> {
-    const most = this.endpoint === 'aggregated' ? mostShown : Infinity;
-    const letters: Queue[] = [];
-    const dying: Queue[] = [];
-    const paused: Queue[] = [];
-    for (const graph of this.graphs.values()) {
-      for (const [place, queue] of graph.queues.entries()) {
-        if (place % inOneGo === 0) yield;
-        if (queue.deleted) continue;
-        if (deadLetterSign(queue, graph) === 'proven') letters.push(queue);
-        if (mayDie(queue)) dying.push(queue);
-        if (queue.pausing.state !== undefined) paused.push(queue);
-      }
-    }
-    this.deadLetterQueues = shownOf(letters, most);
-    this.dyingQueues = shownOf(dying, most);
-    this.pausedQueues = shownOf(paused, most);
+    const most = endpoint === 'aggregated' ? mostShown : Infinity;
+    // The graphs have the queues sorted by name, so every page leaves out the same queues.
+    const shown = (isShown: (queue: Queue, graph: DeadLetterGraph) => boolean): ShownQueues => {
+      const all = [...graphs.values()].flatMap((graph) =>
+        graph.queues.filter((queue) => !queue.deleted && isShown(queue, graph)),
+      );
+      return { shown: all.slice(0, most), leftOut: Math.max(0, all.length - most) };
+    };
+    this.deadLetterQueues = shown((queue, graph) => deadLetterSign(queue, graph) === 'proven');
+    this.dyingQueues = shown(mayDie);
+    this.pausedQueues = shown(({ pausing }) => pausing.state !== undefined);
   }
 }
 
 /** The most queues that `/metrics` names in a family. */
-export const mostShown = 1_000;
-
-const none: ShownQueues = { shown: [], leftOut: 0 };
-
-const shownOf = (queues: readonly Queue[], most: number): ShownQueues => ({
-  shown: queues.slice(0, most),
-  leftOut: Math.max(0, queues.length - most),
-});
+const mostShown = 1_000;
 
 function mayDie({ settings, counters }: Queue): boolean {
   const { rejected, expired, maxlen, deliveryLimit } = counters;
   return settings.deadLetterExchange !== undefined || rejected + expired + maxlen + deliveryLimit > 0;
 }
 
-const nothing: Totals = {
-  queues: 0,
-  connections: 0,
-  channels: 0,
-  consumers: 0,
-  publishers: 0,
-  ofQueues: [],
-  ofChannels: [],
-  ofConnections: [],
-};
-
-/** The objects that are summed up before a pause. */
-const inOneGo = 100;
-
-function* sumsOf<T>({ numbers }: Kind<T>, objects: readonly T[]): Generator<undefined, readonly number[], void> {
-  const sums = numbers.map(() => 0);
-  for (const [place, object] of objects.entries()) {
-    for (const [at, { read }] of numbers.entries()) sums[at] = (sums[at] as number) + read(object);
-    if (place % inOneGo === 0) yield;
-  }
-  return sums;
-}
+const sumsOf = <T>({ numbers }: Kind<T>, objects: readonly T[]): readonly number[] =>
+  numbers.map(({ read }) => objects.reduce((sum, object) => sum + read(object), 0));
 
 /** Two readers within this time, in milliseconds, see the same delays. */
 const shortest = 10_000;
@@ -192,7 +149,6 @@ export interface MeterParts {
 export class Meter {
   /** The handlers of an application. */
   readonly handlers: Set<MeteredHandlers>;
-  readonly turns: Turns;
   readonly #graphs: DeadLetterGraphs;
   readonly #now: () => number;
   #loop: LoopMeter | undefined;
@@ -204,7 +160,6 @@ export class Meter {
   ) {
     const { turns = eventLoop, graphs = new DeadLetterGraphs(turns), now = () => performance.now(), handlers } = parts;
     this.handlers = handlers ?? new Set();
-    this.turns = turns;
     this.#graphs = graphs;
     this.#now = now;
   }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { bind, bracketed } from '../../platform/index.js';
 import { isLoopback } from '../../platform/logins/index.js';
 import {
@@ -8,7 +9,6 @@ import {
   eventLoop,
   type Handler,
   isKnownHost,
-  longestTurn,
   type Management,
   onlyKnown,
   Problem,
@@ -91,9 +91,6 @@ const limits = {
 const mostConnections = 64;
 const mostPages = 4;
 
-/** The characters that are written at once. */
-const pieceSize = 65_536;
-
 /** The milliseconds in which a client has to read. Without a login, slow readers could take all pages for themselves. */
 export interface ReadingLimits {
   /** The longest pause between two pieces. */
@@ -118,9 +115,9 @@ export class MetricsListener {
   ) {
     this.#log = log;
     this.#server = createServer(limits, (request, response) => {
-      this.#answer(request, response).catch((error: unknown) => {
+      this.#answer(request, response).catch((error: NodeJS.ErrnoException) => {
         response.destroy();
-        if (!request.destroyed) this.#log(error);
+        if (!isGone(error)) this.#log(error);
       });
     });
     this.#server.maxConnections = mostConnections;
@@ -164,11 +161,11 @@ export class MetricsListener {
     response.setHeader('cache-control', 'no-store');
     if (request.method === 'HEAD') return void response.end();
     this.#pages++;
-    const limit = setTimeout(() => response.destroy(), this.reading.page).unref();
+    response.setTimeout(this.reading.piece, () => void response.destroy());
     try {
-      await send(await pageOf(this.meter, asked), response, this.reading.piece);
+      const { body } = new TextStream({ work: await pageOf(this.meter, asked), turns: eventLoop });
+      await pipeline(body, response, { signal: AbortSignal.timeout(this.reading.page) });
     } finally {
-      clearTimeout(limit);
       this.#pages--;
     }
   }
@@ -210,38 +207,6 @@ function refuse(response: ServerResponse, { answer: { status, body, headers } }:
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Writes a page piece by piece: the next piece is made when the client has taken the last one, in turns of the event loop. */
-async function send(
-  work: Generator<string | undefined, void, void>,
-  response: ServerResponse,
-  slowest: number,
-): Promise<void> {
-  let text = '';
-  let began = eventLoop.now();
-  for (const part of work) {
-    text += part ?? '';
-    if (text.length >= pieceSize) {
-      if (!response.write(text)) await drained(response, slowest);
-      text = '';
-    }
-    if (eventLoop.now() - began < longestTurn) continue;
-    await eventLoop.next();
-    if (response.destroyed) return;
-    began = eventLoop.now();
-  }
-  response.end(text);
-}
-
-/** Resolves when the client has read, or is gone. A client that does not read is disconnected. */
-function drained(response: ServerResponse, slowest: number): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      response.off('drain', end).off('close', end);
-      resolve();
-    };
-    const timer = setTimeout(() => response.destroy(), slowest).unref();
-    response.on('drain', end).on('close', end);
-    if (response.destroyed) end();
-  });
-}
+/** True if a client has gone, or was disconnected because it did not read. */
+const isGone = ({ name, code }: NodeJS.ErrnoException): boolean =>
+  name === 'AbortError' || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';

@@ -82,14 +82,14 @@ function familiesOf({ endpoint, families = [] }: PageRequest): readonly Metric<S
 }
 
 /**
- * A page in Prometheus' text format. Yields wherever it may pause, with text if there is some. It is made while its reader reads, so the
+ * A page in Prometheus' text format. It is made while its reader reads, so the
  * numbers of a long page are of different moments.
  */
 export async function pageOf(
   meter: Meter,
   request: PageRequest,
   graphs?: DeadLetterGraphs,
-): Promise<Generator<string | undefined, void, void>> {
+): Promise<Generator<string, void, void>> {
   const scrape = await meter.scrape(request.endpoint, request.vhosts, graphs);
   return linesOf(meter, request, scrape);
 }
@@ -98,9 +98,8 @@ function* linesOf(
   { handlers }: Meter,
   request: PageRequest,
   scrape: Scrape | undefined,
-): Generator<string | undefined, void, void> {
+): Generator<string, void, void> {
   if (scrape !== undefined) {
-    yield* scrape.sum();
     for (const metric of familiesOf(request)) yield* textOf(metric, scrape);
   }
   if (request.endpoint === 'detailed') return;

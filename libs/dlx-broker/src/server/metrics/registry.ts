@@ -1,5 +1,4 @@
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import { inTurns } from '../index.js';
 import { handlerFamilies } from './dlx-families.js';
 import { type Family, type Metric, pointsOf } from './family.js';
 import type { MeteredSource, Scrape } from './meter.js';
@@ -41,10 +40,7 @@ class RegisteredBrokers {
   }
 
   async #take(): Promise<Scrape | undefined> {
-    const meter = await this.#source?.meter;
-    const scrape = await meter?.scrape('aggregated');
-    if (meter !== undefined && scrape !== undefined) await inTurns(scrape.sum(), meter.turns);
-    return scrape;
+    return (await this.#source?.meter)?.scrape('aggregated');
   }
 }
 
@@ -148,7 +144,6 @@ const ofBroker = (
 function valuesOf<T>(family: Metric<T>, from: T): readonly PromValue[] {
   const values: PromValue[] = [];
   for (const series of family.read(from)) {
-    if (series === undefined) continue;
     const labels = Object.fromEntries(family.labels.map((name, place) => [name, series.labels[place] ?? '']));
     if (typeof series.value === 'number') {
       values.push({ labels, value: series.value });

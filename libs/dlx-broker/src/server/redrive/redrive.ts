@@ -9,13 +9,13 @@ import type { Batches, Pacing } from './pacing.js';
 export type RedriveState = 'running' | 'waiting' | 'paused' | 'done' | 'cancelled' | 'failed';
 
 /** The clock of the broker: milliseconds since 1970. Each `tick` has at most one pending call; `undefined` withdraws it. */
-export interface RedriveClock {
+interface RedriveClock {
   now(): number;
   wakeAt(time: number | undefined, tick: () => void): void;
 }
 
 /** The parts of a redrive: its clock, its rate, its breaker and its counts. */
-export interface RedriveRules {
+interface RedriveRules {
   readonly clock: RedriveClock;
   readonly pacing: Pacing;
   readonly counts: RedriveCounts;

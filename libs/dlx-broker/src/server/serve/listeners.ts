@@ -15,7 +15,7 @@ import type { Meter, MeteredHandlers, MeteredJournal, MetricsListener, MetricsOp
 import { faultsOf, type Reporter } from './open-broker.js';
 
 /** The ports of a broker for other processes. A port that is undefined is not opened. */
-export interface ListenersOptions extends Reporter {
+interface ListenersOptions extends Reporter {
   /** A port for AMQP 0-9-1 clients: by default 5672 on loopback; 0 is any free port. */
   readonly amqp?: Omit<ListenOptions, 'authenticate' | 'http' | 'throttle'> | undefined;
   /** A port for the management API: by default 15672 on loopback; 0 is any free port. */

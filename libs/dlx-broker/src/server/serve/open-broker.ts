@@ -27,16 +27,16 @@ export function faultsOf(
 }
 
 /** The log line for a queue that stands still. */
-export const stallLine = ({ queue, reason }: Stalled): string =>
+const stallLine = ({ queue, reason }: Stalled): string =>
   `queue '${queue.name}' in vhost '${queue.home.name}' stands still: ${reason}. Its messages stay where they are and are ` +
   'read again every few seconds; other queues go on. Check the disk';
 
 /** The log line for a stored pattern that is refused today. */
-export const refusedLine = ({ of, reason }: RefusedPattern): string =>
+const refusedLine = ({ of, reason }: RefusedPattern): string =>
   `${of}: a stored pattern is refused now and matches no name: ${reason}. Set it again with another pattern`;
 
 /** The log line when no queue stands still any more. */
-export const stallOverLine = 'All queues go on: messages can be read from the disk again';
+const stallOverLine = 'All queues go on: messages can be read from the disk again';
 
 function unreadableFault({ reason }: Stalled, stalled: readonly Stalled[]): Fault {
   const queues = stalled.map(({ queue }) => ({ vhost: queue.home.name, name: queue.name }));

@@ -35,7 +35,7 @@ const invalid = (age: number, step: number): Problem =>
   badRequest(`Invalid range parameters: age ${age}, incr ${step}`);
 
 /** The changes of a number: its present rate per second, and its samples if the request has a range. */
-export interface Details {
+interface Details {
   readonly rate: number;
   readonly samples?: readonly { readonly sample: number; readonly timestamp: number }[];
   readonly avg?: number;

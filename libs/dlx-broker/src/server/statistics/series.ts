@@ -112,23 +112,12 @@ export const vhostSeries = series<VirtualHost>({
 });
 
 /** Counts of the whole broker, which include deleted virtual hosts. */
-export const churnSeries: Series<Broker> = {
-  names: [
-    'connection_created',
-    'connection_closed',
-    'channel_created',
-    'channel_closed',
-    'queue_declared',
-    'queue_created',
-    'queue_deleted',
-  ],
-  read: ({ counters: all }) => [
-    all.connectionCreated,
-    all.connectionClosed,
-    all.channelCreated,
-    all.channelClosed,
-    all.queueDeclared,
-    all.queueCreated,
-    all.queueDeleted,
-  ],
-};
+export const churnSeries = series<Broker>({
+  connection_created: ({ counters }) => counters.connectionCreated,
+  connection_closed: ({ counters }) => counters.connectionClosed,
+  channel_created: ({ counters }) => counters.channelCreated,
+  channel_closed: ({ counters }) => counters.channelClosed,
+  queue_declared: ({ counters }) => counters.queueDeclared,
+  queue_created: ({ counters }) => counters.queueCreated,
+  queue_deleted: ({ counters }) => counters.queueDeleted,
+});

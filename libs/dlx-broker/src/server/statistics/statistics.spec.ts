@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listen, publishText } from '../../../../../test/harnesses/listener.js';
-import type { Queue } from '../../engine/broker/index.js';
 import { harness } from '../../nest/testing/harness.js';
-import type { Turns } from '../http/turns.js';
 import { Measures } from './measures.js';
 import { channelSeries, queueSeries, vhostSeries } from './series.js';
 import { History } from './statistics.js';
@@ -139,22 +137,5 @@ describe('a channel is idle', () => {
     expect(since()).toBe(seen);
     publishText(channel, '', 'q', 'x');
     expect(since()).toBeUndefined();
-  });
-});
-
-describe('a sample in turns', () => {
-  it('looks at some objects in each, and there is one at a time', async () => {
-    const { broker, channel, statistics } = arrange();
-    for (let n = 0; n < 2_000; n++) channel.declareQueue(`q${n}`);
-    let [now, pauses] = [0, 0];
-    const turns: Turns = { now: () => (now += 0.1), next: () => (pauses++, Promise.resolve()) };
-    const first = statistics.sampleIn(turns);
-    const [queue] = [...broker.virtualHost('/').queues.values()].slice(-1);
-    expect(statistics.history(queue as Queue)).toBeUndefined();
-    await statistics.sampleIn(turns);
-    await first;
-    expect(statistics.history(queue as Queue)?.length).toBe(1);
-    expect(pauses).toBeGreaterThanOrEqual(2_000 / 60);
-    expect(pauses).toBeLessThan(2_000 / 30);
   });
 });

@@ -1,6 +1,5 @@
 import type { Broker } from '../../engine/broker/index.js';
 import type { MemoryUse } from '../../platform/alarms/index.js';
-import { inTurns, type Turns } from '../http/turns.js';
 import { Machine, machineSeries } from './machine.js';
 import {
   channelSeries,
@@ -95,7 +94,6 @@ export class Statistics {
   #times: [beforeLast: number, last: number];
   #recent: readonly number[] = [];
   #kept = 0;
-  #isSampling = false;
 
   /**
    * @param directory the disk with this directory is measured; default: that of the working directory
@@ -109,51 +107,25 @@ export class Statistics {
     this.sample();
   }
 
-  /** Takes a sample of everything at once. */
+  /** Takes a sample of everything. Its owner calls it every {@link interval} milliseconds. */
   sample(): void {
-    const work = this.#sampling();
-    while (work.next().done !== true) continue;
-  }
-
-  /** Takes a sample in turns, unless one is being taken. Its owner calls it every {@link interval} milliseconds. */
-  async sampleIn(turns: Turns): Promise<void> {
-    if (this.#isSampling) return;
-    this.#isSampling = true;
-    try {
-      await inTurns(this.#sampling(), turns);
-    } finally {
-      this.#isSampling = false;
-    }
-  }
-
-  /** Samples each object when its turn comes. All samples have the time of the beginning. */
-  *#sampling(): Generator<void, void, void> {
     const now = this.#now();
     this.#times = [this.#times[1], now];
     const past = this.#kept > budget ? shortPast : longestPast;
-    let kept = 0;
-    const keep = function* <T extends object>(
-      statistics: Statistics,
-      items: Iterable<T>,
-      series: Series<T>,
-      age = past,
-    ): Generator<void, void, void> {
-      for (const item of items) {
-        kept += statistics.#keep(item, series, now, age);
-        yield;
-      }
+    this.#kept = 0;
+    const keep = <T extends object>(items: Iterable<T>, series: Series<T>, age = past): void => {
+      for (const item of items) this.#kept += this.#keep(item, series, now, age);
     };
-    yield* keep(this, [this.#broker], churnSeries);
-    yield* keep(this, [this.machine], machineSeries);
+    keep([this.#broker], churnSeries);
+    keep([this.machine], machineSeries);
     const vhosts = this.#broker.virtualHosts;
     for (const vhost of vhosts.values()) {
-      yield* keep(this, [vhost], vhostSeries, vhosts.size <= fewVhosts ? longestPast : past);
-      yield* keep(this, vhost.exchanges.values(), exchangeSeries);
-      yield* keep(this, vhost.queues.values(), queueSeries);
-      yield* keep(this, vhost.connections, connectionSeries);
-      for (const connection of vhost.connections) yield* keep(this, connection.channels, channelSeries);
+      keep([vhost], vhostSeries, vhosts.size <= fewVhosts ? longestPast : past);
+      keep(vhost.exchanges.values(), exchangeSeries);
+      keep(vhost.queues.values(), queueSeries);
+      keep(vhost.connections, connectionSeries);
+      for (const connection of vhost.connections) keep(connection.channels, channelSeries);
     }
-    this.#kept = kept;
     this.#recent = [...this.#recent, now].slice(-rememberedTimes);
   }
 

@@ -63,7 +63,7 @@ export function memoryOf(): object {
 }
 
 /** The parts of the memory in per cent of the total, rounded up. */
-export function relativeMemoryOf(): object {
+function relativeMemoryOf(): object {
   const all = Object.entries(parts());
   const total = all.reduce((sum, [, bytes]) => sum + bytes, 0);
   return { total: 100, ...Object.fromEntries(all.map(([name, bytes]) => [name, Math.ceil((bytes * 100) / total)])) };

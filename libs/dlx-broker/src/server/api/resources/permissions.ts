@@ -22,7 +22,7 @@ const longestShown = 500;
  * @param show how the pattern itself is shown in RabbitMQ's term
  * @throws Problem 400 for the first that is none
  */
-export function checkPatterns(
+function checkPatterns(
   patterns: Patterns,
   all: Readonly<Record<string, string>>,
   whose: string,
@@ -89,7 +89,7 @@ export function setPermissions(
 }
 
 /** @throws Problem 400 */
-export function checkUserAndVhost(broker: Broker, user: string, vhost: string): void {
+function checkUserAndVhost(broker: Broker, user: string, vhost: string): void {
   if (broker.access.user(user) !== undefined && broker.virtualHosts.has(vhost)) return;
   throw badRequest('vhost_or_user_not_found');
 }

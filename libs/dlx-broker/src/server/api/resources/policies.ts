@@ -26,7 +26,7 @@ export const policyKinds = {
   },
 } as const;
 
-export type PolicyKind = keyof typeof policyKinds;
+type PolicyKind = keyof typeof policyKinds;
 
 const policyToJson = (vhost: string, { name, pattern, applyTo, definition, priority }: Policy): Row => ({
   vhost,

@@ -10,7 +10,7 @@ import { type Columns, listOf, oneOf } from '../lists.js';
 const withRates = ['messages', 'messages_ready', 'messages_unacknowledged', 'recv_oct', 'send_oct'];
 
 /** The columns of a virtual host with statistics: sums over its queues and its clients. */
-export function vhostStatistics(measures: Measures): Columns<VirtualHost> {
+function vhostStatistics(measures: Measures): Columns<VirtualHost> {
   const columns: Record<string, (vhost: VirtualHost) => unknown> = {
     message_stats: (vhost) => happened(measures.of(vhost, vhostSeries), [publishedNames, deliveredNames]),
   };

@@ -5,7 +5,7 @@ import type { DeadLetterEdge } from './dead-letter-edges.js';
 import type { Topology } from './topology.js';
 
 /** The part of a topology that a request asks for. */
-export interface AskedPart {
+interface AskedPart {
   /** The queue around which the part is; undefined: none. */
   readonly queue: string | undefined;
   /** The most queues and exchanges of the answer. */

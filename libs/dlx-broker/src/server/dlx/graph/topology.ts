@@ -18,7 +18,7 @@ export interface Topology {
 }
 
 /** A queue whose dead-letter exchange does not exist, or an exchange whose alternate exchange does not. */
-export interface Dangling {
+interface Dangling {
   readonly kind: 'dead-letter-exchange' | 'alternate-exchange';
   /** The queue, or the exchange, that names the missing exchange. */
   readonly of: string;

@@ -70,7 +70,7 @@ function otherArguments({ declared }: Queue, byKey: ReadonlyMap<string, SettingS
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The columns by which a list of queues can be sorted: every one but the letters. */
-export type QueueColumns = Columns<Queue>;
+type QueueColumns = Columns<Queue>;
 
 /**
  * The columns of a queue in the lists of the console. Rates are per second.
