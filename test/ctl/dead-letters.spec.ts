@@ -315,7 +315,6 @@ describe('dead-letters', () => {
     ['a group by what is no property', ['list', 'dead', '--by', 'colour'], 64, 'Error: --by should be one of reason,'],
     ['a misspelt reason', ['redrive', 'dead', '--reason', 'rejcted'], 64, "'rejcted'; did you mean 'rejected'?"],
     ['a message of no queue', ['show', 'gone', '1'], 65, "Error: there is no queue 'gone' in vhost '/'"],
-    ['an edit in no queue', ['edit', 'gone', '1'], 65, "Error: there is no queue 'gone' in vhost '/'"],
     ['an exchange that is not there', ['redrive', 'dead', '--to', 'gone/key'], 64, "no exchange 'gone'"],
     [
       'a place that is none',

@@ -106,8 +106,7 @@ export class Operator {
       undefined,
     );
     const routingKey = random.pick([queue.name, 'work', 'copies', 'passing']);
-    const keep = random.chance(0.3) ? { queue: 'dead', headers } : undefined;
-    const { outcome } = this.vhost.redrive(queue, entry, { exchange: '', routingKey, headers, edited, keep });
+    const { outcome } = this.vhost.redrive(queue, entry, { exchange: '', routingKey, headers, edited });
     seen?.(outcome);
   }
 

@@ -78,7 +78,7 @@ export class Workload {
   #number: number;
   readonly #operator: Operator;
   /** Redrives that moved a message, and of these the ones that kept the original. */
-  readonly counts = { redriven: 0, 'kept originals': 0 };
+  readonly counts = { redriven: 0 };
 
   constructor(broker: Broker, options: WorkloadOptions) {
     this.#broker = broker;
@@ -264,15 +264,11 @@ export class Workload {
     queue.peek((entry) => {
       if (rest-- > 0) return true;
       const { headers } = entry.message.properties;
-      const keep = random.chance(0.3)
-        ? { queue: random.pick(['copies', 'dead']), headers: headers ?? new Map() }
-        : undefined;
       const [exchange, routingKey] = random.chance(0.2) ? ['twins', 'any'] : ['', random.pick(names)];
-      const { outcome } = this.#vhost.redrive(queue, entry, { exchange, routingKey, headers, keep });
+      const { outcome } = this.#vhost.redrive(queue, entry, { exchange, routingKey, headers });
       this.#options.seen?.(outcome);
       if (outcome !== 'moved') return false;
       this.counts.redriven++;
-      if (keep !== undefined) this.counts['kept originals']++;
       return false;
     });
   }

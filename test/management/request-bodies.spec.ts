@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
   {
     route: 'POST /dlx/queues/:vhost/:name/messages/:id/edit',
     path: '/dlx/queues/%2F/new/messages/1/edit',
-    body: { headers: {}, to: { exchange: '', routing_key: 'new' } },
+    body: { headers: { a: 'b' }, to: { exchange: '', routing_key: 'new' } },
     status: 200,
     answer: /"moved":true/,
     changed: (harness) => root(harness).queues.get('new')?.length,

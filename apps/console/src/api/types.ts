@@ -189,21 +189,6 @@ export interface RefusingQueue {
 export interface RedrivePlan extends RedriveTask {
   /** Destinations that may be full before all messages have moved. */
   readonly may_refuse: readonly RefusingQueue[];
-  /** The first messages of an edit, before and after it. */
-  readonly pairs?: readonly EditPair[];
-}
-
-/** A message before and after an edit. */
-export interface EditPair {
-  readonly id: string;
-  readonly before: EditSide;
-  readonly after: EditSide;
-}
-
-interface EditSide {
-  /** Null when the body cannot be read. */
-  readonly payload: string | null;
-  readonly payload_truncated: boolean;
 }
 
 /** A redrive as `GET /api/dlx/redrives` shows it. */

@@ -7,13 +7,12 @@ import { deleteLetters, type RedriveOptions, type Target } from './api';
 import { DestinationForm, destinationOf, toOrigin, toQueue } from './destination';
 import { isEmptyFilter } from './filter';
 import { Foreseen } from './foreseen';
-import { PatchForm } from './patch-form';
 import { type Plan, planDelete, planRedrive, usePlan } from './plan';
 import { RunView } from './run-view';
 import { defaultPace, type Pace, PaceForm, paceOf } from './pace-form';
 import { messages } from './words';
 
-export type ActionKind = 'redrive' | 'edit' | 'park' | 'delete';
+export type ActionKind = 'redrive' | 'park' | 'delete';
 
 /** An action on messages. `what` names them in words: `3 chosen messages`. */
 export interface Action {
@@ -24,7 +23,6 @@ export interface Action {
 
 const titles: Readonly<Record<ActionKind, string>> = {
   redrive: 'Redrive',
-  edit: 'Edit and redrive',
   park: 'Park',
   delete: 'Delete',
 };
@@ -41,13 +39,11 @@ export function ActionDialog(props: { action: Action; close: () => void; done: (
     close();
   };
   return (
-    <Dialog title={titles[action.kind]} close={leave} wide={action.kind === 'edit'}>
+    <Dialog title={titles[action.kind]} close={leave}>
       {run !== undefined ? (
         <RunView targets={action.targets} plan={run.plan} options={run.options} close={leave} />
       ) : action.kind === 'delete' ? (
         <Deletion action={action} close={close} done={done} />
-      ) : action.kind === 'edit' ? (
-        <PatchForm action={action} close={close} start={(plan, options) => setRun({ plan, options })} />
       ) : (
         <Move action={action} close={close} start={(plan, options) => setRun({ plan, options })} />
       )}

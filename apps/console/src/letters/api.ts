@@ -51,13 +51,6 @@ export interface RedriveOptions {
   readonly limit?: number;
   readonly circuit?: false | { readonly percent: number; readonly at_least: number };
   readonly keep_history?: boolean;
-  readonly edit?: PatchEdit;
-}
-
-/** A change of many messages on their way. */
-export interface PatchEdit {
-  readonly merge_patch: unknown;
-  readonly keep_original?: boolean;
 }
 
 const queuePath = ({ vhost, queue }: QueueName, ...rest: readonly string[]): string =>
@@ -260,22 +253,11 @@ async function linesIn(blob: Blob): Promise<number> {
   return found;
 }
 
-/** A header in the form of the API. */
-export interface EditedField {
-  readonly type: string;
-  readonly value: unknown;
-}
-
-/** A changed message. What is not given stays as it is. */
+/** A changed message. What is not given stays as it is; null removes a header. */
 export interface Edit {
   readonly payload?: string;
-  readonly payload_encoding?: 'string' | 'base64';
-  readonly headers?: Readonly<Record<string, EditedField>>;
-  /** Changed properties; null removes one. */
-  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string | number | boolean | null>>;
   readonly to?: Destination;
-  readonly allow_invalid?: boolean;
-  readonly keep_original?: boolean;
 }
 
 /** What happened to an edited message, or would happen. */

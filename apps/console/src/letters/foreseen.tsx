@@ -4,14 +4,14 @@ import { Destinations, LeftBehind, MayRefuse } from './outcome';
 import type { Planned } from './plan';
 
 /** The answer of the dry run: the exact count, the destinations, and what would stay. */
-export function Foreseen(props: { planned: Planned; verb: string; incomplete?: string }) {
-  const { planned, verb, incomplete = 'Choose where the messages go.' } = props;
+export function Foreseen(props: { planned: Planned; verb: string }) {
+  const { planned, verb } = props;
   const { plan, error, loading } = planned;
   if (error !== undefined) return <Failure error={error} what="what this would do" />;
   if (plan === undefined) {
     return (
       <div class="foreseen" role="status">
-        <span class="muted">{loading ? 'Asking the broker what this would do…' : incomplete}</span>
+        <span class="muted">{loading ? 'Asking the broker what this would do…' : 'Choose where the messages go.'}</span>
       </div>
     );
   }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiError, apiErrorOf } from '../api/http';
-import type { EditPair, RedriveTask, RefusingQueue } from '../api/types';
+import type { RedriveTask, RefusingQueue } from '../api/types';
 import { pauseOfTyping } from '../api/wait';
 import { deleteLetters, type QueueName, type RedriveOptions, type Target, tryRedrive } from './api';
 
@@ -29,8 +29,6 @@ export interface Plan {
   readonly leftAt: readonly PlannedToStay[];
   /** Destinations that may be full before all messages have moved. */
   readonly mayRefuse: readonly RefusingQueue[];
-  /** The first messages of an edit, before and after it. */
-  readonly pairs?: readonly EditPair[];
 }
 
 export interface Planned {
@@ -77,8 +75,7 @@ export async function planRedrive(
   signal: AbortSignal,
 ): Promise<Plan> {
   const answer = await tryRedrive(targets, options, signal);
-  const { may_refuse: mayRefuse, pairs = [] } = answer;
-  return { ...resultOf(answer), mayRefuse, pairs };
+  return { ...resultOf(answer), mayRefuse: answer.may_refuse };
 }
 
 /** What a deletion of these targets would do. */

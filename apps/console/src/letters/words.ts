@@ -9,12 +9,6 @@ const reasons: Readonly<Record<string, string>> = {
   no_exchange: 'the exchange does not exist',
   no_origin: 'no origin is known',
   unproven_origin: 'only headers name an origin, and a publisher may have written them',
-  unchanged: 'the edit changes nothing',
-  undecodable: 'the body is no JSON object',
-  too_large: 'the body is too large for an edit',
-  unreadable: 'the body cannot be read from disk',
-  invalid: 'the broker would refuse the edited message',
-  not_kept: 'the queue for the originals is missing or full',
 };
 
 /** Why messages stay, in words. */

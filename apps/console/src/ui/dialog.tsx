@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 /** A modal dialog. It is open as long as it is rendered; Escape and the backdrop call `close`. */
-export function Dialog(props: { title: string; close: () => void; wide?: boolean; children: ComponentChildren }) {
-  const { title, close, wide = false, children } = props;
+export function Dialog(props: { title: string; close: () => void; children: ComponentChildren }) {
+  const { title, close, children } = props;
   const element = useRef<HTMLDialogElement>(null);
   const pressed = useRef<EventTarget>(null);
   useEffect(() => {
@@ -18,7 +18,6 @@ export function Dialog(props: { title: string; close: () => void; wide?: boolean
   return (
     <dialog
       ref={element}
-      class={wide ? 'wide' : undefined}
       aria-label={title}
       onCancel={(event) => {
         event.preventDefault();

@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { apiErrorOf } from '../../api/http';
 import type { Action, ActionKind } from '../../letters/action-dialog';
-import { canEdit } from '../../capabilities';
 import { exportLetters, mostExported, type Target } from '../../letters/api';
 import { messages } from '../../letters/words';
 import { isReadOnly } from '../../session';
@@ -41,11 +40,6 @@ export function Actions(props: { what: string; targets: readonly Target[]; start
           <button type="button" class="primary" onClick={begin('redrive')}>
             Redrive…
           </button>
-          {canEdit() && (
-            <button type="button" onClick={begin('edit')}>
-              Edit…
-            </button>
-          )}
           <button type="button" onClick={begin('park')}>
             Park…
           </button>

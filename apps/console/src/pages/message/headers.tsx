@@ -1,7 +1,7 @@
 import type { Letter, TypedField } from '../../api/types';
 import { count, dateTime } from '../../ui/format';
 import { Card, Name, visible } from '../../ui/parts';
-import { isOfBroker } from './fields';
+import { isOfBroker } from './draft';
 
 /** The headers of a message with their AMQP types. Those of the broker are below the publisher's. */
 export function Headers({ of: { headers } }: { of: Letter }) {

@@ -37,14 +37,16 @@ export default function Message({ address: { segments, query } }: { address: Add
 function MessageView({ name, id, query }: { name: QueueName; id: string; query: URLSearchParams }) {
   const { vhost, queue } = name;
   const filter = filterOf(query);
-  const isEditing = query.get('edit') === '1' && canEdit() && !isReadOnly();
-  const [isWhole, setWhole] = useState(isEditing);
+  const mayEdit = canEdit() && !isReadOnly();
+  const [isWhole, setWhole] = useState(query.get('edit') === '1' && mayEdit);
   const letter = useResource(`${vhost}\n${queue}\n${id} ${isWhole}`, (signal) =>
     loadLetter({ vhost, queue, id, truncate: isWhole ? undefined : firstBytes }, signal),
   );
   const neighbours = useNeighbours(name, id, filter);
   const [action, setAction] = useState<Action>();
   const { data } = letter;
+  const isTooLong = data !== undefined && data.payload_bytes > longestBody;
+  const isEditing = query.get('edit') === '1' && mayEdit && !isTooLong;
 
   const toLetter = (to: string | undefined): string | undefined => to && letterHref(vhost, queue, to, filter);
   const go = (to: string | undefined): void => {
@@ -53,8 +55,8 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
   const leave = (): void =>
     neighbours.next === undefined ? navigate(lettersHref(vhost, queue, filter)) : go(neighbours.next);
   const edit = (): void => {
-    if (data === undefined || isReadOnly() || !canEdit()) return;
-    if (data.payload_truncated && data.payload_bytes <= longestBody) setWhole(true);
+    if (data === undefined || !mayEdit || isTooLong) return;
+    setWhole(true);
     setQuery({ edit: 1 }, { replace: false });
   };
   const begin = (kind: Action['kind']): void => {
@@ -88,7 +90,12 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
               Redrive…
             </button>
             {canEdit() && (
-              <button type="button" onClick={edit}>
+              <button
+                type="button"
+                disabled={isTooLong}
+                title={isTooLong ? 'Messages with bodies up to 2 MB can be edited' : undefined}
+                onClick={edit}
+              >
                 Edit
               </button>
             )}

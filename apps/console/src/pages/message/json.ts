@@ -117,12 +117,3 @@ export function formatJson(node: JsonNode, indent = ''): string {
   }
   return node.kind === 'string' ? JSON.stringify(node.value) : node.text;
 }
-
-/** JSON without spaces. Numbers keep all digits. */
-export function compactJson(node: JsonNode): string {
-  if (node.kind === 'object') {
-    return `{${node.members.map(([name, value]) => `${JSON.stringify(name)}:${compactJson(value)}`).join(',')}}`;
-  }
-  if (node.kind === 'array') return `[${node.items.map(compactJson).join(',')}]`;
-  return node.kind === 'string' ? JSON.stringify(node.value) : node.text;
-}

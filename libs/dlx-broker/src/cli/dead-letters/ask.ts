@@ -16,7 +16,7 @@ export interface CommandOutput {
   readonly env: Readonly<Record<string, string | undefined>>;
   out(text: string): void;
   error(text: string): void;
-  /** Absent: nothing is drawn, no question is asked, and an interrupt ends the process. */
+  /** Absent: nothing is drawn, and an interrupt ends the process. */
   readonly terminal?: Terminal;
 }
 
@@ -30,10 +30,6 @@ export interface Terminal {
   draw(text: string): void;
   /** Writes to standard output, as it is. Resolves when there is room for more. */
   write(text: string): Promise<void>;
-  /** Asks a question that is answered by y or n. Undefined if there is no user to ask. */
-  readonly confirm?: (question: string) => Promise<boolean>;
-  /** Opens a file in the editor of the user. Undefined if there is no terminal. @returns the exit code of the editor */
-  readonly edit?: (path: string) => Promise<number>;
   /** Calls `then` at the first Ctrl+C, in place of the end of the process. @returns a function that undoes this */
   onInterrupt(then: () => void): () => void;
 }

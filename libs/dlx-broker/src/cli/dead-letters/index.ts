@@ -3,10 +3,9 @@ import type { Api } from '../ctl/api.js';
 import { withApi } from '../with-api.js';
 import type { CommandOutput, CommonFlags } from './ask.js';
 import { deleteLetters, type DeleteFlags } from './delete.js';
-import { edit, type EditFlags } from './edit.js';
 import { exportLetters, type ExportFlags } from './export.js';
 import { groups, list, type ListFlags, show } from './list.js';
-import { several, withFilters, withServer, withVhost, withWatch } from './options.js';
+import { withFilters, withServer, withVhost, withWatch } from './options.js';
 import { redrive, type RedriveFlags } from './redrive.js';
 import { listRedrives, type Order, orderRedrive } from './redrive.js';
 import type { WatchFlags } from './watch.js';
@@ -58,32 +57,10 @@ export function addDeadLetters(parent: Command, output: CommandOutput, ended: (c
     .option('--to <EXCHANGE/KEY>', 'to this exchange with this routing key instead')
     .option('--rate <NUMBER>', 'messages a second, 0 for as many as the broker can (default: 50)')
     .option('--limit <NUMBER>', 'the most messages')
-    .option(
-      '--merge-patch <FILE>',
-      'merge this JSON into their bodies (RFC 7396), - for standard input; needs ids or a filter',
-    )
-    .option('--keep-original', 'with --merge-patch: they stay as they were in QUEUE.edited')
     .option('--dry-run', 'move nothing, and show what a redrive would do')
     .option('--no-wait', 'end when the redrive has begun (default: wait for its end, with a progress bar)')
     .action((queue: string, ids: string[], flags: RedriveFlags) =>
       act('redrive', flags, (api) => redrive(queue, ids, flags, api, output)),
-    );
-  withVhost(command('edit', 'Change one message, and send it back to where it was published at first.'))
-    .argument('<QUEUE>')
-    .argument('<ID>')
-    .option(
-      '--body <FILE>',
-      'the new body, - for standard input; without this and --header an editor opens (VISUAL, EDITOR)',
-    )
-    .option('--header <NAME=VALUE>', 'sets a header, which keeps its type; may be given several times', several)
-    .option('--remove-header <NAME>', 'removes a header; may be given several times', several)
-    .option('--to <EXCHANGE/KEY>', 'to this exchange with this routing key instead')
-    .option('--allow-invalid', 'a body that was JSON may become something else')
-    .option('--keep-original', 'the message stays as it was in QUEUE.edited')
-    .option('--dry-run', 'send nothing, and show the changes and where the message would go')
-    .option('-y, --yes', 'send without a question')
-    .action((queue: string, id: string, flags: EditFlags) =>
-      act('edit', flags, (api) => edit(queue, id, flags, api, output)),
     );
   const exported = 'Write messages as lines of JSON with their whole bodies, without taking them out.';
   withFilters(withVhost(command('export', exported)))

@@ -34,4 +34,4 @@ export const withWatch = (command: Command): Command =>
   command.option('--watch [SECONDS]', 'ask again and again until Ctrl+C (default: every 2 seconds)');
 
 /** Collects the values of an option that may be given several times. */
-export const several = (one: string, more: readonly string[] = []): readonly string[] => [...more, one];
+const several = (one: string, more: readonly string[] = []): readonly string[] => [...more, one];

@@ -5,7 +5,6 @@ import { CtlFailure, exit } from '../ctl/exit.js';
 import { ask, noneOf, shownQueue, vhostOf, type CommonFlags, type CommandOutput, type Terminal } from './ask.js';
 import { prettyColumns } from './columns.js';
 import { filterOf, type FilterFlags, refuseBoth } from './filter.js';
-import { editBy, type EditPair, notEdited, pairsText } from './merge-patch.js';
 import { vhostColumn } from './queues.js';
 import { oneLine, when } from './shown.js';
 import { watching, type WatchFlags } from './watch.js';
@@ -124,9 +123,7 @@ export interface RedriveFlags extends CommonFlags, FilterFlags {
   readonly rate?: string;
   readonly limit?: string;
   readonly dryRun?: true;
-  /** A file, or `-` for standard input. */
-  readonly mergePatch?: string;
-  readonly keepOriginal?: true;
+
   /** False: the command ends when the redrive has begun. */
   readonly wait: boolean;
 }
@@ -146,8 +143,6 @@ interface State extends Progress {
   readonly destinations: readonly { readonly name: string; readonly count: number }[];
   /** In the answer of a dry run: destinations that may be full before all messages have moved. */
   readonly may_refuse?: readonly { readonly name: string; readonly max_length: number | null }[];
-  /** In the answer of a dry run with an edit. */
-  readonly pairs?: readonly EditPair[];
   readonly left_at: readonly ({ [part in keyof Address]: string | null } & {
     why: string;
     count: number;
@@ -175,7 +170,6 @@ export async function redrive(
   const filter = filterOf(flags).body;
   const hasFilter = Object.keys(filter).length > 0;
   refuseBoth(ids, flags);
-  const edit = await editBy(flags, ids.length > 0 || hasFilter);
   const body = {
     vhost: vhostOf(flags),
     queue,
@@ -184,7 +178,6 @@ export async function redrive(
     ...(flags.to !== undefined && { to: addressIn(flags.to) }),
     ...(flags.rate !== undefined && { rate: numberIn('--rate', flags.rate) }),
     ...(flags.limit !== undefined && { limit: numberIn('--limit', flags.limit) }),
-    ...(edit && { edit }),
     ...(flags.dryRun === true && { dry_run: true }),
   };
   const started = await ask(api, 'POST', ['dlx', 'redrives'], shownQueue(queue, vhostOf(flags)), { body });
@@ -200,10 +193,7 @@ export async function redrive(
     );
     return flags.wait ? interrupted : exit.ok;
   }
-  if (flags.json !== true) {
-    if (state.pairs !== undefined) out(pairsText(state.pairs));
-    out(stateText(state));
-  }
+  if (flags.json !== true) out(stateText(state));
   // The exit code shows that messages did not move.
   if (state.state !== 'done') throw new CtlFailure(exit.software, `Error: the redrive is ${state.state}`);
   if (state.left > 0) {
@@ -235,7 +225,7 @@ async function untilEnd(started: Reply, api: Api, { terminal }: CommandOutput): 
 const isAtWork = ({ state }: State): boolean => state === 'running';
 
 /** The last slash separates exchange and routing key: a routing key rarely has one. */
-export function addressIn(text: string): Address {
+function addressIn(text: string): Address {
   const slash = text.lastIndexOf('/');
   if (slash < 0) {
     const remedy = `write '/${text}' for the queue`;
@@ -250,7 +240,7 @@ function numberIn(option: string, text: string): number {
 }
 
 /** What to do about messages whose address is not known. */
-export const unknown = (why: string): string =>
+const unknown = (why: string): string =>
   why === 'unproven_origin'
     ? 'only their headers tell where they came from, which a client may have written; say with --to where they go'
     : 'their origin is not known; say with --to where they go';
@@ -268,7 +258,7 @@ function stateText(state: State): string {
   const destinations = state.destinations.map(({ name, count }) => [String(count), `to ${name}`]);
   const left = state.left_at.map(({ why, count, exchange, routing_key, example_id }) => [
     String(count),
-    `${why}: ${exchange === null ? (notEdited[why] ?? unknown(why)) : `${exchange}/${routing_key}`}, for example message ${example_id}`,
+    `${why}: ${exchange === null ? unknown(why) : `${exchange}/${routing_key}`}, for example message ${example_id}`,
   ]);
   const full = (state.may_refuse ?? []).map(({ name, max_length: most }) => {
     const limit = most === null ? 'a limit in bytes' : `a limit of ${most}`;

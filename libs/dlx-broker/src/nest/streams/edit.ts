@@ -1,15 +1,5 @@
-import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { encodePayload, isLockedHeader, UnencodablePayloadError, withEditNote } from '../../platform/history/index.js';
-import {
-  checkedFieldTable,
-  type Field,
-  type FieldTable,
-  type Message,
-  messageOf,
-  type Plain,
-  withHeaders,
-} from '../../engine/message/index.js';
+import { editedMessage, encodePayload, UnencodablePayloadError } from '../../platform/history/index.js';
+import type { Message, Plain } from '../../engine/message/index.js';
 import { refused } from '../../platform/options/index.js';
 import { checkOptions } from './given.js';
 
@@ -43,9 +33,6 @@ export class EditRefusedError extends Error {
   }
 }
 
-/** Who edited, for the header `dlx-edited-by`: code of the application, and no user. */
-const editor = 'application';
-
 const known: readonly string[] = ['payload', 'headers'] satisfies readonly (keyof Edit)[];
 
 /**
@@ -56,16 +43,19 @@ const known: readonly string[] = ['payload', 'headers'] satisfies readonly (keyo
  */
 export function editedLetter(message: Message, edit: Edit, now: number): Message {
   checkOptions(edit, known, 'edit', "write { payload } or { headers: { tenant: 'acme', old: null } }");
-  const { own, notes, body } = message;
-  const before = notes === undefined ? own.headers : notes.withDelay(own.headers);
-  const headers = edit.headers === undefined ? undefined : changedHeaders(before, edit.headers);
-  const bytes = edit.payload === undefined ? body : bytesOf(message, edit.payload);
-  if (headers === undefined && Buffer.compare(bytes, body) === 0) {
-    throw new EditRefusedError('the edit changes nothing', true);
+  const { payload, headers = {} } = edit;
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
+    throw refused(headers, 'edit: headers', "is no object; write { tenant: 'acme', old: null }");
   }
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  const noted = withEditNote(headers ?? before, message, { by: editor, at: now, sha256 });
-  return messageOf(message.exchange, message.routingKey, withHeaders(own, noted, own.expiration), bytes, undefined);
+  const edited = editedMessage(message, {
+    body: payload === undefined ? undefined : bytesOf(message, payload),
+    headers,
+    by: 'application',
+    at: now,
+    refuse: (header, fault) => new EditRefusedError(`header '${header}' ${fault}`),
+  });
+  if (edited === undefined) throw new EditRefusedError('the edit changes nothing', true);
+  return edited;
 }
 
 function bytesOf(message: Message, payload: unknown): Uint8Array {
@@ -75,28 +65,4 @@ function bytesOf(message: Message, payload: unknown): Uint8Array {
     if (!(error instanceof UnencodablePayloadError)) throw error;
     throw new EditRefusedError(error.message, false, { cause: error });
   }
-}
-
-/** @returns undefined if no header changes */
-function changedHeaders(before: FieldTable | undefined, changes: NonNullable<Edit['headers']>): FieldTable | undefined {
-  if (typeof changes !== 'object' || changes === null || Array.isArray(changes)) {
-    throw refused(changes, 'edit: headers', "is no object; write { tenant: 'acme', old: null }");
-  }
-  const headers = new Map<string, Field>(before);
-  const set: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  let isChanged = false;
-  for (const [name, value] of Object.entries(changes)) {
-    if (isLockedHeader(name)) {
-      throw new EditRefusedError(`header '${name}' is locked; dlx-..., x-..., CC and BCC belong to the broker`);
-    }
-    if (value === null) isChanged = headers.delete(name) || isChanged;
-    else if (value !== undefined) set[name] = value;
-  }
-  const refuse = (path: string, fault: string): Error => new EditRefusedError(`header '${path}' ${fault}`);
-  for (const [name, field] of checkedFieldTable(set, { skipUndefined: true, refuse })) {
-    if (isDeepStrictEqual(headers.get(name), field)) continue;
-    headers.set(name, field);
-    isChanged = true;
-  }
-  return isChanged ? headers : undefined;
 }

@@ -12,19 +12,15 @@ export {
   writeHistory,
 } from './error-entries.js';
 export { dateAt } from './names.js';
+export { editedMessage, editHeaders, editsOf, sha256 } from './edited.js';
 export * from './error-entries.js';
 export { deathIn, historyAfter, historyOf } from './attempts.js';
 export {
   decodePayload,
-  editHeaders,
-  type EditNote,
-  editsOf,
   encodePayload,
-  isLockedHeader,
   jsonType,
   UndecodablePayloadError,
   UnencodablePayloadError,
-  withEditNote,
 } from './payload.js';
 export { errorKind, fingerprintIn, fingerprintOf, isFingerprint, longestFingerprint } from './origin.js';
 export { fitting, type LeftOutOfHistory } from './republished.js';

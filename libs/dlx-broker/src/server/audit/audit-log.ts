@@ -50,20 +50,7 @@ export interface AuditEntry {
 }
 
 /** An entry to record. */
-export interface AuditRecord extends Omit<AuditEntry, 'number' | 'time'> {
-  /** A list of details: the file has it whole, the memory its first rows. */
-  readonly rows?: readonly object[];
-}
-
-/** The most rows of an entry in memory. */
-const mostRows = 10;
-
-/** An entry of the file as it is kept in memory. */
-function withFewRows(entry: AuditEntry): AuditEntry {
-  const rows = entry.details?.['messages'];
-  if (!Array.isArray(rows) || rows.length <= mostRows) return entry;
-  return { ...entry, details: { ...entry.details, messages: rows.slice(0, mostRows) } };
-}
+export type AuditRecord = Omit<AuditEntry, 'number' | 'time'>;
 
 /** Stores entries for longer than the process lives. */
 export interface AuditSink {
@@ -92,7 +79,7 @@ export class AuditLog {
     readonly now: () => number,
     readonly sink?: AuditSink,
   ) {
-    this.#entries = (sink?.earlier ?? []).slice(-remembered).map(withFewRows);
+    this.#entries = (sink?.earlier ?? []).slice(-remembered);
     this.#number = this.#entries.at(-1)?.number ?? 0;
   }
 
@@ -100,18 +87,16 @@ export class AuditLog {
    * Records an action. Names are cut, and refused requests are limited by the minute.
    * @returns its number; undefined if it was not recorded
    */
-  record({ rows, ...entry }: AuditRecord): number | undefined {
+  record(entry: AuditRecord): number | undefined {
     const time = this.now();
     const { user, names, status = 200 } = entry;
     const left = status < 400 ? 0 : this.#refusals.place(user, time);
     if (left === undefined) return undefined;
     const details = left === 0 ? entry.details : { ...entry.details, refused_before: left };
     const numbered = { number: ++this.#number, time, ...entry, names: cut(names), ...(details && { details }) };
-    const shown = (count?: number): AuditEntry =>
-      rows === undefined ? numbered : { ...numbered, details: { ...details, messages: rows.slice(0, count) } };
-    this.#entries.push(shown(mostRows));
+    this.#entries.push(numbered);
     if (this.#entries.length >= remembered * 2) this.#entries = this.#entries.slice(-remembered);
-    this.sink?.append(shown());
+    this.sink?.append(numbered);
     return numbered.number;
   }
 

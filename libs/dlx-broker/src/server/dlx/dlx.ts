@@ -5,7 +5,6 @@ import { isOf, visibleVhosts } from '../http/auth.js';
 import { jsonPieces } from '../http/json.js';
 import { Problem } from '../http/reply.js';
 import { SharedTurns, type Turns } from '../http/turns.js';
-import type { EditRow } from './edit/redrive-edit.js';
 import { DeadLetterGraphs } from './graph/dead-letter-graphs.js';
 import { filterToJson } from './input.js';
 import { LiveChanges, type LiveFilter } from './live-changes.js';
@@ -204,7 +203,6 @@ export class Dlx {
     this.redrives = new QueueRedrives({
       clock: broker.clock,
       ended: (task) => this.#ended(task),
-      edited: (task, rows) => this.#edited(task, rows),
       log,
     });
     this.streams = new EventStreams(broker, this.redrives);
@@ -215,23 +213,6 @@ export class Dlx {
     this.redrives.close();
     this.streams.close();
     await this.#sink?.close();
-  }
-
-  /** Which messages of a redrive were edited. */
-  #edited({ id, order }: QueueRedrive, rows: readonly EditRow[]): void {
-    const { vhost, queue } = sharedNames(order);
-    this.audit.record({
-      user: order.by,
-      from: '',
-      action: 'messages edited',
-      names: { ...(vhost !== undefined && { vhost }), ...(queue !== undefined && { name: queue }) },
-      details: { task: id, edited: rows.length },
-      rows: rows.map(([message, before, after]) => ({
-        id: String(message),
-        payload_sha256_before: before,
-        payload_sha256: after,
-      })),
-    });
   }
 
   #ended({ id, order, state, reason, counts }: QueueRedrive): void {
@@ -245,7 +226,6 @@ export class Dlx {
       details: {
         task: id,
         ...(order.groups === undefined ? { filter: filterToJson(order.filter) } : { groups: order.groups.length }),
-        ...(order.edit && { edit: order.edit.json }),
         moved,
         left,
         gone,

@@ -2,7 +2,7 @@ import type { Resource } from '../http/resource.js';
 import { allGroups } from './all-groups.js';
 import { audit } from './audit-resource.js';
 import { capabilities } from './capabilities.js';
-import { edits } from './edit/edit-resource.js';
+import { edits } from './edit-resource.js';
 import { events } from './events.js';
 import { exports } from './export/export-resource.js';
 import { groups } from './groups.js';

@@ -7,7 +7,7 @@ import { addressIn, booleanAt, filterInJson, notAn, objectEntries, onlyKnown } f
 
 /** The keys that select messages, of a redrive or of one of its groups. */
 const ofGroup = ['vhost', 'queue', 'filter', 'ids'];
-const keys = [...ofGroup, 'groups', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'edit', 'dry_run'];
+const keys = [...ofGroup, 'groups', 'to', 'rate', 'limit', 'circuit', 'keep_history', 'dry_run'];
 /** The highest rate in messages a second; 0 is no limit. */
 const fastest = 100_000;
 /** The most ids, and the most groups, of a redrive. */

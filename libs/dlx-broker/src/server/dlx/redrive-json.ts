@@ -29,7 +29,6 @@ export function redriveToJson(task: QueueRedrive): Record<string, unknown> {
     limit: order.limit ?? null,
     circuit: order.circuit === undefined ? null : { percent: order.circuit.percent, at_least: order.circuit.atLeast },
     keep_history: order.keepsHistory === true,
-    ...(order.edit && { edit: order.edit.json }),
     dry_run: order.dryRun,
     state: task.state,
     reason: task.reason ?? null,

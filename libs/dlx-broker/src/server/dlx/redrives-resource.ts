@@ -3,8 +3,6 @@ import { jsonObject, type JsonObject } from '../http/body.js';
 import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../http/resource.js';
 import type { Management } from '../management.js';
-import { leftAlready } from './edit/edit-resource.js';
-import { editedOrder, isOfOne } from './edit/edited-order.js';
 import { filterToJson } from './input.js';
 import { readableQueue } from './readable-queue.js';
 import { redriveIn } from './redrive-input.js';
@@ -19,10 +17,7 @@ const mostNoted = 20;
 const start: Handler = async (request, management) => {
   const body = await request.body();
   if (body['groups'] === undefined) jsonObject(body, ['vhost', 'queue']);
-  const plain = orderIn(body, request, management);
-  const edit = body['edit'];
-  const isEdit = edit !== undefined && edit !== null;
-  const order = isEdit ? await editedOrder(plain, edit, request, management) : plain;
+  const order = orderIn(body, request, management);
   const { filter, ids, groups } = order;
   request.note({
     ...sharedNames(order),
@@ -30,7 +25,6 @@ const start: Handler = async (request, management) => {
       ? { filter: filterToJson(filter), ids: ids?.length ?? null }
       : { groups: groups.slice(0, mostNoted).map(groupToJson), more_groups: Math.max(0, groups.length - mostNoted) }),
     to: order.to ?? null,
-    ...(order.edit && { edit: order.edit.json }),
     rate: order.rate === Infinity ? 0 : order.rate,
     dry_run: order.dryRun,
   });
@@ -39,10 +33,9 @@ const start: Handler = async (request, management) => {
     const task = await redrives.dryRun(order, turns, request.signal);
     if (request.signal.aborted) throw clientGone();
     request.note({ would_move: task.counts.moved, would_leave: task.counts.left });
-    const { pairs } = order.edit ?? {};
-    return ok({ ...redriveToJson(task), may_refuse: refusingOf(task), ...(pairs && { pairs: pairs.json }) });
+    return ok({ ...redriveToJson(task), may_refuse: refusingOf(task) });
   }
-  const task = isOfOne(order) ? await runOne(order, management) : begin(order, management);
+  const task = begin(order, management);
   request.note({ task: task.id });
   const { headers } = created({ location: `/api/dlx/redrives/${task.id}` });
   return { status: 201, body: redriveToJson(task), ...(headers && { headers }) };
@@ -69,21 +62,8 @@ function begin(order: RedriveOrder, management: Management): QueueRedrive {
   try {
     return management.dlx.redrives.start(order);
   } catch (error) {
-    throw conflictOf(error);
+    throw error instanceof RedriveConflictError ? new Problem(409, 'conflict', error.message) : error;
   }
-}
-
-const conflictOf = (error: unknown): unknown =>
-  error instanceof RedriveConflictError ? new Problem(409, 'conflict', error.message) : error;
-
-/** An edit of one message is done when it is answered. @throws Problem 409 if the message has left its queue */
-async function runOne(order: RedriveOrder, management: Management): Promise<QueueRedrive> {
-  const { redrives, turns } = management.dlx;
-  const task = await redrives.runNow({ ...order, rate: Infinity }, turns).catch((error: unknown) => {
-    throw conflictOf(error);
-  });
-  if (task.counts.gone > 0) throw leftAlready(order.ids?.[0] ?? 0, order.queue, false);
-  return task;
 }
 
 const list: Handler = ({ user }, management) => {

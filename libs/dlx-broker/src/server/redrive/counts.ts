@@ -1,14 +1,7 @@
 import type { Address } from '../../engine/message/index.js';
 
 /** The reason why a message stays in its queue. `unproven_origin`: only its headers name the origin. */
-export type Left = 'unroutable' | 'refused' | 'forbidden' | 'no_origin' | 'unproven_origin' | 'no_exchange' | NotEdited;
-
-/**
- * The reason why a message stays that should be edited. `unchanged`: the edit changes nothing. `undecodable`: its body is no JSON object.
- * `too_large`: its body is too large for a patch, or for the broker afterwards. `not_kept`: the queue for the message as it was is
- * missing or full.
- */
-export type NotEdited = 'unchanged' | 'undecodable' | 'too_large' | 'unreadable' | 'invalid' | 'not_kept';
+export type Left = 'unroutable' | 'refused' | 'forbidden' | 'no_origin' | 'unproven_origin' | 'no_exchange';
 
 /** Messages left for one reason, on their way to one address. */
 export interface LeftAt {

@@ -26,8 +26,6 @@ export interface RedriveTo {
   readonly origin?: RecordedOrigin | undefined;
   /** A message whose properties and body replace those of the moved message. The caller has checked them like those of a publish. */
   readonly edited?: Message | undefined;
-  /** A queue that gets the original message with these headers, in the same commit. */
-  readonly keep?: { readonly queue: string; readonly headers: FieldTable } | undefined;
   /** Called when the move is durable, or with the error. */
   readonly settled?: Settled;
 }
@@ -37,8 +35,6 @@ export type RedriveResult =
   | { readonly outcome: 'moved'; readonly queues: readonly string[] }
   /** The message is no longer ready in its queue: it was delivered, expired or dropped, or the queue was deleted. */
   | { readonly outcome: 'gone' }
-  /** The queue for the original message is missing, full, or also a target of the new message. */
-  | { readonly outcome: 'not_kept' }
   /** No queue would get the message. */
   | { readonly outcome: 'unroutable' }
   /** These queues are full and refuse publishes (rule C7), or the disk is full. */
@@ -70,23 +66,12 @@ export function redrive(vhost: RedriveHome, queue: Queue, entry: Entry, to: Redr
         target.wouldRefuse(message, target === queue ? entry : undefined) || journal?.refuses(target, message) === true,
     );
     if (full.length > 0) return { outcome: 'refused', queues: namesOf(full) };
-    const kept = to.keep && keptOf(entry.message, to.keep);
-    if (kept !== undefined) {
-      const [lot] = vhost.routing.queuesOf(kept, vhost.exchange(''));
-      const hasRoom = lot !== undefined && !targets.includes(lot) && !lot.wouldRefuse(kept) && lot !== queue;
-      if (!hasRoom || journal?.refuses(lot, kept) === true) return { outcome: 'not_kept' };
-    }
     const withdrawn = queue.withdraw(entry, now) as Entry;
     queue.counters.redriven++;
     vhost.counters.redriven++;
     // The new messages share the stored body of the queue's own message; `entry` may have a copy of that message.
     const isOwn = withdrawn.message === entry.message;
     vhost.routing.publish(isOwn ? message : readdressed(to.edited ?? withdrawn.message, to), exchange, now);
-    if (kept !== undefined) {
-      const lot = vhost.exchange('');
-      // Made now, because the publish before may have made a row of the message.
-      vhost.routing.publish(keptOf(withdrawn.message, to.keep as Kept), lot, now);
-    }
     if (to.settled !== undefined) {
       if (journal !== undefined) scheduler.onDurable(to.settled);
       else to.settled();
@@ -120,11 +105,5 @@ export function readdressed(
   const properties = withHeaders(message.own, visible, message.expiration);
   return messageOf(exchange, routingKey, properties, message, notesOf(copies, origin));
 }
-
-type Kept = NonNullable<RedriveTo['keep']>;
-
-/** The original message, for the queue that keeps it. */
-const keptOf = (message: Message, { queue, headers }: Kept): Message =>
-  readdressed(message, { exchange: '', routingKey: queue, headers, origin: message.origin });
 
 const namesOf = (queues: readonly Queue[]): readonly string[] => queues.map(({ name }) => name);

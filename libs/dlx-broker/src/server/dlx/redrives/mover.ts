@@ -1,19 +1,9 @@
-import {
-  AmqpError,
-  type Entry,
-  openExchange,
-  type Queue,
-  type RedriveTo,
-  type Settled,
-} from '../../../engine/broker/index.js';
+import { AmqpError, type Entry, openExchange, type Queue, type Settled } from '../../../engine/broker/index.js';
 import { type Address, Message, noBody } from '../../../engine/message/index.js';
 import { originOf } from '../../../platform/history/index.js';
 import type { Left, RedriveCounts } from '../../redrive/index.js';
 import { RedrivenHeaders } from './redriven-headers.js';
 import type { RedriveOrder } from './redrive-order.js';
-
-/** The name of the queue that gets messages as they were before an edit. */
-export const originalsQueueName = ({ name }: Queue): string => `${name}.edited`;
 
 /** The most destinations whose dead letters are counted. */
 const mostDeadLettering = 50;
@@ -22,7 +12,6 @@ const mostDeadLettering = 50;
 export class Mover {
   readonly #known = new Set<string>();
   readonly #headers: RedrivenHeaders;
-  readonly #keptHeaders: RedrivenHeaders;
 
   /** @param settled called for each moved message, when the journal has stored it or has failed */
   constructor(
@@ -32,9 +21,7 @@ export class Mover {
     readonly settled: Settled,
   ) {
     const { by, queue, keepsHistory = false } = order;
-    const note = { from: queue.name, by, task };
-    this.#headers = new RedrivenHeaders({ ...note, keepsHistory });
-    this.#keptHeaders = new RedrivenHeaders({ ...note, keepsHistory: true });
+    this.#headers = new RedrivenHeaders({ from: queue.name, by, task, keepsHistory });
   }
 
   /** The reason why no message can be moved now; undefined if there is none. */
@@ -55,18 +42,13 @@ export class Mover {
     // An origin that only headers name is not used: the publisher of the message may have written them.
     if (to === undefined)
       return void counts.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
-    const change = order.edit?.of(entry, order.vhost, now);
-    if (typeof change === 'string') return void counts.leave(change, undefined, position);
-    const shownAs = edited ?? change?.message;
-    const headers = this.#headers.of(shownAs ?? message, now);
+    const headers = this.#headers.of(edited ?? message, now);
     const shown = new Message(message.exchange, message.routingKey, { headers }, noBody);
-    const keep = order.keepsOriginal === true ? this.#kept(message, now) : undefined;
-    const result = this.#try(entry, to, shown, shownAs, keep);
+    const result = this.#try(entry, to, shown, edited);
     if (result === 'gone') return void counts.gone++;
     if (typeof result === 'string') return void counts.leave(result, to, position);
     counts.moved++;
     counts.arrived(result);
-    if (change !== undefined && !order.dryRun) order.edit?.moved(position, change);
     return result;
   }
 
@@ -83,17 +65,11 @@ export class Mover {
     }
   }
 
-  /** Where a message goes as it was, with its deaths and errors. */
-  #kept(message: Message, now: number): RedriveTo['keep'] {
-    return { queue: originalsQueueName(this.order.queue), headers: this.#keptHeaders.of(message, now) };
-  }
-
   #try(
     entry: Entry,
     { exchange, routingKey }: Address,
     shown: Message,
     edited: Message | undefined,
-    keep: RedriveTo['keep'],
   ): readonly string[] | Left | 'gone' {
     const { vhost, queue, user, dryRun, keepsHistory } = this.order;
     const refusal = refusalOf(() => {
@@ -111,7 +87,7 @@ export class Mover {
       const { headers } = shown.properties;
       const origin = keepsHistory ? entry.message.origin : undefined;
       const { settled } = this;
-      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, edited, keep, settled });
+      const result = vhost.redrive(queue, entry, { exchange, routingKey, headers, origin, edited, settled });
       return result.outcome === 'moved' ? result.queues : result.outcome;
     } catch (error) {
       if (!(error instanceof AmqpError)) throw error;

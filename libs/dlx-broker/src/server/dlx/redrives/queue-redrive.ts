@@ -1,7 +1,6 @@
 import type { Clock, Entry, Queue, VirtualHost } from '../../../engine/broker/index.js';
 import { textAt } from '../../../engine/message/index.js';
 import { Batches, Pacing, Redrive, RedriveCounts, WindowBreaker } from '../../redrive/index.js';
-import type { EditRow } from '../edit/redrive-edit.js';
 import { UnreadableBodies } from '../payload.js';
 import { GroupRedrive } from './group-redrive.js';
 import { groupsOf, type RedriveOrder } from './redrive-order.js';
@@ -49,8 +48,6 @@ export interface RedriveParts {
   readonly clock: Clock;
   /** Called at the end, and when its breaker stops the redrive. */
   readonly ended?: (task: QueueRedrive) => void;
-  /** Called with messages that were edited, in the turn in which they moved. */
-  readonly edited?: (task: QueueRedrive, rows: readonly EditRow[]) => void;
   /** Called with internal errors. */
   readonly log?: ((error: unknown) => void) | undefined;
 }
@@ -147,7 +144,6 @@ export class QueueRedrive extends Redrive {
     const { clock, ended } = this.#parts;
     clock.wakeAt(this.state === 'running' ? clock.now() : undefined, this.#tick);
     if (this.isOver) this.#countGone();
-    if (this.isOver) this.order.edit?.end();
     if (this.isOver || this.state === 'waiting') ended?.(this);
   }
 
@@ -184,7 +180,6 @@ export class QueueRedrive extends Redrive {
     if (breaker !== undefined) this.returned(this.#watch.count());
     if (this.state !== 'running') return;
     this.#group.group.vhost.scheduler.batch(() => this.#move(now));
-    this.#noteEdits();
     if (this.#group.isDone && this.#at < this.groups.length - 1) this.#at++;
     if (this.#isFinished) return this.#finish();
     const isAtOnce = pacing.rate === Infinity && this.#unstored < mostUnstored;
@@ -192,22 +187,14 @@ export class QueueRedrive extends Redrive {
     this.#parts.clock.wakeAt(Math.max(due, batches?.next ?? now), this.#tick);
   }
 
-  /** Recorded at once: a crash while the store works must not leave edited messages without a record (decision 170). */
-  #noteEdits(): void {
-    const rows = this.order.edit?.taken() ?? [];
-    if (rows.length > 0) this.#parts.edited?.(this, rows);
-  }
-
   /** Moves one batch of the present group, with one commit of the journal. */
   #move(now: number): void {
     const { selection, missing } = this.#group;
     let left = Math.min(this.allowed(now), inOneGo.moved, mostUnstored - this.#unstored, this.#missing, missing);
     let looks = inOneGo.scanned;
-    // An edit may take milliseconds, so the time is looked at after each.
-    const batch = this.order.edit === undefined ? 16 : 1;
     while (left > 0 && looks > 0 && !selection.isDone) {
       const before = selection.scanned;
-      const entries = selection.next(Math.min(looks, 256), Math.min(left, batch));
+      const entries = selection.next(Math.min(looks, 256), Math.min(left, 16));
       looks -= Math.max(1, selection.scanned - before);
       for (const entry of entries) this.#one(entry, now);
       this.rules.pacing.spend(entries.length);

@@ -1,7 +1,6 @@
 import type { Queue, User, VirtualHost } from '../../../engine/broker/index.js';
 import type { Address } from '../../../engine/message/index.js';
 import type { BreakerSettings } from '../../redrive/index.js';
-import type { RedriveEdit } from '../edit/redrive-edit.js';
 import type { MessageFilter } from '../filter.js';
 
 /** Messages of one queue: those that match a filter, or that have certain positions. */
@@ -35,10 +34,6 @@ export interface RedriveOrder extends RedriveGroup {
   readonly circuit?: BreakerSettings;
   /** Keeps deaths, attempts and errors on the message: it is put aside, and not tried again. */
   readonly keepsHistory?: boolean;
-  /** The message as it was goes to {@link originalsQueueName}, in the same commit. */
-  readonly keepsOriginal?: boolean;
-  /** What is changed in each message; one that cannot be changed stays. */
-  readonly edit?: RedriveEdit;
   /** Only counts the destinations, and moves nothing. */
   readonly dryRun: boolean;
 }

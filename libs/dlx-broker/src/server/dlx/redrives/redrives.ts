@@ -20,28 +20,6 @@ export class QueueRedrives {
 
   /** @throws RedriveConflictError if the queue is being redriven already, or too many redrives run */
   start(order: RedriveOrder): QueueRedrive {
-    return this.#begin(order, this.parts);
-  }
-
-  /**
-   * As {@link start}, for a few messages: without a circuit, at once, and the promise resolves at its end.
-   * @throws RedriveConflictError
-   */
-  async runNow({ circuit: _circuit, ...order }: RedriveOrder, turns: Turns): Promise<QueueRedrive> {
-    return new Promise((resolve, reject) => {
-      const ended = (task: QueueRedrive): void => {
-        this.parts.ended?.(task);
-        resolve(task);
-      };
-      try {
-        this.#begin(order, { ...this.parts, clock: inTurnsOf(this.parts.clock, turns), ended });
-      } catch (error) {
-        reject(error as Error);
-      }
-    });
-  }
-
-  #begin(order: RedriveOrder, parts: RedriveParts): QueueRedrive {
     const running = this.list().filter((task) => !task.isOver);
     for (const { queue } of groupsOf(order)) {
       const same = running.find((task) => task.isOf(queue));
@@ -49,7 +27,7 @@ export class QueueRedrives {
       throw new RedriveConflictError(`queue '${queue.name}' is being redriven already, by redrive '${same.id}'`);
     }
     if (running.length >= most.running) throw new RedriveConflictError(`${most.running} redrives run already`);
-    const task = new QueueRedrive(this.name(), order, parts);
+    const task = new QueueRedrive(this.name(), order, this.parts);
     this.#tasks.set(task.id, task);
     this.#forget();
     return task;
