@@ -237,8 +237,8 @@ describe('dead-letters', () => {
     expect((await run('redrives')).out).toMatch(new RegExp(`\n${id} +dead +running +\\d+ % +\\d +0 +0 +guest `));
     expect((await run('pause', id!)).out).toMatch(/ is paused, \d moved$/);
     expect((await run('resume', id!)).out).toMatch(/ is running, \d moved$/);
-    expect((await run('cancel', id!)).out).toMatch(/ is stopped, \d moved$/);
-    expect(await run('cancel', id!)).toMatchObject({ code: 69, errors: expect.stringContaining('is stopped') });
+    expect((await run('cancel', id!)).out).toMatch(/ is cancelled, \d moved$/);
+    expect(await run('cancel', id!)).toMatchObject({ code: 69, errors: expect.stringContaining('is cancelled') });
   });
 
   it('does not wait for the end of a redrive with --no-wait', async () => {

@@ -15,13 +15,7 @@ export { dateAt } from './names.js';
 export { editedMessage, editHeaders, editsOf, sha256 } from './edited.js';
 export * from './error-entries.js';
 export { deathIn, historyAfter, historyOf } from './attempts.js';
-export {
-  decodePayload,
-  encodePayload,
-  jsonType,
-  UndecodablePayloadError,
-  UnencodablePayloadError,
-} from './payload.js';
+export { decodePayload, encodePayload, jsonType, UndecodablePayloadError, UnencodablePayloadError } from './payload.js';
 export { errorKind, fingerprintIn, fingerprintOf, isFingerprint, longestFingerprint } from './origin.js';
 export { fitting, type LeftOutOfHistory } from './republished.js';
 export * from './names.js';
