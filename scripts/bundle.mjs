@@ -28,7 +28,6 @@ const format = {
 
 const alone = await bundle.generate(format);
 const index = readAt('index');
-const start = readAt('nest/module/run-broker');
 const broker = new Set([...readAt('engine'), ...readAt('server/serve/serve')]);
 /** What is read by the command, its ports and the other ways in that need no Nest: none of them may read a file with Nest. */
 const withoutNest = new Set(
@@ -47,9 +46,6 @@ const chunks = [
   ['broker', broker],
   // What operators on streams need besides.
   ['streams', readAt('streams')],
-  // What a Nest application reads while it starts. Commands, which need no Nest, share some of it.
-  ['declared', new Set([...start].filter((id) => withoutNest.has(id)))],
-  ['start', start],
   ['wire', 'wire'],
   ['redrive', 'redrive'],
 ];

@@ -1,6 +1,5 @@
 export type { DlxBrokerAsyncOptions, DlxBrokerOptionsFactory } from './module/async-options.js';
-export * from './module/broker.js';
-export type { BrokerCounts } from './module/broker-parts.js';
+export { type BrokerCounts, DlxBroker } from './module/broker.js';
 export { CaptureErrors } from './core/capture.js';
 export {
   type CircuitOptions,
@@ -39,7 +38,7 @@ export { OutboxClosedError } from './features/outbox/collector.js';
 export type { OutboxOptions } from './features/outbox/limits.js';
 
 export * from './core/payload.js';
-export { type PauseOptions, QueueControl } from './module/broker.js';
+export { type PauseOptions, QueueControl } from './module/queue-control.js';
 export * from './client/record-builder.js';
 export { RequestTimeoutError } from './client/request-timeout.js';
 export type { SendOptions } from './client/client-options.js';

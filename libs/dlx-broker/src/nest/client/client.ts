@@ -9,7 +9,7 @@ import { OwnTimers } from '../../platform/index.js';
 import type { SchemaTimers } from '../features/contract/check.js';
 import { ask, checkSent, type NoContract } from '../features/contract/client-side.js';
 import { Contract, type EventContract, type RequestContract } from '../features/contract/contract.js';
-import { tellSubscriber } from '../core/failure-log.js';
+import { logSubscriberError } from '../core/failure-log.js';
 import { EmitResult } from './emit-result.js';
 import {
   checkEmitOptions,
@@ -95,7 +95,7 @@ export class DlxClient extends Client {
     const replies = options.replies ?? new SharedReplyChannel(backend);
     const prefix = randomBytes(6).toString('base64url');
     this.#prefix = `${prefix}.`;
-    const thrown = tellSubscriber(this.#log, 'a request');
+    const thrown = logSubscriberError(this.#log, 'a request');
     this.#pending = new PendingRequests(prefix, replies, this.#packets, options.tracing, thrown);
   }
 

@@ -1,6 +1,6 @@
 import type { Address, Backend } from '../../backends/index.js';
 import { shownText } from '../../platform/index.js';
-import { errorFacts, tellSubscriber, textOf } from '../core/failure-log.js';
+import { errorFacts, logSubscriberError, textOf } from '../core/failure-log.js';
 import { Contract } from '../features/contract/contract.js';
 import type { EventLog } from '../log/event-log.js';
 
@@ -48,7 +48,7 @@ export class EventFailures {
 
   /** Logs what a subscriber of an emitted event threw. */
   thrown(error: unknown): void {
-    tellSubscriber(this.log, 'emit')(error);
+    logSubscriberError(this.log, 'emit')(error);
   }
 
   /** The routing key of a pattern; its type if it cannot be written as one. */

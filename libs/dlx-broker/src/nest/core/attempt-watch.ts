@@ -118,7 +118,7 @@ export class AttemptWatch {
       }
     }
     this.#lost = this.#lost.slice(-mostLost);
-    for (const [handler, { count, limit }] of late) this.#tellLate(handler, queue, count, limit);
+    for (const [handler, { count, limit }] of late) this.#logLate(handler, queue, count, limit);
     // Afterwards, because a listener may end its attempt at once.
     for (const [{ context, own }, reason] of gone) {
       if (own === undefined) context.abort(reason);
@@ -167,14 +167,14 @@ export class AttemptWatch {
       if (each.isKnown) known.add(each.handling.planned.handler.origin);
       each.isKnown = true;
     }
-    for (const each of this.stuck) if (!known.has(each.handler)) this.#tellStuck(each);
+    for (const each of this.stuck) if (!known.has(each.handler)) this.#logStuck(each);
     const now = this.backend.clock.now();
     let young = this.#oldest;
     while (young !== undefined && young.begunAt + this.stuckAfter <= now) young = young.younger;
     if (young !== undefined) this.#lookIn(young.begunAt + this.stuckAfter - now);
   }
 
-  #tellStuck({ handler, queue: name, messages: count }: StuckHandler): void {
+  #logStuck({ handler, queue: name, messages: count }: StuckHandler): void {
     const queue = shownText(name);
     const text =
       `${handler} has been at work on ${messages(count, queue)} for ${this.stuckAfter} ms or longer; if it hangs, give its ` +
@@ -182,7 +182,7 @@ export class AttemptWatch {
     this.log.write('handlerStuck', text, { handler, queue, count });
   }
 
-  #tellLate(handler: string, name: string, count: number, limit: number): void {
+  #logLate(handler: string, name: string, count: number, limit: number): void {
     const queue = shownText(name);
     const text =
       `${handler} was at work on ${messages(count, queue)} for longer than the consumer timeout of the server (${limit} ms), which took ` +

@@ -18,7 +18,7 @@ export interface Taken {
 }
 
 /** Logs what a subscriber of a stream threw. @param what the stream */
-export const tellSubscriber =
+export const logSubscriberError =
   (log: EventLog, what: string) =>
   (error: unknown): void =>
     log.write(

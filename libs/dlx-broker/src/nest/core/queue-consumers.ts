@@ -9,7 +9,7 @@ import type { ConsumerPlan } from './plan.js';
 import type { OrderedQueue } from '../features/ordered/ordered-queue.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { Settlement } from './settlement.js';
-import { tellUnclosed } from '../module/shutdown-steps.js';
+import { logUnclosed } from '../module/shut-down.js';
 import { within } from './within.js';
 
 /** How long to wait before a queue that was deleted is declared and consumed again, in milliseconds. */
@@ -114,7 +114,7 @@ export class QueueConsumers {
 
   /** The backend may be one of the application, and throw: the other consumers end all the same. */
   #each(consumers: Iterable<QueueConsumer>, call: (consumer: QueueConsumer) => void): void {
-    callEach(consumers, call, (error) => tellUnclosed(this.parts.log, error));
+    callEach(consumers, call, (error) => logUnclosed(this.parts.log, error));
   }
 
   /** Restores a consumer after a pause: its queue was deleted, or its node is down. */

@@ -1,64 +1,60 @@
-import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
+import type { OnApplicationShutdown, OnModuleInit, Type } from '@nestjs/common';
 import type { Observable } from 'rxjs';
-import { type Backend, need, type QueuePause } from '../../backends/index.js';
-import type { Topology } from '../../backends/topology/index.js';
-import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, shown } from '../../platform/options/index.js';
-import type { OutcomeEvent } from '../core/outcome-events.js';
-import type { Circuit, DlxHandler, HandlerStatus } from '../features/circuit/index.js';
+import { type Backend, ConnectionLostError } from '../../backends/index.js';
+import { describeTopology, type Topology } from '../../backends/topology/index.js';
+import { HomeContext } from '../../platform/index.js';
+import type { DlxClient } from '../client/client.js';
+import type { Processing } from '../core/attempt.js';
+import { AttemptWatch } from '../core/attempt-watch.js';
+import { Attempts } from '../core/attempts.js';
+import type { HandlerCounts } from '../core/handler-counts.js';
+import type { HandlerSource } from '../core/handler-source.js';
+import type { Handler } from '../core/handler.js';
+import { retain, retentions } from '../core/lot-retention.js';
+import type { LetterCounts, OutcomeEvent, OutcomeEvents } from '../core/outcome-events.js';
+import { planHandlers, type Plan } from '../core/plan.js';
+import { QueueConsumers } from '../core/queue-consumers.js';
+import { Settlement } from '../core/settlement.js';
+import { within } from '../core/within.js';
+import type { Circuit, DlxHandler, HandlerStatus, HealthProbe } from '../features/circuit/index.js';
+import { HandlerGates } from '../features/circuit/handler-gates.js';
+import { IdempotencyGuard } from '../features/idempotent/guard.js';
+import { MemoryIdempotencyStore } from '../features/idempotent/memory-store.js';
 import type { OrderedQueue } from '../features/ordered/ordered-queue.js';
-import { type DlxHealth, type HealthResult, liveness, readiness } from '../health/index.js';
-import type { BrokerCounts } from './broker-parts.js';
-import type { Measured } from './measured.js';
-import type { MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
-import type { RunningBroker } from './running-broker.js';
+import { refuseLongHolds } from '../features/ordered/time-in-hand.js';
+import type { OutboxScope } from '../features/outbox/scope.js';
+import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from '../health/index.js';
+import { EventLog } from '../log/event-log.js';
+import { StartChecks } from '../log/start-checks.js';
+import { logPorts } from '../log/start-lines.js';
+import { describeRetry, type WaitQueues } from '../retry/index.js';
+import type { DeadLetters, Redrives } from '../streams/index.js';
+import type { SafeTracing } from '../tracing/index.js';
+import { type Measured, measured } from './measured.js';
+import type { Connected, MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
+import { QueueControl } from './queue-control.js';
+import type { DlxServer } from './server.js';
+import { logReturned, logUnclosed, shutDown } from './shut-down.js';
 
-/** How long a queue is paused. */
-export interface PauseOptions {
-  /** The pause ends by itself after this time, up to 365 days: milliseconds, or a string such as `'1h'`. Default: it lasts. */
-  readonly for?: string | number;
+/** The parts of a broker besides its handlers. */
+export interface BrokerParts {
+  readonly client: DlxClient;
+  readonly waitQueues: WaitQueues;
+  readonly events: OutcomeEvents;
+  readonly letters: DeadLetters;
+  readonly redrives: Redrives;
+  /** Finds the outbox of a handler; shared with the client. */
+  readonly outboxes: OutboxScope;
+  /** Undefined without the option. */
+  readonly tracing: SafeTracing | undefined;
+  /** Finds a provider by its class. @throws when there is none */
+  readonly provider: (type: Type<HealthProbe>) => HealthProbe;
 }
 
-/**
- * Pauses and resumes one queue, for the consumers of all processes. Possible on the embedded broker and on `dlx-broker serve` with
- * an HTTP API. On a RabbitMQ every method rejects with a NotAvailableError.
- */
-export class QueueControl {
-  /** @internal Made by `DlxBroker.queue`. */
-  constructor(
-    /** The name of the queue. */
-    readonly name: string,
-    private readonly backend: Backend,
-  ) {}
-
-  /**
-   * Stops the deliveries of the queue; resolves when that is stored. Handlers finish what they have. A second pause replaces reason and
-   * end.
-   * @param reason up to 500 characters; the console, the HTTP API and the audit log of a server show it
-   * @throws DlxConfigurationError for options that are none, TopologyError when there is no such queue, NotAvailableError on a RabbitMQ
-   */
-  async pause(reason?: string, options: PauseOptions = {}): Promise<void> {
-    const origin = `pause() of queue '${this.name}'`;
-    if (reason !== undefined && typeof reason !== 'string') {
-      throw new DlxConfigurationError(`${origin}: the reason is ${shown(reason)}; write a string`);
-    }
-    refuseUnknown(optionsOf(options, origin, "write { for: '1h' }"), ['for'], origin);
-    const { for: time } = options;
-    const milliseconds = time === undefined ? undefined : parseDuration(time, `${origin}: for`);
-    await need(this.backend, 'pausing').pause(this.name, {
-      ...(reason !== undefined && { reason }),
-      ...(milliseconds !== undefined && { for: milliseconds }),
-    });
-  }
-
-  /** Ends the pause of the queue, if there is one. @throws as {@link pause} */
-  async resume(): Promise<void> {
-    await need(this.backend, 'pausing').resume(this.name);
-  }
-
-  /** The pause of the queue; undefined while it is not paused. @throws as {@link pause} */
-  async paused(): Promise<QueuePause | undefined> {
-    return need(this.backend, 'pausing').pauseOf(this.name);
-  }
+/** Counts of the handlers, of the letters of streams and redrives, and of the events of the client. */
+export interface BrokerCounts extends HandlerCounts, Pick<LetterCounts, 'redriven' | 'unanswered'> {
+  /** Events that no queue got. */
+  readonly unroutable: number;
 }
 
 /**
@@ -66,14 +62,81 @@ export class QueueControl {
  * waits for handlers when the application shuts down.
  */
 export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
-  readonly #running: RunningBroker;
+  readonly #log: EventLog;
+  readonly #settlement: Settlement;
+  readonly #consumers: QueueConsumers;
+  readonly #checks: StartChecks;
+  readonly #health: Health;
+  readonly #gates: HandlerGates;
+  readonly #watch: AttemptWatch;
+  /** Waits for the backend, each with the function that ends it. */
+  readonly #waits = new Set<(reason: Error) => void>();
+  #booted = false;
+  #isUp = false;
+  #listening = false;
+  #closing = false;
+  #turn: Promise<void> = Promise.resolve();
+  #measured: Measured | undefined;
+  /** Ends the reports of delayed events that no queue got. */
+  #unlisten: (() => void) | undefined;
 
   /** @internal Made by DlxBrokerModule. */
   constructor(
     readonly options: ResolvedOptions,
-    running: RunningBroker,
+    private readonly connected: Connected,
+    private readonly server: DlxServer,
+    private readonly source: HandlerSource,
+    private readonly parts: BrokerParts,
   ) {
-    this.#running = running;
+    const { backend } = connected;
+    const log = new EventLog(`DlxBroker ${options.name}`, options.logging);
+    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, parts.tracing);
+    const now = (): number => backend.clock.now();
+    const guard = new IdempotencyGuard(options.idempotencyStore ?? new MemoryIdempotencyStore(now), log, now);
+    const processing: Processing = (context, run) => server.process(context, run);
+    const home = new HomeContext();
+    const { drainTimeout } = options;
+    const restore = (): Promise<void> => this.#inTurn(() => this.#consume());
+    const gates = new HandlerGates({
+      options,
+      clock: backend.clock,
+      provider: parts.provider,
+      events: parts.events,
+      log,
+      consumers: () => this.#consumers,
+      plan: () => this.#plan(),
+    });
+    this.#gates = gates;
+    const watch = new AttemptWatch(backend, options.stuckAfter, log);
+    this.#watch = watch;
+    const { tracing, outboxes } = parts;
+    const attempts = new Attempts(settlement, guard, processing, log, tracing, outboxes, gates.scope, watch);
+    parts.letters.heldUp = (queue) => gates.circuits.obstacle(queue);
+    const work = { backend, settlement, attempts, home, log };
+    this.#consumers = new QueueConsumers({ ...work, circuits: gates.circuits, drainTimeout, restore });
+    this.#checks = new StartChecks({ options, backend, source, server, home, log });
+    this.#health = new Health({
+      name: options.name,
+      options: options.health,
+      backend,
+      condition: connected.condition?.bind(connected),
+      log,
+      phase: () => (this.#closing ? 'closing' : this.#isUp ? 'up' : 'starting'),
+      unserved: () => (this.#listening ? [] : server.added.map(({ pattern }) => pattern)),
+      consumers: () => this.#consumers.condition,
+      stopped: () => this.#gates.stopped,
+      stuck: () => watch.stuck,
+      parked: () => this.counts.parked,
+      deadLetterQueues: () => deadLetterQueues(this.#plan()),
+    });
+    this.#log = log;
+    this.#settlement = settlement;
+    if (options.metrics || connected.metrics?.isWanted === true) this.measure();
+    server.attach({
+      backend,
+      listen: () => this.#listen(),
+      drain: () => this.#drainServer(),
+    });
   }
 
   get name(): string {
@@ -81,32 +144,39 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   get backend(): Backend {
-    return this.#running.backend;
+    return this.connected.backend;
   }
 
   /** Counts of the messages of handlers, and of the letters that streams and redrives retried, parked and redrove. */
   get counts(): Readonly<BrokerCounts> {
-    return this.#running.counts;
+    const { counts } = this.#settlement;
+    const { retried, parked, redriven, unanswered } = this.parts.events.letters;
+    const both = { retried: counts.retried + retried, parked: counts.parked + parked };
+    return { ...counts, ...both, redriven, unanswered, unroutable: this.parts.client.unroutable };
   }
 
   /** @internal The circuits of its handlers. */
   get circuits(): Iterable<Circuit> {
-    return this.#running.circuits;
+    return this.#gates.circuits.all;
   }
 
   /** @internal Measures handlers and broker from now on, for {@link registerDlxMetrics}. */
   measure(): Measured {
-    return this.#running.measure();
+    if (this.#measured !== undefined) return this.#measured;
+    this.#measured = measured(this, this.connected.metrics, this.#settlement, this.parts.events.letters);
+    const known = this.#booted ? this.#plan().consumers : []; // others follow when they start
+    for (const { handlers } of known) for (const planned of handlers) this.#settlement.meter?.of(planned);
+    return this.#measured;
   }
 
   /** @internal The queues whose messages are handled in order (`@Ordered`). */
   get ordered(): readonly OrderedQueue[] {
-    return this.#running.ordered;
+    return this.#consumers.ordered;
   }
 
   /** Events of all messages. Hot: later subscribers get no earlier events. It completes with the application. */
   get events(): Observable<OutcomeEvent> {
-    return this.#running.events;
+    return this.parts.events.stream;
   }
 
   /**
@@ -114,7 +184,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
    * it never publishes or declares. Answers of the same second are the same.
    */
   health(): Promise<DlxHealth> {
-    return this.#running.health();
+    return this.#health.get();
   }
 
   /**
@@ -142,7 +212,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** The handlers known so far, and whether they get messages. */
   get handlers(): readonly HandlerStatus[] {
-    return this.#running.handlers;
+    return this.#gates.all;
   }
 
   /**
@@ -151,22 +221,40 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
    * @throws DlxConfigurationError when there is no such handler
    */
   handler(name: string): DlxHandler {
-    return this.#running.handler(name);
+    return this.#gates.handler(name);
   }
 
   /** The topology of the handlers known so far, declared or not. Reading it declares nothing. */
   topology(): Topology {
-    return this.#running.topology();
+    return this.#plan().topology;
   }
 
   /** The topology as text, see {@link topology}. */
   describeTopology(): string {
-    return this.#running.describeTopology();
+    const { topology, consumers } = this.#plan();
+    const retries = consumers.flatMap(({ handlers, style, styleReason }) =>
+      handlers.flatMap(({ retry }) => (retry === undefined ? [] : describeRetry(retry, style, styleReason))),
+    );
+    return [describeTopology(topology), `retries: ${retries.length}`, ...retries].join('\n');
   }
 
   /** Declares the topology before other modules are initialised, because their hooks may publish. */
   async onModuleInit(): Promise<void> {
-    await this.#running.onModuleInit();
+    await this.#inTurn(async () => {
+      if (this.#closing) return;
+      this.connected.check?.();
+      const plan = this.#plan();
+      this.#gates.check();
+      await this.#untilClosing(this.backend.connect());
+      await this.#declare(plan);
+      this.parts.client.gate?.open();
+    }).catch((error: unknown) => this.#failed(error));
+  }
+
+  /** Closes everything that was opened, because Nest does not close an application whose start failed. */
+  async #failed(error: unknown): Promise<never> {
+    await this.onApplicationShutdown().catch((failure: unknown) => logUnclosed(this.#log, failure));
+    throw error;
   }
 
   /**
@@ -174,27 +262,54 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
    * and no port is open.
    */
   async start(): Promise<void> {
-    await this.#running.start();
+    this.#booted = true;
+    await this.#inTurn(() => this.#open()).catch((error: unknown) => this.#failed(error));
+  }
+
+  async #open(): Promise<void> {
+    this.connected.check?.();
+    this.connected.manage?.(this.#gates.operated);
+    await this.#consume();
+    if (this.#closing) return;
+    await this.connected.open(this.parts.waitQueues.lots);
+    this.#isUp = true;
+    this.#unlisten = this.backend.delayed?.onUnrouted?.((address) => this.parts.client.unrouted(address));
+    this.#health.start();
+    this.#checks.unservedSoon(
+      () => this.#listening,
+      () => this.#consumers.queues.length > 0,
+    );
+    const where = this.connected.where?.();
+    if (where !== undefined) this.#log.write('brokerFound', where, {});
+    logPorts(this, this.connected.urls(), this.#log);
   }
 
   /** Where AMQP clients of other processes reach this broker (option `listen`), once the application is up. */
   get amqp(): SocketAddress | undefined {
-    return this.#running.amqp;
+    return this.connected.amqp();
   }
 
   /** Where the management API of this broker is (option `listen`), once the application is up. */
   get http(): SocketAddress | undefined {
-    return this.#running.http;
+    return this.connected.http();
   }
 
   /** Where Prometheus finds the metrics of this broker (option `listen.metrics`), once the application is up. */
   get metrics(): MetricsAddress | undefined {
-    return this.#running.metrics;
+    return this.connected.metrics?.address();
   }
 
   /** Closes the backend last, because other providers may publish while they are shut down. */
   async onApplicationShutdown(): Promise<void> {
-    await this.#running.onApplicationShutdown();
+    await shutDown(this.#log, [
+      () => this.drain(),
+      () => this.#unlisten?.(),
+      () => this.parts.client.end(),
+      () => this.parts.waitQueues.close(),
+      () => this.connected.close(),
+      () => this.#health.close(),
+      () => this.parts.events.end(),
+    ]);
   }
 
   /**
@@ -202,6 +317,100 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
    * messages to their queues. Idempotent.
    */
   async drain(): Promise<void> {
-    await this.#running.drain();
+    const drained = this.#drain();
+    this.connected.draining?.(drained.catch(() => undefined));
+    await drained;
+  }
+
+  async #drain(): Promise<void> {
+    this.#closing = true;
+    let redrives: Promise<void> | undefined;
+    const interrupted = new ConnectionLostError('the application was closed while it started', false);
+    await shutDown(this.#log, [
+      () => {
+        redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
+      },
+      () => logReturned(this.#log, this.parts.letters.unsettled()),
+      () => this.parts.letters.close(),
+      () => this.#checks.close(),
+      () => this.#consumers.cancel(),
+      () => this.#gates.close(), // afterwards, so that nothing begins in place of what waited for a probe
+      () => redrives,
+      () => this.#waits.forEach((end) => end(interrupted)),
+      () => within(this.options.drainTimeout, Promise.allSettled([this.#turn])),
+      () => this.#consumers.stop(),
+      () => this.#watch.close(),
+    ]);
+  }
+
+  /** Starts the server. In a hybrid application it waits until the application is up. */
+  async #listen(): Promise<void> {
+    this.#listening = true;
+    if (this.#booted) await this.#inTurn(() => this.#consume());
+  }
+
+  async #drainServer(): Promise<void> {
+    this.#listening = false;
+    await this.#consumers.stopOf(new Set(this.source.ofServer(this.server)));
+  }
+
+  /** Runs one piece of work after the other, because start and listen may overlap. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.catch(() => undefined).then(work);
+    this.#turn = turn;
+    return turn;
+  }
+
+  /** Waits for the backend until the application closes: a server that is unreachable must not hold up a shutdown. */
+  #untilClosing<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waits.add(reject);
+      void work.then(resolve, reject).finally(() => this.#waits.delete(reject));
+    });
+  }
+
+  async #declare(plan: Plan): Promise<void> {
+    refuseLongHolds(plan.consumers, this.backend);
+    const different = this.options.declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
+    this.#retryByReject(plan, different);
+    const lots = retentions(plan.consumers.flatMap(({ handlers }) => handlers));
+    this.parts.waitQueues.declared(plan.delays, lots.keys(), plan.topology.queues);
+    this.#checks.plan(plan, different === undefined ? [] : retain(lots, different, this.backend));
+  }
+
+  /** Notes the queues that dead-letter to the wait queue of their policy. Existing queues with other arguments do not. */
+  #retryByReject({ consumers }: Plan, different: ReadonlySet<string> | undefined): void {
+    const rejecting = consumers.filter(({ queue, style }) => style === 'reject' && different?.has(queue) === false);
+    this.#settlement.rejecting = new Set(rejecting.map(({ queue }) => queue));
+    this.parts.waitQueues.keep(rejecting.flatMap(({ handlers }) => handlers.flatMap(({ retry }) => retry?.only ?? [])));
+  }
+
+  async #consume(): Promise<void> {
+    if (this.#closing) return;
+    const plan = this.#plan();
+    const ready = new Set<Handler>([
+      ...this.source.ofModule(),
+      ...(this.#listening ? this.source.ofServer(this.server) : []),
+    ]);
+    await this.#untilClosing(this.backend.connect());
+    await this.#declare(plan); // handlers may have been added, and the queue may be missing
+    const starts: Promise<void>[] = [];
+    for (const consumer of plan.consumers) {
+      if (this.#closing) break;
+      if (!consumer.handlers.every(({ handler }) => ready.has(handler))) continue;
+      const started = this.#consumers.start(consumer);
+      if (started !== undefined) starts.push(started);
+      for (const planned of consumer.handlers) {
+        this.#checks.handler(planned, consumer, plan.topology);
+        this.#settlement.meter?.of(planned);
+      }
+    }
+    await Promise.all(starts);
+  }
+
+  #plan(): Plan {
+    const handlers = [...this.source.ofModule(), ...this.source.ofServer(this.server)];
+    const { rejectsWithHeaders } = this.backend;
+    return planHandlers(handlers, this.options, this.source.features(), rejectsWithHeaders, this.#gates.circuits);
   }
 }

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type InjectionToken, type Provider } from '@nestjs/common';
-import { ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ApplicationConfig, type ContextId, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitQueues } from '../retry/index.js';
 
 import { shownText } from '../../platform/index.js';
@@ -8,12 +8,16 @@ import { embedded } from '../brokers/embedded.js';
 import { DeadLetters, Redrives, type DeadLettersOptions, type QueueNames } from '../streams/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
 import { asyncProviders, type DlxBrokerAsyncOptions } from './async-options.js';
-import { DlxBroker } from './broker.js';
+import { type BrokerParts, DlxBroker } from './broker.js';
 import { optionsToken } from './broker-names.js';
 import { DlxClient } from '../client/client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
+import { captureErrors } from '../core/capture.js';
+import { iterateResults } from '../core/generated.js';
+import { HandlerSource } from '../core/handler-source.js';
+import { hookDeaths } from '../death-hooks/hook-deaths.js';
 import { EventLog } from '../log/event-log.js';
-import { errorFacts, stackOf, tellSubscriber, textOf } from '../core/failure-log.js';
+import { errorFacts, stackOf, logSubscriberError, textOf } from '../core/failure-log.js';
 import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
 import {
   checkOptions,
@@ -197,7 +201,7 @@ function coreModule(
       provide: events,
       inject: [given, connected],
       useFactory: ({ logging }: DlxBrokerOptions, { backend }: Connected) =>
-        new OutcomeEvents(backend, tellSubscriber(new EventLog(`DlxBroker ${name}`, logging), 'the events')),
+        new OutcomeEvents(backend, logSubscriberError(new EventLog(`DlxBroker ${name}`, logging), 'the events')),
     },
     {
       provide: deadLetters,
@@ -226,7 +230,7 @@ function coreModule(
           backend,
           letters,
           (failure) => reportObserver(name, logging, failure),
-          tellSubscriber(new EventLog(`Redrives ${name}`, logging), 'a redrive'),
+          logSubscriberError(new EventLog(`Redrives ${name}`, logging), 'a redrive'),
           (failure, queues) => reportSchedule(name, logging, failure, shownText(queues.join(', '))),
         ),
     },
@@ -247,7 +251,7 @@ function coreModule(
         ApplicationConfig,
         ModuleRef,
       ],
-      useFactory: async (
+      useFactory: (
         options: DlxBrokerOptions,
         connected: Connected,
         server: DlxServer,
@@ -263,11 +267,15 @@ function coreModule(
         moduleRef: ModuleRef,
       ) => {
         refuseNamesake(modules, broker, name);
-        const resolved = resolveOptions(options, name);
-        const parts = { client, waitQueues, events, letters, redrives, outboxes, tracing };
-        const application = { modules, config, moduleRef };
-        const { runBroker } = await import('./run-broker.js');
-        return new DlxBroker(resolved, runBroker(resolved, options.logging, connected, server, parts, application));
+        captureErrors(config);
+        iterateResults();
+        const register = (request: unknown, contextId: ContextId): void =>
+          moduleRef.registerRequestByContextId(request, contextId);
+        const hook = (): void => hookDeaths(modules, name, connected.backend, events, options.logging);
+        const source = new HandlerSource(name, modules, config, register, client.timers, hook);
+        const provider: BrokerParts['provider'] = (type) => moduleRef.get(type, { strict: false });
+        const parts = { client, waitQueues, events, letters, redrives, outboxes, tracing, provider };
+        return new DlxBroker(resolveOptions(options, name), connected, server, source, parts);
       },
     },
   ];

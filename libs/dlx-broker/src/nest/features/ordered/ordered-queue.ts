@@ -97,8 +97,8 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
     this.#lanes = new KeyLanes(ordering.atWork);
     this.#watch = new StallWatch(clock, {
       isBlocked: () => this.#lanes.inHand >= this.window && this.#lanes.ready === 0 && !this.#lanes.isStopped,
-      stalled: () => this.#tellStalled(),
-      recovered: () => this.#tellRecovered(),
+      stalled: () => this.#logStalled(),
+      recovered: () => this.#logRecovered(),
     });
   }
 
@@ -261,7 +261,7 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
     this.#watch.note(false);
   }
 
-  #tellStalled(): void {
+  #logStalled(): void {
     const lane = this.#longest();
     const first = lane?.items.first();
     if (lane === undefined || first === undefined) return;
@@ -276,7 +276,7 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
     this.settlement.events.emit('stalled', { queue, message }, about);
   }
 
-  #tellRecovered(): void {
+  #logRecovered(): void {
     const stalled = this.#stalled;
     if (stalled === undefined) return;
     this.#stalled = undefined;

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, expect, it } from 'vitest';
 import { EventLog } from '../log/event-log.js';
-import { takeSteps } from './shutdown-steps.js';
+import { shutDown } from './shut-down.js';
 
 afterEach(() => Logger.overrideLogger(false));
 
@@ -22,7 +22,7 @@ it('takes each step in turn, also behind those that fail, throws the first error
     },
     () => taken.push(4),
   ];
-  await expect(takeSteps(new EventLog('test'), steps)).rejects.toThrow('no 2');
+  await expect(shutDown(new EventLog('test'), steps)).rejects.toThrow('no 2');
   expect(taken).toEqual([1, 2, 3, 4]);
   expect(lines).toEqual(['a step of the shutdown failed: Error: no 3']);
 });

@@ -3,7 +3,7 @@ import type { EventLog } from '../log/event-log.js';
 import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
 
 /** Logs the letters of each queue that a stream had in hand. */
-export function tellReturned(log: EventLog, unsettled: ReadonlyMap<string, number>): void {
+export function logReturned(log: EventLog, unsettled: ReadonlyMap<string, number>): void {
   for (const [name, count] of unsettled) {
     const queue = shownText(name);
     const text = `${count} letters of '${queue}' were unsettled in a stream and return to the queue`;
@@ -12,7 +12,7 @@ export function tellReturned(log: EventLog, unsettled: ReadonlyMap<string, numbe
 }
 
 /** Logs a failure of a shutdown that goes on. */
-export function tellUnclosed(log: EventLog, error: unknown): void {
+export function logUnclosed(log: EventLog, error: unknown): void {
   log.write('closeFailed', `a step of the shutdown failed: ${textOf(error)}`, errorFacts(error), stackOf(error));
 }
 
@@ -21,7 +21,7 @@ export function tellUnclosed(log: EventLog, error: unknown): void {
  * Further failures are logged.
  * @throws what the first failing step threw, when all steps were taken
  */
-export async function takeSteps(log: EventLog, steps: readonly (() => unknown)[]): Promise<void> {
+export async function shutDown(log: EventLog, steps: readonly (() => unknown)[]): Promise<void> {
   let first: { readonly error: unknown } | undefined;
   for (const step of steps) {
     try {
@@ -29,7 +29,7 @@ export async function takeSteps(log: EventLog, steps: readonly (() => unknown)[]
       if (isThenable(result)) await result;
     } catch (error) {
       if (first === undefined) first = { error };
-      else tellUnclosed(log, error);
+      else logUnclosed(log, error);
     }
   }
   if (first !== undefined) throw first.error;
