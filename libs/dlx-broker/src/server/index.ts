@@ -18,7 +18,7 @@ export { isKnownHost, safeHeaders } from './http/app.js';
 export { channelName, connectionName } from './api/views/client-columns.js';
 export { Machine } from './statistics/machine.js';
 export type { DeadLetterGraph } from './dlx/graph/dead-letter-graph.js';
-export { DeadLetterGraphs } from './dlx/graph/dead-letter-graphs.js';
+export { DeadLetterGraphs } from './dlx/graph/dead-letter-graph.js';
 export { deadLetterSign, oldestIn } from './dlx/letter-facts.js';
 export { onlyKnown } from './dlx/input.js';
 export { seenVhosts } from './dlx/seen-vhosts.js';

@@ -5,7 +5,7 @@ import { isOf, visibleVhosts } from '../http/auth.js';
 import { jsonPieces } from '../http/json.js';
 import { Problem } from '../http/reply.js';
 import { SharedTurns, type Turns } from '../http/turns.js';
-import { DeadLetterGraphs } from './graph/dead-letter-graphs.js';
+import { DeadLetterGraphs } from './graph/dead-letter-graph.js';
 import { filterToJson } from './input.js';
 import { LiveChanges, type LiveFilter } from './live-changes.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';

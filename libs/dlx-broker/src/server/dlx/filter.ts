@@ -1,6 +1,6 @@
 import { type Field, fromField, type Message } from '../../engine/message/index.js';
 import { fingerprintIn, recordedAddressOf, workQueueOf } from '../../platform/history/index.js';
-import { bodyOf, UnreadableBodies } from './payload.js';
+import { bodyOf, UnreadableBodies } from './message-json.js';
 import { diedIn, failedOf, reasonOf, timeOf } from './letter-facts.js';
 
 /**

@@ -1,14 +1,64 @@
-import type { Queue, VirtualHost } from '../../../engine/broker/index.js';
-import { type DeadLetterEdge, deadLetterEdgeOf } from './dead-letter-edges.js';
-import { type DeadLetterEdges, type Loop, loopsIn, targetsOf } from './loops.js';
-import { Reach } from './reach.js';
-import { strongComponents } from './strong-components.js';
-import { BindingIndex } from './binding-index.js';
+import { overflowPolicies, type Queue, queueArguments, type VirtualHost } from '../../../engine/broker/index.js';
+import type { DeathReason } from '../../../engine/message/index.js';
+import { inTurns, type Turns } from '../../http/turns.js';
+import { BindingIndex, type Keys, keysInto, oneKey } from './binding-index.js';
+import { type DeadLetterEdge, type DeadLetterEdges, type Loop, loopsIn, strongComponents, targetsOf } from './loops.js';
+import { type Certainty, nowhere, Reach, type Reached } from './reach.js';
+
+/** Undefined for a queue without a dead-letter exchange. Yields wherever it may pause. */
+export function* deadLetterEdgeOf(queue: Queue, reach: Reach): Generator<void, DeadLetterEdge | undefined, void> {
+  const { deadLetterExchange: exchange, deadLetterRoutingKey: routingKey, messageTtl } = queue.settings;
+  if (exchange === undefined) return undefined;
+  const keys = routingKey === undefined ? keysInto(queue, reach.bindingIndex) : [oneKey(routingKey)];
+  return {
+    queue,
+    exchange,
+    routingKey,
+    by: queue.declared.arguments.get('x-dead-letter-exchange')?.type === 'S' ? 'argument' : 'policy',
+    exchangeExists: reach.bindingIndex.vhost.exchanges.has(exchange),
+    reaches: yield* reachedWith(keys, exchange, reach),
+    automatic: automaticDeaths(queue),
+    delay: messageTtl,
+  };
+}
+
+/** The queues that messages with any of the keys reach. A queue is reached always only if it is so with each of the keys. */
+function* reachedWith(keys: readonly Keys[], exchange: string, reach: Reach): Generator<void, Reached, void> {
+  const byKeys: Reached[] = [];
+  for (const each of keys) {
+    byKeys.push((yield* reach.from(exchange, each)) ?? nowhere);
+    yield;
+  }
+  const [first = nowhere] = byKeys;
+  if (byKeys.every((each) => each === first)) return first;
+  /** With how many of the keys a queue is reached always. */
+  const always = new Map<Queue, number>();
+  for (const each of byKeys) {
+    for (const [queue, certainty] of each) {
+      always.set(queue, (always.get(queue) ?? 0) + (certainty === 'always' ? 1 : 0));
+      yield;
+    }
+  }
+  const reached = new Map<Queue, Certainty>();
+  for (const [queue, count] of always) reached.set(queue, count === keys.length ? 'always' : 'sometimes');
+  return reached;
+}
+
+function automaticDeaths({ settings }: Queue): readonly DeathReason[] {
+  const deaths = new Set<DeathReason>();
+  for (const { kills, setting } of queueArguments) {
+    if (kills !== undefined && setting !== undefined && settings[setting] !== undefined) deaths.add(kills);
+  }
+  const { refuses, deadLettersRefused } = overflowPolicies[settings.overflow];
+  if (refuses && !deadLettersRefused) deaths.delete('maxlen');
+  return [...deaths];
+}
 
 /** The ways of dead letters in a virtual host, as they were when the graph was made. */
 export interface DeadLetterGraph {
   /** All queues, sorted by name. */
   readonly queues: readonly Queue[];
+  readonly bindings: BindingIndex;
   readonly edges: DeadLetterEdges;
   readonly loops: readonly Loop[];
   /** The queues that a dead-letter edge reaches, except the queues of {@link returns}. */
@@ -23,16 +73,17 @@ export interface DeadLetterGraph {
 /** Yields wherever it may pause. */
 export function* deadLetterGraphOf(vhost: VirtualHost): Generator<void, DeadLetterGraph, void> {
   const all = [...vhost.queues.values()];
-  const edges = yield* edgesOf(all, yield* BindingIndex.of(vhost));
+  const bindings = yield* BindingIndex.of(vhost);
+  const edges = yield* edgesOf(all, bindings);
   const components = yield* strongComponents(edges.keys(), (queue) => targetsOf(queue, edges));
   const loops = yield* loopsIn(edges, components);
   const { targets, returns } = yield* reachedBy(edges, components);
   const queues = all.sort(({ name: one }, { name: other }) => (one < other ? -1 : 1));
-  return { queues, edges, loops, targets, returns };
+  return { queues, bindings, edges, loops, targets, returns };
 }
 
 /** The dead-letter edges of some queues. Yields after each. */
-export function* edgesOf(queues: readonly Queue[], bindingIndex: BindingIndex): Generator<void, DeadLetterEdges, void> {
+function* edgesOf(queues: readonly Queue[], bindingIndex: BindingIndex): Generator<void, DeadLetterEdges, void> {
   const reach = new Reach(bindingIndex);
   const edges = new Map<Queue, DeadLetterEdge>();
   for (const queue of queues) {
@@ -77,4 +128,40 @@ function* reachedBy(
   }
   for (const queue of targets) returns.delete(queue);
   return { targets, returns };
+}
+
+/** Something that was made of a topology, and the version of the topology when the making began. */
+interface Versioned<T> {
+  readonly version: number;
+  readonly value: T;
+}
+
+/**
+ * The graph of each virtual host. A graph is made when it is asked for, and again only after a change of the topology or of the
+ * policies. Requests at the same time share the work.
+ */
+export class DeadLetterGraphs {
+  readonly #known = new WeakMap<VirtualHost, Versioned<DeadLetterGraph>>();
+  readonly #making = new WeakMap<VirtualHost, Promise<void>>();
+
+  constructor(readonly turns: Turns) {}
+
+  /** The graph of the present topology. A change while the graph is made may be in it or not; the next call shows the change. */
+  async of(vhost: VirtualHost): Promise<DeadLetterGraph> {
+    const { topologyVersion: asked } = vhost;
+    for (;;) {
+      const known = this.#known.get(vhost);
+      if (known !== undefined && known.version >= asked) return known.value;
+      await (this.#making.get(vhost) ?? this.#make(vhost));
+    }
+  }
+
+  #make(vhost: VirtualHost): Promise<void> {
+    const { topologyVersion: version } = vhost;
+    const made = inTurns(deadLetterGraphOf(vhost), this.turns)
+      .then((value) => void this.#known.set(vhost, { version, value }))
+      .finally(() => this.#making.delete(vhost));
+    this.#making.set(vhost, made);
+    return made;
+  }
 }

@@ -1,5 +1,24 @@
 import type { Queue } from '../../../engine/broker/index.js';
-import type { DeadLetterEdge } from './dead-letter-edges.js';
+import type { DeathReason } from '../../../engine/message/index.js';
+import type { Reached } from './reach.js';
+
+/** The dead-letter exchange of one queue, and the queues behind it. */
+export interface DeadLetterEdge {
+  readonly queue: Queue;
+  readonly exchange: string;
+  /** Undefined: each message keeps its own keys. */
+  readonly routingKey: string | undefined;
+  /** The source of the setting: an argument of the queue, or a policy. */
+  readonly by: 'argument' | 'policy';
+  /** False: the exchange does not exist, so the dead letters are dropped. */
+  readonly exchangeExists: boolean;
+  /** The queues that get dead letters of this queue: every one of them (`always`), or some (`sometimes`). */
+  readonly reaches: Reached;
+  /** The reasons for which messages die here without a rejection: time to live, length limit, delivery limit. */
+  readonly automatic: readonly DeathReason[];
+  /** Milliseconds until a message expires here, undefined for never. */
+  readonly delay: number | undefined;
+}
 
 /** Queues that dead-letter into one another until the first is reached again. */
 export interface Loop {
@@ -78,4 +97,63 @@ function loopOf(round: readonly Queue[], edges: DeadLetterEdges): Loop {
   const isAutomatic = steps.every(({ automatic }) => automatic.length > 0);
   const delay = steps.reduce((sum, step) => sum + (step.delay ?? 0), 0);
   return { edges: steps, certain, delay, kind: isAutomatic ? 'dropped' : delay > 0 ? 'retry' : 'spin' };
+}
+
+/** A directed graph: the successors of a node. */
+type Successors<Node> = (node: Node) => Iterable<Node>;
+
+/** A node on the way of the search, and its successors that are not visited yet. */
+interface Step<Node> {
+  readonly node: Node;
+  readonly rest: Iterator<Node>;
+}
+
+/**
+ * Finds the sets of nodes that can all be reached from one another: Tarjan's strongly connected components, without those of
+ * a single node that has no edge to itself. It does not recurse, and yields after each step.
+ */
+export function* strongComponents<Node>(
+  nodes: Iterable<Node>,
+  successors: Successors<Node>,
+): Generator<void, readonly ReadonlySet<Node>[], void> {
+  const components: Set<Node>[] = [];
+  const indexes = new Map<Node, number>();
+  /** The smallest index that is known to be reachable from a node. */
+  const lowest = new Map<Node, number>();
+  /** Visited nodes whose component is not complete. */
+  const open: Node[] = [];
+  const isOpen = new Set<Node>();
+  const visit = (node: Node): Step<Node> => {
+    indexes.set(node, indexes.size);
+    lowest.set(node, indexes.get(node) as number);
+    open.push(node);
+    isOpen.add(node);
+    return { node, rest: successors(node)[Symbol.iterator]() };
+  };
+  const lower = (node: Node, to: number): void => {
+    if (to < (lowest.get(node) as number)) lowest.set(node, to);
+  };
+  for (const root of nodes) {
+    if (indexes.has(root)) continue;
+    const way = [visit(root)];
+    for (let step = way.at(-1); step !== undefined; step = way.at(-1)) {
+      yield;
+      const { node } = step;
+      const { value: next, done } = step.rest.next();
+      if (done !== true) {
+        if (!indexes.has(next)) way.push(visit(next));
+        else if (isOpen.has(next)) lower(node, indexes.get(next) as number);
+        continue;
+      }
+      way.pop();
+      const low = lowest.get(node) as number;
+      const before = way.at(-1);
+      if (before !== undefined) lower(before.node, low);
+      if (low !== indexes.get(node)) continue;
+      const component = new Set(open.splice(open.lastIndexOf(node)));
+      for (const each of component) isOpen.delete(each);
+      if (component.size > 1 || [...successors(node)].includes(node)) components.push(component);
+    }
+  }
+  return components;
 }

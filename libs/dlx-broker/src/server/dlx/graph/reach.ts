@@ -6,9 +6,16 @@ import {
   type VirtualHost,
 } from '../../../engine/broker/index.js';
 import { Message, noBody, noProperties } from '../../../engine/message/index.js';
-import { KeyIndex } from './key-index.js';
-import { anyKey, isAny, type Keys, oneKey, overlaps } from './keys.js';
-import type { IndexedBinding, BindingIndex } from './binding-index.js';
+import {
+  anyKey,
+  type BindingIndex,
+  type IndexedBinding,
+  isAny,
+  KeyIndex,
+  type Keys,
+  oneKey,
+  overlaps,
+} from './binding-index.js';
 
 /** Whether every message with certain keys gets somewhere, or whether that depends on its key or its headers. */
 export type Certainty = 'always' | 'sometimes';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Channel, type VirtualHost, silentOutbox } from '../../../engine/broker/index.js';
+import { type Channel, silentOutbox, type VirtualHost } from '../../../engine/broker/index.js';
 import { Message, noProperties, toFieldTable } from '../../../engine/message/index.js';
 import { harness } from '../../../testing.js';
-import { keysOf, oneKey, overlaps } from './keys.js';
+import { BindingIndex, keysOf, oneKey, overlaps } from './binding-index.js';
 import { Reach } from './reach.js';
+import { deadLetterGraphOf } from './dead-letter-graph.js';
 import { type Topology, topologyOf } from './topology.js';
-import { BindingIndex } from './binding-index.js';
 
 describe('the topology', () => {
   let vhost: VirtualHost;
@@ -25,7 +25,7 @@ describe('the topology', () => {
       if (done === true) return { value, pauses };
     }
   };
-  const read = (): Topology => whole(topologyOf(vhost)).value;
+  const read = (): Topology => topologyOf(vhost, whole(deadLetterGraphOf(vhost)).value);
   /** A queue that dead-letters to an exchange, with a key or without. */
   const queue = (name: string, dlx?: string, key?: string, more: Record<string, unknown> = {}): void => {
     const args = {
@@ -56,8 +56,9 @@ describe('the topology', () => {
       queue('q');
       for (let n = 0; n < 500; n++) channel.bindQueue('q', 'x', `key.${n}`);
       for (let n = 0; n < 300; n++) queue(`q${n}`);
-      const { value, pauses } = whole(topologyOf(vhost));
-      expect([value.bindings.length, value.queues.length]).toEqual([500, 301]);
+      const { value, pauses } = whole(deadLetterGraphOf(vhost));
+      const { bindings, queues } = topologyOf(vhost, value);
+      expect([bindings.length, queues.length]).toEqual([500, 301]);
       expect(pauses).toBeGreaterThanOrEqual(801);
     });
 

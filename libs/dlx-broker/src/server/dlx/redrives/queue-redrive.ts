@@ -1,11 +1,10 @@
 import type { Clock, Entry, Queue, VirtualHost } from '../../../engine/broker/index.js';
 import { textAt } from '../../../engine/message/index.js';
 import { Batches, Pacing, Redrive, RedriveCounts, WindowBreaker } from '../../redrive/index.js';
-import { UnreadableBodies } from '../payload.js';
-import { GroupRedrive } from './group-redrive.js';
+import { UnreadableBodies } from '../message-json.js';
+import { GroupRedrive, Picked } from './group-redrive.js';
 import { groupsOf, type RedriveOrder } from './redrive-order.js';
 import { redrivenHeaders } from './redriven-headers.js';
-import { Picked } from './selection.js';
 
 /** The largest number of watched queues. */
 const mostQueues = 50;

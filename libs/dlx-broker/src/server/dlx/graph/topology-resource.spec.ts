@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { silentOutbox } from '../../engine/broker/index.js';
-import { toFieldTable } from '../../engine/message/index.js';
-import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { silentOutbox } from '../../../engine/broker/index.js';
+import { toFieldTable } from '../../../engine/message/index.js';
+import { apiHarness } from '../../../../../../test/harnesses/api-harness.js';
 
 describe('GET /api/dlx/topology', () => {
   const arrange = () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeyIndex } from './key-index.js';
-import { type Keys, keysOf, oneKey, overlaps } from './keys.js';
+import { KeyIndex, type Keys, keysOf, oneKey, overlaps } from './binding-index.js';
 
 const word = fc.constantFrom('a', 'b', '*', '#');
 const key = fc.array(word, { maxLength: 5 }).map((words) => words.join('.'));
