@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
-import { heldBackBy } from '../../libs/dlx-broker/src/amqp/server/listener.js';
+import { unreadBytesOf } from '../../libs/dlx-broker/src/amqp/server/listener.js';
 import { processMemory } from '../../libs/dlx-broker/src/platform/alarms/index.js';
 import { type AmqpHouse, amqpHouse, until } from '../amqp/harness.js';
 import { WireConnection } from '../contract/wire/connection.js';
@@ -28,7 +28,7 @@ async function unfinished(harness: AmqpHouse, bytes: number): Promise<WireConnec
   ];
   for (let left = bytes; left > 0; left -= 100_000) parts.push(writeFrame(3, 1, Buffer.alloc(Math.min(left, 100_000))));
   connection.socket.write(Buffer.concat(parts));
-  await until(() => [...harness.listener.connections].some((one) => heldBackBy(one) === bytes));
+  await until(() => [...harness.listener.connections].some((one) => unreadBytesOf(one) === bytes));
   return connection;
 }
 
@@ -38,13 +38,13 @@ async function uncommitted(harness: AmqpHouse, bytes: number): Promise<WireConne
   const channel = await connection.openChannel(1);
   await channel.call('tx.select', {});
   channel.publish({ exchange: '', key: 'q' }, {}, Buffer.alloc(bytes));
-  await until(() => [...harness.listener.connections].some((one) => heldBackBy(one) === bytes));
+  await until(() => [...harness.listener.connections].some((one) => unreadBytesOf(one) === bytes));
   return connection;
 }
 
 /** Memory as if nothing but what waits in connections took any. */
 const heldIn = (harness: AmqpHouse | undefined): number =>
-  [...(harness?.listener.connections ?? [])].reduce((sum, one) => sum + heldBackBy(one), 0);
+  [...(harness?.listener.connections ?? [])].reduce((sum, one) => sum + unreadBytesOf(one), 0);
 
 const limits = { unfinishedUnderAlarm: 200 };
 
@@ -81,7 +81,7 @@ describe('a memory alarm that only unfinished messages keep raised ends (decisio
     await until(() => harness.listener.raised.includes('memory'));
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     expect(connection.failure).toBeUndefined();
-    expect([...harness.listener.connections].map(heldBackBy)).toEqual([400_000]);
+    expect([...harness.listener.connections].map(unreadBytesOf)).toEqual([400_000]);
     connection.drop();
   });
 });

@@ -31,7 +31,7 @@ export const serverOf = (state: BackendState): string =>
     : `the broker (${state.kind})`;
 
 /** Why there is no connection. */
-export const whyNot = (state: BackendState): string =>
+export const whyNotConnected = (state: BackendState): string =>
   'failure' in state && state.failure !== undefined ? state.failure.message : state.kind;
 
 /** A message to be published. */

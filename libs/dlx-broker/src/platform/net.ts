@@ -22,7 +22,7 @@ export function bind(server: Server, address: ListenOptions, fault: (error: Erro
 }
 
 /** A port that holds timers or files before it is open. */
-export interface Port {
+interface Port {
   open(host: string, port: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -125,7 +125,7 @@ export async function inspectData(path: string, options: DiskJournalOptions = {}
 }
 
 /** Changes a journal. @param onDurable called when the change is durable, or with an error */
-export type Edit = (journal: DiskJournal, onDurable: Settled) => boolean;
+type Edit = (journal: DiskJournal, onDurable: Settled) => boolean;
 
 /**
  * Changes declarations in a data directory that no process has open, see {@link DiskJournal.edit}. Resolves when the change

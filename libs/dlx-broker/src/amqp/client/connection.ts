@@ -221,11 +221,11 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
     if (agreed === undefined || !isOpen) return;
     this.#cancelLimit();
     this.#state = 'open';
-    this.#agreed(agreed);
+    this.#useTuning(agreed);
     this.#reports.call((events) => events.opened(agreed.server));
   }
 
-  #agreed({ server, channelMax, frameMax, heartbeat }: Agreement): void {
+  #useTuning({ server, channelMax, frameMax, heartbeat }: Agreement): void {
     this.server = server;
     this.#incoming.limit(frameMax);
     this.#channels = new Channels(channelMax);

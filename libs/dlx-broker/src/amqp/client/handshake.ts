@@ -21,7 +21,7 @@ import type { ServerDescription } from './api.js';
 import { type ConnectFailure, ConnectionFailedError } from './errors.js';
 
 /** The login of a client. */
-export type Credentials =
+type Credentials =
   | { readonly mechanism?: 'PLAIN' | 'AMQPLAIN'; readonly user: string; readonly password: string }
   /** A login by the certificate of the client. */
   | { readonly mechanism: 'EXTERNAL' };

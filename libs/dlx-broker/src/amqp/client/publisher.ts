@@ -163,7 +163,7 @@ function isSame(publish: Outstanding, returned: ReturnedMessage): boolean {
 }
 
 /** What a publisher reports, see {@link ChannelEvents}. */
-export type PublisherEvents = Pick<ChannelEvents, 'closed'>;
+type PublisherEvents = Pick<ChannelEvents, 'closed'>;
 
 /** Opens a channel that confirms. Publishing may begin at once. @param done called when the server confirms from now on */
 export const openPublisher = (connection: AmqpConnection, events: PublisherEvents, done?: Done): ConfirmPublisher =>

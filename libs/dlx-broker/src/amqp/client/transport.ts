@@ -55,7 +55,7 @@ export class DialError extends Error {
 }
 
 /** The events of an output. */
-export interface OutputEvents {
+interface OutputEvents {
   /** Bytes went to the transport. */
   sent(): void;
   drained(): void;
@@ -157,7 +157,7 @@ export class Output {
 const leastHighWaterMark = 65_536;
 
 /** The actions of a heartbeat. */
-export interface HeartbeatHost {
+interface HeartbeatHost {
   /** Sends a heartbeat frame. */
   beat(): void;
   /** Nothing came for two intervals. */

@@ -13,7 +13,7 @@ export interface TlsOptions {
 }
 
 /** What an acceptor needs from its listener. */
-export interface AcceptorHost {
+interface AcceptorHost {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
   /** A socket was accepted. Undefined when there is no room for it. */

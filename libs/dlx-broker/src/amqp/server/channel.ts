@@ -19,7 +19,7 @@ import { methodExpected, undecoded, unknownMethod, withMethod } from './method-e
 import type { SocketFlow } from './socket-flow.js';
 
 /** A connection, as its channels know it. */
-export interface ChannelHost {
+interface ChannelHost {
   readonly to: FrameWriter;
   readonly engine: Connection;
   readonly client: Client;

@@ -20,7 +20,7 @@ export interface CommandChannel {
 }
 
 /** What a method of a client does on its channel. Throws on any error. */
-export interface Command {
+interface Command {
   /**
    * Whether the command has an answer, which must not overtake the outputs of earlier commands: returns, deliveries and
    * confirms.

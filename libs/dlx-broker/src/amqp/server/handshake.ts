@@ -36,7 +36,7 @@ export class Client {
 }
 
 /** The handshake failed and the client gets no reason: the connection ends after a delay. */
-export class Refused extends Error {
+class Refused extends Error {
   override readonly name = 'Refused';
 }
 
@@ -49,10 +49,10 @@ export interface Tuning {
 }
 
 /** The result of a frame: more frames are needed, the client closes, or it opens a virtual host. */
-export type Step = 'more' | 'close' | { readonly virtualHost: string };
+type Step = 'more' | 'close' | { readonly virtualHost: string };
 
 /** What a handshake needs of its connection. */
-export interface HandshakeHost {
+interface HandshakeHost {
   readonly to: FrameWriter;
   readonly limits: Limits;
   readonly context: Pick<ListenerContext, 'logins' | 'properties' | 'after'>;

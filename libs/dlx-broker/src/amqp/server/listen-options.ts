@@ -18,7 +18,7 @@ const capabilities = [
 ];
 
 /** Where the management API of the same broker is, on the same machine. */
-export interface HttpPlace {
+interface HttpPlace {
   readonly port: number;
   /** It speaks TLS. */
   readonly isSecure: boolean;

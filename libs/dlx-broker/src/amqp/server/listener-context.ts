@@ -30,7 +30,7 @@ export const processRuntime: Runtime = {
 };
 
 /** Something that gathers output until the turn of the event loop is over. */
-export interface Flushable {
+interface Flushable {
   flush(): void;
 }
 

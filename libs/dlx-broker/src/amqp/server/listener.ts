@@ -61,7 +61,7 @@ class MemoryRelief {
     const all = [...connections];
     const counts = all.reduce((sum, { waiting }) => sum + waiting, 0) > this.#rules.unread;
     const held = all
-      .map((connection) => ({ connection, bytes: heldBackBy(connection) + (counts ? connection.waiting : 0) }))
+      .map((connection) => ({ connection, bytes: unreadBytesOf(connection) + (counts ? connection.waiting : 0) }))
       .filter(holds);
     const sum = held.reduce((before, { bytes }) => before + bytes, 0);
     if (needed <= 0 || sum < needed) return;
@@ -79,7 +79,7 @@ class MemoryRelief {
 }
 
 /** Bytes of a connection's frames and messages that are not complete or not committed. Looks at every channel. */
-export function heldBackBy({ isOpen, held, unfinished, channels }: ClientConnection): number {
+export function unreadBytesOf({ isOpen, held, unfinished, channels }: ClientConnection): number {
   if (!isOpen) return 0;
   let bytes = held + unfinished.bytes;
   for (const { engine } of channels.values()) bytes += engine.transaction?.bytes ?? 0;

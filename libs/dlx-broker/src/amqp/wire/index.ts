@@ -6,12 +6,11 @@ export {
   type FrameSink,
   HeaderReader,
   type HeldFrames,
-  isCommonRead,
   protocolHeader,
   readBuffer,
 } from './frame/reader.js';
 export { erlangBinary, frameError, unexpectedFrame, WireError } from './wire-error.js';
-export { MethodReader, readTable, readTableBody, StrictMethodReader } from './method-reader.js';
+export { MethodReader, readTableBody, StrictMethodReader } from './method-reader.js';
 export * as methods from './methods/index.js';
 export { HeaderWriter } from './properties/header-writer.js';
 export {

@@ -27,7 +27,7 @@ export class UnfinishedBody {
     while (at < end) {
       const block = this.#blocks.at(-1);
       if (block === undefined || this.#used === block.length) {
-        if (this.#adopts(bytes, at, end)) return;
+        if (this.#keptInPlace(bytes, at, end)) return;
         this.#extend(end - at);
       } else {
         const length = Math.min(end - at, block.length - this.#used);
@@ -48,7 +48,7 @@ export class UnfinishedBody {
   }
 
   /** Keeps a large piece in its buffer if it is most of the buffer. @returns whether it did so */
-  #adopts(bytes: Buffer, at: number, end: number): boolean {
+  #keptInPlace(bytes: Buffer, at: number, end: number): boolean {
     const length = end - at;
     if (length < minAdopted || !isMostOfBuffer(bytes, length)) return false;
     this.#blocks.push(bytes.subarray(at, end));

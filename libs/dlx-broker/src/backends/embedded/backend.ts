@@ -40,7 +40,7 @@ const ignored: Done = () => undefined;
 
 type Lost = (reason: CancelReason, failure?: Error) => void;
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Default `/`. */
   readonly vhost?: string;
   /** Default none: everything is allowed. */

@@ -14,7 +14,7 @@ import { TopologyError } from '../errors.js';
 type Queues = Pick<VirtualHost, 'name' | 'queues'>;
 
 /** The error for a queue that does not exist, with the name that was probably meant. */
-export const missingQueue = (name: string, vhost: Queues): TopologyError =>
+const missingQueue = (name: string, vhost: Queues): TopologyError =>
   new TopologyError(`no queue '${name}' in vhost '${vhost.name}'${hintOf(name, vhost)}`, []);
 
 /** Adds the name that was probably meant to the error of a command whose queue does not exist. @returns the error */

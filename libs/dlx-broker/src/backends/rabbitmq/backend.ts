@@ -20,7 +20,7 @@ import {
   type ReplyChannel,
   type ServerInfo,
   serverOf,
-  whyNot,
+  whyNotConnected,
 } from '../backend.js';
 import { ConnectionLostError, ServerError, TopologyError } from '../errors.js';
 import type { Topology } from '../topology/index.js';
@@ -348,7 +348,7 @@ export class RabbitMqBackend implements Backend {
       };
       const cancel = after(this.clock, Math.max(0, limit - this.clock.now()), () => {
         this.#waiting.delete(give);
-        reject(new ConnectionLostError(`not connected in time: ${whyNot(this.state)}`, false));
+        reject(new ConnectionLostError(`not connected in time: ${whyNotConnected(this.state)}`, false));
       });
       this.#waiting.add(give);
     });

@@ -8,7 +8,7 @@ import { callManagement, readAnswer } from './management.js';
 import type { Publish } from './publisher/replacements.js';
 
 /** What exact delays get from their backend. */
-export interface DelayedHost {
+interface DelayedHost {
   readonly publish: Publish;
   declare(topology: Topology): Promise<unknown>;
   /** The HTTP API of the server, if its address is known. */

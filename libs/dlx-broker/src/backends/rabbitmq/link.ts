@@ -42,7 +42,7 @@ export interface OpenLink {
 }
 
 /** What a link reports. */
-export interface LinkEvents {
+interface LinkEvents {
   /** Prepares a new connection. The link is ready when the promise settles, unless the connection is lost before. */
   opened(link: OpenLink): Promise<void>;
   /** The connection is prepared and in use. */

@@ -82,7 +82,7 @@ export function readAnswer<T>({ base }: HttpApi, asked: string, read: () => T): 
 }
 
 /** @throws TypeError for what is no text */
-export function textIn(value: unknown): string {
+function textIn(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('no text');
   return value;
 }

@@ -21,7 +21,7 @@ export type WarningEvent =
 export type Warn = (text: string, event: WarningEvent, reason?: string) => void;
 
 /** A user of the server, with a password. */
-export interface RabbitMqUser {
+interface RabbitMqUser {
   readonly user: string;
   readonly password: string;
 }
@@ -33,7 +33,7 @@ export interface RabbitMqUser {
 export type RabbitMqCredentials = RabbitMqUser | { readonly mechanism: 'EXTERNAL' };
 
 /** A value, a promise of one, or a function that is called for each connection, so that it may change. */
-export type Supplied<T> = T | Promise<T> | (() => T | Promise<T>);
+type Supplied<T> = T | Promise<T> | (() => T | Promise<T>);
 
 /** What {@link rabbitmq} takes. Durations are milliseconds or strings such as `'10s'`. */
 export interface RabbitMqOptions {
@@ -127,7 +127,7 @@ export interface ResolvedRabbitMq {
 }
 
 /** The names of options that may be functions or promises. */
-export type SuppliedOption = 'urls' | 'credentials';
+type SuppliedOption = 'urls' | 'credentials';
 
 /** What the wait for a value needs. */
 export interface SupplyHost {

@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 /** What a reply channel gets from its backend. */
-export interface RepliesHost {
+interface RepliesHost {
   readonly clock: Clock;
   readonly publish: Publish;
   /** Milliseconds after which a request fails if the server has given no reply address. */

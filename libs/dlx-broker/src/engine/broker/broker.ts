@@ -1,6 +1,7 @@
+import { Connection } from './channel/connection.js';
+import { VirtualHostCore } from './virtual-host/core.js';
 import { methodIds } from '../message/index.js';
 import { Access } from './access/access.js';
-import { Connection } from './channel/connection.js';
 import { defaultConsumerTimeout } from './channel/unacked.js';
 import { GlobalCounters, TotalCounters } from './counters.js';
 import { type ClientDetails, noMetadata, type TopologyChange, type VirtualHostMetadata } from './declarations.js';
@@ -15,14 +16,18 @@ import type { PendingLetter } from './queue/dead-lettering.js';
 import { defaultDeadLetterRetryAfter } from './queue/retained.js';
 import { Stalls } from './queue/stall.js';
 import { Scheduler } from './scheduler/scheduler.js';
-import type { VirtualHostCore } from './virtual-host/core.js';
-import { VirtualHost } from './virtual-host/virtual-host.js';
+
+/** A virtual host with its connections. */
+export class VirtualHost extends VirtualHostCore {
+  /** The open ones. */
+  readonly connections = new Set<Connection>();
+}
 
 /**
  * Deletes all queues and exchanges of a virtual host at once, and frees their memory in turns. The caller reports the deletion of the
  * virtual host to the journal in the same command.
  */
-export function deleteVirtualHost({ queues, exchanges, counters, scheduler }: VirtualHostCore): void {
+function deleteVirtualHost({ queues, exchanges, counters, scheduler }: VirtualHostCore): void {
   const deleted = [...queues.values()];
   for (const queue of deleted) queue.deleted = true;
   for (const { delayed } of exchanges.values()) delayed?.delete();

@@ -114,7 +114,7 @@ export interface BindingDetails {
 }
 
 /** What a policy applies to. The last three values exist since RabbitMQ 4 (rule W13); `streams` matches nothing here. */
-export type ApplyTo = 'queues' | 'exchanges' | 'all' | 'classic_queues' | 'quorum_queues' | 'streams';
+type ApplyTo = 'queues' | 'exchanges' | 'all' | 'classic_queues' | 'quorum_queues' | 'streams';
 
 /** Settings for all queues and exchanges whose names match a pattern. */
 export interface Policy {

@@ -43,7 +43,7 @@ function jsonTerm(value: unknown, depth: number): string {
     .join(',')}}`;
 }
 
-export const erlangBinary = (text: string): string => (text === '' ? '<<>>' : `<<${erlangString(text)}>>`);
+const erlangBinary = (text: string): string => (text === '' ? '<<>>' : `<<${erlangString(text)}>>`);
 
 export const erlangString = (text: string): string => `"${text.replace(/["\\\n\r\t]/g, (char) => escapes[char]!)}"`;
 

@@ -1,4 +1,4 @@
-export { Broker, type BrokerOptions, type ConnectOptions, type GlobalParameters } from './broker.js';
+export { Broker, type BrokerOptions, type ConnectOptions, type GlobalParameters, VirtualHost } from './broker.js';
 export { Channel } from './channel/channel.js';
 export type { Got } from './channel/receiver.js';
 export type { Commit, CommitPublication, CommitResult } from './channel/all-or-nothing.js';
@@ -42,7 +42,6 @@ export { maxPause, maxReasonLength, type PauseRequest } from './queue/pausing.js
 export { type Overflow, overflowPolicies } from './queue/overflow.js';
 export { Outcome } from './ports.js';
 export { checkEdited, openExchange, tooLarge } from './commands/checks.js';
-export { VirtualHost } from './virtual-host/virtual-host.js';
 export type { VirtualHostCore } from './virtual-host/core.js';
 export { isUserLimit, type VirtualHostLimits } from './access/limits.js';
 export { isReplyAddress, replyQueue } from './virtual-host/reply-addresses.js';

@@ -21,7 +21,7 @@ export const isPersistent = ({ type }: HolderType, message: Message): boolean =>
   type === 'quorum' || message.own.deliveryMode === 2;
 
 /** The stored messages of a queue, by their last known state. */
-export interface RestoredParts<T> {
+interface RestoredParts<T> {
   /** Never delivered. */
   readonly fresh: T;
   /** Delivered once, and back in the queue. */

@@ -3,8 +3,7 @@ import { die } from '../../../../../test/harnesses/die.js';
 import { profiles } from '../broker/index.js';
 import { type DeathEntry, type DeathReason, stripDeaths } from './death.js';
 import { deathsOf, firstDeathOf } from './deaths.js';
-import { array, int32, int64, longstr, table } from './field-table.js';
-import type { Field, FieldTable } from './field-table.js';
+import { array, type Field, type FieldTable, int32, int64, longstr, table } from './field-table.js';
 import { Message } from './message.js';
 import type { Properties } from './properties.js';
 

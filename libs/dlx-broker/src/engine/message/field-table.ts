@@ -81,3 +81,94 @@ export function textAt(table: FieldTable | undefined, name: string): string | un
 
 /** The empty table, shared. */
 export const emptyTable: FieldTable = new Map<string, Field>();
+
+/** The deepest nesting of tables and arrays. Functions that walk a value recurse, and rely on this limit. */
+export const maxNesting = 64;
+
+/**
+ * Finds a value that is nested too deep, or a number that is no integer of 64 bits. Only a host in the same process can pass
+ * such a value.
+ * @returns the fault with the name of the entry; undefined when there is none
+ */
+export function faultIn(table: FieldTable): string | undefined {
+  let found: string | undefined;
+  // `for..of` would make an array for each entry.
+  table.forEach((field, name) => {
+    if (found !== undefined) return;
+    const fault = faultOf(field, 1);
+    if (fault !== undefined) found = `'${name.slice(0, 64)}' ${fault}`;
+  });
+  return found;
+}
+
+function faultOf(field: Field, depth: number): string | undefined {
+  if (depth > maxNesting) return `is nested more than ${maxNesting} levels deep`;
+  switch (field.type) {
+    case 'A':
+      return firstFault(field.value, depth);
+    case 'F':
+      return faultInside(field.value, depth);
+    case 'T':
+      return notAnInteger(field.value);
+    default: {
+      const integer = integerOf(field);
+      return integer === undefined ? undefined : notAnInteger(integer);
+    }
+  }
+}
+
+function faultInside(table: FieldTable, depth: number): string | undefined {
+  let found: string | undefined;
+  table.forEach((field) => (found ??= faultOf(field, depth + 1)));
+  return found;
+}
+
+function firstFault(fields: readonly Field[], depth: number): string | undefined {
+  for (const field of fields) {
+    const fault = faultOf(field, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+const notAnInteger = (value: number | bigint): string | undefined =>
+  isInteger(value) ? undefined : `holds ${value}, which is no integer of 64 bits`;
+
+const isInteger = (value: number | bigint): boolean =>
+  typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+
+/**
+ * Keeps the last result of a function, and returns it again as long as the parts of which it is made stay the same. While a service is
+ * away, thousands of messages fail in the same way within a millisecond and wait: their headers are one object.
+ */
+export class Repeated<Result extends object> {
+  #parts: readonly unknown[] = [];
+  #result: Result | undefined;
+
+  /** @param make called if a part is not the same as before. Its result must not change any more */
+  of(parts: readonly unknown[], make: () => Result): Result {
+    if (this.#result !== undefined && areSame(this.#parts, parts)) return this.#result;
+    const result = make();
+    this.#parts = parts;
+    return (this.#result = result);
+  }
+}
+
+/** {@link Repeated} for fields of one value. */
+export class RepeatedField<T extends string | number> {
+  #value: T | undefined;
+  #field: Field | undefined;
+
+  constructor(private readonly make: (value: T) => Field) {}
+
+  of(value: T): Field {
+    if (this.#field !== undefined && this.#value === value) return this.#field;
+    this.#value = value;
+    return (this.#field = this.make(value));
+  }
+}
+
+function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  for (let index = 0; index < other.length; index++) if (one[index] !== other[index]) return false;
+  return one.length === other.length;
+}

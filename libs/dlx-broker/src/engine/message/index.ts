@@ -11,7 +11,18 @@ export {
   tableSize,
 } from './packed-table.js';
 export { ByteReader, ByteWriter, Malformed, UnknownFieldType } from './codec/bytes.js';
-export { decodeText, encodeText, isShortstr, isUtf8, maxShortstrBytes, noBytes, textLength } from './codec/text.js';
+export {
+  decodeText,
+  encodeText,
+  isPredeclared,
+  isReserved,
+  isShortstr,
+  isUtf8,
+  maxShortstrBytes,
+  noBytes,
+  reservedPrefix,
+  textLength,
+} from './codec/text.js';
 export { readTable, readTableBody, writeSortedTable, writeTable } from './codec/table-codec.js';
 export { basicClass, methodIds } from './codec/method-ids.js';
 export * from './message.js';
@@ -29,10 +40,9 @@ export {
 } from './deaths.js';
 export * from './notes.js';
 export { readDeaths, stripDeaths, writeDeath } from './death.js';
-export { isPredeclared, isReserved, reservedPrefix } from './names.js';
-export * from './nesting.js';
+export * from './field-table.js';
 export * from './properties.js';
 export { plainProperties, type PlainProperty, plainPropertyNames, propertiesFromPlain } from './properties.js';
 export * from './plain.js';
-export { Repeated, RepeatedField } from './repeated.js';
+export { Repeated, RepeatedField } from './field-table.js';
 export * from './message.js';

@@ -1,5 +1,4 @@
-import { type Field, type FieldTable, emptyTable } from './field-table.js';
-import { maxNesting } from './nesting.js';
+import { emptyTable, type Field, type FieldTable, maxNesting } from './field-table.js';
 import { isShortstr, maxShortstrBytes } from './codec/text.js';
 
 /** A value of a field table as JavaScript has it. */

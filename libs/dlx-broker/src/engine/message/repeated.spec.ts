@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { longstr } from './field-table.js';
-import { Repeated, RepeatedField } from './repeated.js';
+import { longstr, Repeated, RepeatedField } from './field-table.js';
 
 describe('a repeated result', () => {
   it('is made once while its parts stay the same', () => {

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Observable } from 'rxjs';
-import { type BackendState, ConnectionLostError, type Publication, whyNot } from '../../backends/index.js';
+import { type BackendState, ConnectionLostError, type Publication, whyNotConnected } from '../../backends/index.js';
 import type { OwnTimers } from '../../platform/index.js';
 import { longestDuration } from '../../platform/options/index.js';
 
@@ -21,7 +21,7 @@ export class RequestTimeoutError extends Error {
 /** The error of a request whose time is over. @param milliseconds its time */
 export function tooLate(state: BackendState, pattern: string, milliseconds: number): Error {
   if (state.kind === 'ready' || state.kind === 'blocked') return new RequestTimeoutError(pattern, milliseconds);
-  const text = `not connected: request '${pattern}' was not sent within ${milliseconds} ms: ${whyNot(state)}`;
+  const text = `not connected: request '${pattern}' was not sent within ${milliseconds} ms: ${whyNotConnected(state)}`;
   return new ConnectionLostError(text, false);
 }
 

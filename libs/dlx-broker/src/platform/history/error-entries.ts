@@ -33,7 +33,7 @@ export interface ErrorEntry {
 }
 
 /** The errors of a message, the latest first. */
-export interface ErrorHistory {
+interface ErrorHistory {
   readonly errors: readonly ErrorEntry[];
   /** How many entries were left out between the latest and the first. */
   readonly omitted: number;
@@ -92,7 +92,7 @@ export function addRedrive(history: ErrorHistory, redrive: number, at: number): 
 }
 
 /** Name and message of an error as an entry has them. */
-export const entryTexts = ({ name, message }: Pick<ErrorEntry, 'name' | 'message'>) => ({
+const entryTexts = ({ name, message }: Pick<ErrorEntry, 'name' | 'message'>) => ({
   name: cutTo(name, longest.name),
   message: cutTo(message, longest.message),
 });

@@ -20,7 +20,7 @@ export class UndecodablePayloadError extends Error {
 export const jsonType = 'application/json';
 
 /** The character set of a text whose content type names none. */
-export const defaultCharset = 'utf-8';
+const defaultCharset = 'utf-8';
 
 /**
  * Reads a body by its content type: JSON becomes a value, `text/...` a string, any other type stays bytes. Without a
@@ -76,7 +76,7 @@ const whereIn = (reason: string): string =>
 const reasonOf = (error: unknown, charset: string): string =>
   error instanceof RangeError ? error.message : `it is not encoded in ${charset}`;
 
-export function formatOf(contentType: string | undefined): 'json' | 'text' | 'bytes' {
+function formatOf(contentType: string | undefined): 'json' | 'text' | 'bytes' {
   if (contentType === undefined || contentType === jsonType) return 'json';
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
   if (type === '' || type === jsonType || type.endsWith('+json')) return 'json';
@@ -84,10 +84,10 @@ export function formatOf(contentType: string | undefined): 'json' | 'text' | 'by
 }
 
 /** Many clients write the character set into the content encoding: such a body is not encoded. */
-export const isIdentity = (encoding: string | undefined): boolean =>
+const isIdentity = (encoding: string | undefined): boolean =>
   encoding === undefined || /^(utf-?8|identity)?$/i.test(encoding);
 
-export const charsetOf = (contentType = ''): string =>
+const charsetOf = (contentType = ''): string =>
   /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? defaultCharset;
 
 const replacement = '\ufffd';

@@ -93,7 +93,7 @@ export interface RetryProgress {
 }
 
 /** The headers of a successor. */
-export interface SuccessorHeaders {
+interface SuccessorHeaders {
   readonly headers: FieldTable;
   /** What was left out, because the headers would have been too large. */
   readonly leftOut: LeftOutOfHistory | undefined;

@@ -1,7 +1,7 @@
 import { type Field, type FieldTable, longstr, textAt } from '../../engine/message/index.js';
 
 /** The trace of a message as W3C writes it: headers of the message itself, which tracing tools of all languages read. */
-export interface TraceContext {
+interface TraceContext {
   /** The span in which the message was published first. */
   readonly traceparent?: string;
   /** What vendors add to it. Absent without a `traceparent`. */

@@ -8,7 +8,7 @@ export interface Attempt {
 }
 
 /** The rest of the pattern: true when it matches from `at`. */
-export type Then = (attempt: Attempt, at: number) => boolean;
+type Then = (attempt: Attempt, at: number) => boolean;
 
 /** A piece of a pattern: tries all ways to match from `at`, until the rest of the pattern matches, too. */
 export type Piece = (attempt: Attempt, at: number, then: Then) => boolean;
@@ -20,7 +20,7 @@ export type Fits = (code: number) => boolean;
 const maxDepth = 1_000;
 
 /** Counts one step, and goes on with `then`. After too many steps it fails, and with it the whole attempt. */
-export function nextStep(attempt: Attempt, at: number, then: Then): boolean {
+function nextStep(attempt: Attempt, at: number, then: Then): boolean {
   if (--attempt.steps < 0 || attempt.depth >= maxDepth) {
     attempt.steps = -1;
     return false;

@@ -49,7 +49,7 @@ class Beginning {
 }
 
 /** The most characters of a pattern: RabbitMQ takes no more plain characters in a row. */
-export const longestPattern = 32_764;
+const longestPattern = 32_764;
 
 /** A pattern that was parsed. */
 export interface Parsed {

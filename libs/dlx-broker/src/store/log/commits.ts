@@ -25,7 +25,7 @@ const bodiesInRecord = 4;
 /** The upper bounds of the histogram of syncs, in seconds. */
 const syncBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
-export interface CommitParts extends CompactionOptions, FillingParts {
+interface CommitParts extends CompactionOptions, FillingParts {
   readonly disk: Disk;
   readonly segments: Segments;
   readonly space: Space;
@@ -80,7 +80,7 @@ export class Commits {
 
   constructor(parts: CommitParts, checkpoint: number) {
     this.#parts = parts;
-    this.#compaction = new Compaction(parts.inventory, parts.segments, parts, (segment) => this.distrust(segment));
+    this.#compaction = new Compaction(parts.inventory, parts.segments, parts, (segment) => this.removeHint(segment));
     this.#hints = new Hints(
       parts.disk,
       parts.space,
@@ -132,7 +132,7 @@ export class Commits {
   }
 
   /** The segment is damaged: its hint is deleted, so that the next start reads the segment itself and reports what is lost. */
-  distrust(segment: Segment): void {
+  removeHint(segment: Segment): void {
     void this.#hints.remove(segment);
   }
 

@@ -63,7 +63,7 @@ export class Compaction {
     readonly segments: Segments,
     readonly options: CompactionOptions,
     /** Called for a damaged segment: the next start has to read the segment itself. */
-    readonly distrust: (segment: Segment) => void = () => undefined,
+    readonly removeHint: (segment: Segment) => void = () => undefined,
   ) {}
 
   /** Whether a segment is in memory, so that the next batch can copy records of it. */
@@ -167,7 +167,7 @@ export class Compaction {
     this.#source = undefined;
     if (segment.live === 0) return;
     this.#isStuck = true; // damaged since the log was opened, or since its hint was written
-    this.distrust(segment);
+    this.removeHint(segment);
     this.options.damaged(cannotBeFreed(segment.name, segment.live));
   }
 

@@ -118,7 +118,7 @@ export function writeHeaders(to: ByteSink, headers: FieldTable): void {
 }
 
 /** Headers, and the deaths that formats 1 to 3 have in them. */
-export interface ReadHeaders {
+interface ReadHeaders {
   readonly headers: FieldTable | undefined;
   readonly deaths: RecordedDeaths | undefined;
 }

@@ -13,7 +13,7 @@ import type { Plain } from './plain-codec.js';
 
 const root = '/';
 
-export interface QueuePlace {
+interface QueuePlace {
   readonly vhost: string;
   readonly name: string;
 }

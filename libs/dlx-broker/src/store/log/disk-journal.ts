@@ -125,7 +125,7 @@ export class DiskJournal implements Journal {
     );
     const { damaged = () => undefined } = options;
     inventory.bodies.damaged = (error, segment) => {
-      this.#commits.distrust(segment);
+      this.#commits.removeHint(segment);
       damaged(error);
     };
   }

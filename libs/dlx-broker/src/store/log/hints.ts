@@ -44,7 +44,7 @@ export const hintNumber = (name: string): number | undefined =>
   name.endsWith(ending) ? segmentNumber(name.slice(0, -ending.length) + logEnding) : undefined;
 
 /** What ties a hint to the content of its segment. */
-export interface Sealed {
+interface Sealed {
   readonly salt: number;
   readonly number: number;
   /** Bytes of the segment. */
@@ -84,7 +84,7 @@ export function digestIn(hint: Buffer): (Sealed & { readonly digest: Buffer }) |
  * @param last its last bytes, as many as {@link lastRecord} has
  * @returns undefined when they are no commit
  */
-export function sealIn(last: Buffer, { salt }: Pick<Segment, 'salt'>): number | undefined {
+function sealIn(last: Buffer, { salt }: Pick<Segment, 'salt'>): number | undefined {
   if (last.length !== lastRecord || last[typeAt] !== recordTypes.commit) return undefined;
   const crc = last.readUInt32BE(4);
   return last.readUInt32BE(0) === lastRecord - typeAt && crc32(last, typeAt, lastRecord, salt) === crc

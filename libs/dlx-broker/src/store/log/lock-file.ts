@@ -88,7 +88,7 @@ export interface DirectoryLock {
   release(): void;
 }
 
-export interface LockOptions {
+interface LockOptions {
   /** Called when the lock file has vanished, perhaps with the directory: another process may write there now. */
   readonly lost: (error: StoreError) => void;
   /** Milliseconds between two heartbeats. */

@@ -40,7 +40,7 @@ export interface Recovered {
 }
 
 /** How a log is read. */
-export interface RecoveryOptions {
+interface RecoveryOptions {
   /** Bytes of bodies to keep in memory. */
   readonly memory: number;
   /** Bytes from which on the digest of a segment is given up. */

@@ -25,7 +25,7 @@ interface Tidied {
  * the piece before that of the last row is checked as well: while a long queue is drained, its pieces would otherwise take memory until
  * their turn comes.
  */
-export class Tidying {
+class Tidying {
   #left = opsPerPiece;
   #next = 0;
 

@@ -68,7 +68,7 @@ async function someOf(file: DiskFile, chunks: readonly Uint8Array[], position: n
   }
 }
 
-export function lengthOf(chunks: readonly Uint8Array[]): number {
+function lengthOf(chunks: readonly Uint8Array[]): number {
   let length = 0;
   for (const chunk of chunks) length += chunk.length;
   return length;

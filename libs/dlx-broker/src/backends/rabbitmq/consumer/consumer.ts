@@ -20,7 +20,7 @@ import { RabbitMqDelivery } from './delivery.js';
 import { ConsumerSession } from './session.js';
 
 /** What a consumer gets from its backend. */
-export interface ConsumerHost {
+interface ConsumerHost {
   readonly clock: Clock;
   readonly pauses: () => Pauses;
   readonly publish: Publish;

@@ -24,7 +24,7 @@ const rawHeader = 'dlx-raw-properties';
 const mostRaw = 65_536;
 
 /** What a delivery gets from its consumer. */
-export interface DeliveryHost {
+interface DeliveryHost {
   readonly publish: Publish;
   /** See {@link PublisherHost.restore}. */
   readonly restore?: PublisherHost['restore'];

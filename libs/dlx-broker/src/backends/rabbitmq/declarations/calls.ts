@@ -57,7 +57,7 @@ export class Calls {
   }
 
   /** @returns false when the server says 404 @throws ClientError, or Error when the answer takes too long */
-  async finds(command: (channel: AmqpChannel, done: Done) => void): Promise<boolean> {
+  async exists(command: (channel: AmqpChannel, done: Done) => void): Promise<boolean> {
     try {
       await this.run(command);
       return true;

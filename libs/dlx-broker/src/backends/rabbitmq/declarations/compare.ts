@@ -29,7 +29,7 @@ export function explained(what: string, error: unknown, hint: Hint = () => undef
 }
 
 /** A comparison of what was asked with a queue or an exchange that exists. */
-export interface Compared<T> {
+interface Compared<T> {
   readonly differences: readonly TopologyDifference[];
   /** True if arguments differ where that is allowed. */
   readonly mayDiffer: boolean;
@@ -91,7 +91,7 @@ const argumentPairs = (existing: FieldTable, asked: FieldTable): readonly Pair[]
 const classic = "'classic'";
 
 /** An argument as errors show it: texts in quotes. Integers of all widths look alike, as they are to a server. */
-export const shownField = (field: Field | undefined): string =>
+const shownField = (field: Field | undefined): string =>
   field === undefined ? 'none' : field.type === 'S' ? `'${field.value}'` : String(field.value);
 
 /** The most commands for one queue or exchange, besides one for each argument and each flag. */

@@ -15,7 +15,7 @@ import {
 import type { ExistingExchange, ExistingQueue } from './existing.js';
 
 /** A declared topology. Queues whose arguments may differ are in it with their existing arguments. */
-export interface Declared extends Topology {
+interface Declared extends Topology {
   /** The names of queues whose existing arguments differ, where that is allowed (`mayDiffer`). */
   readonly different: ReadonlySet<string>;
 }
@@ -26,7 +26,7 @@ const ways: WaysToDelete = (flag) =>
   `'dlx-broker ctl delete_queue NAME${flag}' on a dlx-broker`;
 
 /** What a declaration asks of its server besides commands. */
-export interface DeclaringServer {
+interface DeclaringServer {
   /** Whether it has an exchange type. */
   knows(type: string): boolean;
   /** Finds an existing queue by the management API. Absent without one. @returns undefined if that fails */
@@ -52,9 +52,9 @@ export async function declareOn(calls: Calls, topology: Topology, server: Declar
   };
   for (const exchange of topology.exchanges) {
     calls.subject = `exchange '${exchange.name}'${byName(exchange.origin)}`;
-    const isThere = await calls.finds((channel, done) => channel.checkExchange(exchange.name, done));
+    const isThere = await calls.exists((channel, done) => channel.checkExchange(exchange.name, done));
     if (!isThere) missing.exchanges.push(exchange);
-    else if (knowsType(exchange, knows)) {
+    else if (isTypeKnown(exchange, knows)) {
       const comparing: Comparing<ExchangeDeclaration> = {
         kind: 'exchange',
         declare: (tried) => declareExchange(calls, tried),
@@ -69,7 +69,7 @@ export async function declareOn(calls: Calls, topology: Topology, server: Declar
   const queues = new Map<string, QueueDeclaration>();
   for (const queue of topology.queues) {
     calls.subject = `queue '${queue.name}'${byName(queue.origin)}`;
-    const isThere = await calls.finds((channel, done) =>
+    const isThere = await calls.exists((channel, done) =>
       channel.checkQueue(queue.name, (...[failure]) => done(failure)),
     );
     if (isThere) {
@@ -89,7 +89,7 @@ export async function declareOn(calls: Calls, topology: Topology, server: Declar
   }
   if (differences.length > 0) throw differing(differences, ways);
   for (const exchange of missing.exchanges) {
-    if (!knowsType(exchange, knows)) throw unsureType(exchange);
+    if (!isTypeKnown(exchange, knows)) throw typeMayBeUnknown(exchange);
     calls.subject = `exchange '${exchange.name}'${byName(exchange.origin)}`;
     await attempt(calls.subject, () => declareExchange(calls, exchange));
   }
@@ -129,10 +129,10 @@ export const bind = (
 const typeOf = ({ arguments: args }: QueueDeclaration): string =>
   shownText(String(args.get('x-queue-type')?.value ?? 'classic'));
 
-const knowsType = ({ type }: ExchangeDeclaration, knows: (type: string) => boolean): boolean =>
+const isTypeKnown = ({ type }: ExchangeDeclaration, knows: (type: string) => boolean): boolean =>
   sureTypes.has(type) || knows(type);
 
-function unsureType({ name, type, origin }: ExchangeDeclaration): TopologyError {
+function typeMayBeUnknown({ name, type, origin }: ExchangeDeclaration): TopologyError {
   const meant = nearestWord(type, [...sureTypes]);
   const remedy = 'declare the exchange by other means before the application starts';
   return new TopologyError(

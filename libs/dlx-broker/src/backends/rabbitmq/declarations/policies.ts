@@ -18,7 +18,7 @@ export interface ShownPolicy {
 }
 
 /** A key of a policy that changes what a queue needs. */
-export interface PolicyConflict {
+interface PolicyConflict {
   readonly policy: ShownPolicy;
   readonly key: string;
   readonly value: unknown;
@@ -134,7 +134,7 @@ const shown = (args: FieldTable, key: string): string => {
 };
 
 /** The policies of an application, and how conflicts with others are reported. */
-export interface PolicyRules {
+interface PolicyRules {
   /** The policies that the application puts itself. They are no conflict. */
   readonly own: readonly RabbitMqPolicy[];
   readonly patterns: Patterns;

@@ -8,7 +8,7 @@ import { refusedBy } from './failures.js';
 import type { Outgoing } from './outgoing.js';
 
 /** What the exchanges of a publisher get from it. */
-export interface ExchangesHost {
+interface ExchangesHost {
   /** Whether this process has declared the exchange. */
   readonly isDeclared?: ((exchange: string) => boolean) | undefined;
   /** See {@link PublisherHost.restore}. */
@@ -63,10 +63,10 @@ export class Exchanges {
   }
 
   /** The server did not find the exchange of these publishes. Each is sent again once, if the exchange could be declared again. */
-  missed(exchange: string, missed: readonly Outgoing[], failure: ChannelClosedError): void {
+  notFound(exchange: string, publishes: readonly Outgoing[], failure: ChannelClosedError): void {
     this.#known.delete(exchange);
     const again: Outgoing[] = [];
-    for (const outgoing of missed) {
+    for (const outgoing of publishes) {
       if (outgoing.wasRestored) this.host.fail(outgoing, refusedBy(failure, outgoing.publication));
       else {
         outgoing.wasRestored = true;

@@ -47,12 +47,12 @@ export const unroutable = ({ exchange, routingKey }: Publication): UnroutableErr
 /**
  * The time of a publish is over.
  * @param when `within 30000 ms`
- * @param whyNot the reason if the message was never sent
+ * @param why the reason if the message was never sent
  */
-export function late(outgoing: Outgoing, when: string, whyNot: string, isConnected: boolean): Error {
+export function late(outgoing: Outgoing, when: string, why: string, isConnected: boolean): Error {
   if (outgoing.nacks > 0) return refused(outgoing.publication);
   const what = `${shown(outgoing.publication)} was not`;
-  const text = `${what} sent ${when}: ${whyNot}`;
+  const text = `${what} sent ${when}: ${why}`;
   if (!outgoing.mayBeTaken && !isConnected)
     return stackless(() => new ConnectionLostError(`not connected: ${text}`, false));
   if (!outgoing.mayBeTaken) return stackless(() => new OverloadedError(text));
@@ -94,7 +94,7 @@ export class Failing {
 }
 
 /** What becomes of the unconfirmed publishes of a channel that has ended. */
-export interface Verdict {
+interface Verdict {
   /** Publishes that made the server close the channel or the connection. They fail. */
   readonly guilty: ReadonlyMap<Outgoing, Error>;
   /** One of these is guilty, and it is unknown which. They are sent again one at a time. */
@@ -121,7 +121,7 @@ export function verdictOn(
 ): Verdict {
   const open = doubtful.filter(({ isOver }) => !isOver);
   if (!isByPublish(failure)) return wereSuspects ? { ...none, suspects: open } : { ...none, innocent: open };
-  const guilty = new Set(guiltyOf(failure, doubtful));
+  const guilty = new Set(causesOf(failure, doubtful));
   if (guilty.size === 0) return { ...none, suspects: open };
   const refusals = open
     .filter((each) => guilty.has(each))
@@ -143,7 +143,7 @@ function isByPublish(failure: ClientError | undefined): failure is Refusal {
  * publish is known only if it was the only unconfirmed one.
  * @returns none if the guilty publishes are unknown
  */
-function guiltyOf(failure: Refusal, doubtful: readonly Outgoing[]): readonly Outgoing[] {
+function causesOf(failure: Refusal, doubtful: readonly Outgoing[]): readonly Outgoing[] {
   const isOnly = doubtful.length === 1;
   if (!(failure instanceof ChannelClosedError)) return isOnly ? doubtful : [];
   const { code, text } = failure;

@@ -9,7 +9,7 @@ const overhead = 512;
 export const sizeOf = ({ body }: Publication): number => body.length + overhead;
 
 /** A channel, which gets the answer to a publish, or the failure. */
-export interface SentOn {
+interface SentOn {
   answered(outgoing: Outgoing, failure: ClientError | undefined): void;
 }
 

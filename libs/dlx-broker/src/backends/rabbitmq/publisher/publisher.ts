@@ -95,7 +95,7 @@ export class Publisher {
   publish(publication: Publication, done?: Done): void {
     if (this.#isClosed) return done?.(new ConnectionLostError('the connection was closed by this application', false));
     const size = sizeOf(publication);
-    if (!this.#open.hasRoomFor(size)) return done?.(this.#open.full(this.#whyNot()));
+    if (!this.#open.hasRoomFor(size)) return done?.(this.#open.full(this.#whyNotConnected()));
     const { timeout } = publication;
     const outgoing: Outgoing = new Outgoing(
       publication,
@@ -203,7 +203,7 @@ export class Publisher {
     }
     channel.moved();
     if (!outgoing.isOver) this.#decide(outgoing, channel, failure);
-    this.#goOn(channel);
+    this.#sendMore(channel);
   };
 
   #confirmed(outgoing: Outgoing, channel: PublishChannel): void {
@@ -212,11 +212,11 @@ export class Publisher {
       channel.refusingSince = undefined;
       this.#finish(outgoing, undefined);
     }
-    this.#goOn(channel);
+    this.#sendMore(channel);
   }
 
   /** The server has answered a publish of this channel: another one may be sent. */
-  #goOn(channel: PublishChannel): void {
+  #sendMore(channel: PublishChannel): void {
     if (channel.isRetired) channel.closeIfDone();
     if (!this.#waiting.isEmpty || !this.#suspects.isEmpty) this.pump();
   }
@@ -301,7 +301,7 @@ export class Publisher {
   /** The exchanges of these publishes are missing, nearly always one exchange. */
   #missed(guilty: readonly Outgoing[], failure: ChannelClosedError): void {
     for (const exchange of new Set(guilty.map((outgoing) => outgoing.exchange)))
-      this.#exchanges.missed(
+      this.#exchanges.notFound(
         exchange,
         guilty.filter((outgoing) => outgoing.exchange === exchange),
         failure,
@@ -358,10 +358,10 @@ export class Publisher {
 
   #late(outgoing: Outgoing, when: string): void {
     const isConnected = this.#connection !== undefined;
-    this.#finish(outgoing, outgoing.failure ?? late(outgoing, when, this.#whyNot(), isConnected));
+    this.#finish(outgoing, outgoing.failure ?? late(outgoing, when, this.#whyNotConnected(), isConnected));
   }
 
-  #whyNot(): string {
+  #whyNotConnected(): string {
     if (this.#obstacle === undefined && this.#channel === undefined)
       return 'the server allows no channel for publishing';
     return this.#obstacle ?? 'messages are published faster than the server takes them';

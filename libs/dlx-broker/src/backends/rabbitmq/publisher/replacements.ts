@@ -123,11 +123,11 @@ export class OpenPublishes {
     return first !== undefined && first.deadline <= now ? first : undefined;
   }
 
-  /** The error of a publish for which there is no room. @param whyNot why the buffer is not emptied */
-  full(whyNot: string): OverloadedError {
+  /** The error of a publish for which there is no room. @param why why the buffer is not emptied */
+  full(why: string): OverloadedError {
     const { messages, bytes } = this.limits;
     const held = `${this.#count} messages of ${this.#bytes} bytes are not confirmed yet`;
     const bound = `at most ${messages} messages of ${bytes} bytes are held (option 'publishBuffer')`;
-    return new OverloadedError(`${held}, and ${bound}: ${whyNot}`);
+    return new OverloadedError(`${held}, and ${bound}: ${why}`);
   }
 }

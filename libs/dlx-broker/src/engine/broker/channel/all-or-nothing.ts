@@ -38,7 +38,7 @@ export type CommitResult =
   | { readonly outcome: 'refused'; readonly index: number };
 
 /** A publication that passed its checks. */
-export interface CheckedPublication {
+interface CheckedPublication {
   readonly exchange: Exchange;
   readonly message: Message;
 }

@@ -216,7 +216,7 @@ function fail(channel: ReceivingChannel, settled: Settled | undefined): void {
  * Serves the queues, routes the dead letters of that moment, and serves the queues again (rule K13). It does not wait for later dead
  * letters, so the task ends even if queues dead-letter to one another in a cycle.
  */
-export class FlushTask implements Task {
+class FlushTask implements Task {
   #isServed = false;
   #letters = 0;
 

@@ -4,7 +4,7 @@ import type { Queue } from '../queue/queue.js';
 import type { Outstanding } from './outputs.js';
 
 /** Whether the queue has priorities. */
-export const hasPriorities = (queue: Queue): boolean => queue.settings.maxPriority !== undefined;
+const hasPriorities = (queue: Queue): boolean => queue.settings.maxPriority !== undefined;
 
 /**
  * The priority by which deliveries are settled, the highest first. 0 if the queue has no priorities, and for `basic.get`.
@@ -28,7 +28,7 @@ export function inOrderOfPriority(records: readonly Outstanding[]): readonly Out
  * Any number of deliveries of one consumer of a queue with priorities, which settles the highest priority first, and the deliveries of
  * one priority in order (rule J6).
  */
-export class RecordsByPriority {
+class RecordsByPriority {
   readonly #deques: (Deque<Outstanding> | undefined)[] = [];
   #length = 0;
 

@@ -155,7 +155,7 @@ const interval = 60_000;
 export const minConsumerTimeout = 1_000;
 
 /** What an ack timeout watches. */
-export interface AckTimeoutParts {
+interface AckTimeoutParts {
   readonly timers: Timers;
   readonly unacked: Unacked;
   readonly lastTag: () => number;

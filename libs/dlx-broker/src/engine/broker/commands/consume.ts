@@ -11,7 +11,7 @@ import { replyQueue } from '../virtual-host/reply-addresses.js';
 import { checkLength, checkTable } from './checks.js';
 
 /** What RabbitMQ calls the types in its error texts (rule D9). */
-export const queueTypeNames: Readonly<Record<QueueType, string>> = {
+const queueTypeNames: Readonly<Record<QueueType, string>> = {
   classic: 'rabbit_classic_queue',
   quorum: 'rabbit_quorum_queue',
 };

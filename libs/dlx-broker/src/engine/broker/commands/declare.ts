@@ -19,22 +19,12 @@ import { checkDlxArgumentType, checkQueueArguments, checkServerNamed, queueTypeO
  * @param where `queue 'Q' in vhost 'V'`
  * @throws 406
  */
-export function checkSameProperty(
-  name: string,
-  current: boolean | string,
-  received: boolean | string,
-  where: string,
-): void {
+function checkSameProperty(name: string, current: boolean | string, received: boolean | string, where: string): void {
   if (current !== received) throw inequivalent(name, `'${received}'`, `'${current}'`, where);
 }
 
 /** Checks the same of an argument. Integers of all wire types are interchangeable (rules F10, F11). @throws 406 */
-export function checkSameArgument(
-  name: string,
-  current: Field | undefined,
-  received: Field | undefined,
-  where: string,
-): void {
+function checkSameArgument(name: string, current: Field | undefined, received: Field | undefined, where: string): void {
   if (isEquivalent(current, received)) return;
   const bothGiven = current !== undefined && received !== undefined;
   const show = bothGiven ? bareValue : typedValue;
@@ -62,7 +52,7 @@ const inequivalent = (name: string, received: string, current: string, where: st
   preconditionFailed(`inequivalent arg '${name}' for ${where}: received ${received} but current is ${current}`);
 
 /** The properties of a queue that a redeclare compares. */
-export interface QueueIdentity {
+interface QueueIdentity {
   readonly durable: boolean;
   readonly autoDelete: boolean;
   readonly arguments: FieldTable;
@@ -124,7 +114,7 @@ export interface QueueOk {
 }
 
 /** Refuses names that are reserved for the broker (rule O3). @throws 403 */
-export function checkedName(kind: 'queue' | 'exchange', name: string): string {
+function checkedName(kind: 'queue' | 'exchange', name: string): string {
   if (isReserved(name)) throw accessRefused(`${kind} name '${name}' contains reserved prefix 'amq.*'`);
   return name;
 }
@@ -206,7 +196,7 @@ function declareReplyQueue(vhost: VirtualHostCore, name: string): QueueOk {
 }
 
 /** The properties of an exchange that a redeclare compares. */
-export interface ExchangeIdentity {
+interface ExchangeIdentity {
   readonly type: string;
   readonly durable: boolean;
   readonly autoDelete: boolean;

@@ -5,8 +5,7 @@ import { amount } from '../../../../../../test/amounts.js';
 import { listen, publishText } from '../../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../../nest/testing/manual-clock.js';
 import { refusalOf } from '../../../../../../test/harnesses/refusal-of.js';
-import { Broker } from '../broker.js';
-import type { VirtualHost } from '../virtual-host/virtual-host.js';
+import { Broker, type VirtualHost } from '../broker.js';
 import type { DelayedMessages } from './delayed-messages.js';
 
 // As the README of RabbitMQ's delayed-message plugin and its checks have it: an exchange of the type x-delayed-message

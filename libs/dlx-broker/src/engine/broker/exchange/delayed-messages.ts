@@ -44,7 +44,7 @@ export function delayOf({ own: { headers }, notes }: Message): number {
 /**
  * The message that is routed when its delay is over. Its `x-delay` is negated, so it is never delayed again.
  */
-export function withDelayOver(message: Message, delay: number): NotedMessage {
+function withDelayOver(message: Message, delay: number): NotedMessage {
   const { exchange, routingKey, own, notes } = message;
   const after = Notes.of(notes?.copies, notes?.origin, notes?.deaths, delay);
   return new NotedMessage(exchange, routingKey, withoutDelay(own), message, after);
@@ -97,7 +97,7 @@ function numberIn(field: Field): number | undefined {
 }
 
 /** What delayed messages need of their virtual host. */
-export interface DelayedMessagesHome {
+interface DelayedMessagesHome {
   readonly name: string;
   readonly timers: Timers;
   readonly journal: Journal | undefined;

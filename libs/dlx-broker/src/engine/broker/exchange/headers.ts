@@ -12,13 +12,13 @@ import { preconditionFailed } from '../errors.js';
 import { type Binding, bindingIdentity, Destinations, type Into, type Router } from './router.js';
 
 /** A value by which headers are compared; equal values have the same key. */
-export type HeaderKey = string | number | bigint | boolean;
+type HeaderKey = string | number | bigint | boolean;
 
 /**
  * RabbitMQ compares the bare values (rule P8): numbers of all types, timestamps among them, and text with bytes. A
  * structure never equals a plain value, so callers compare {@link isStructure} as well.
  */
-export function headerKey(field: Field): HeaderKey {
+function headerKey(field: Field): HeaderKey {
   switch (field.type) {
     case 't':
     case 'S':
@@ -35,7 +35,7 @@ export function headerKey(field: Field): HeaderKey {
   }
 }
 
-export const isStructure = (field: Field): boolean =>
+const isStructure = (field: Field): boolean =>
   field.type === 'A' || field.type === 'F' || field.type === 'D' || field.type === 'V';
 
 /** The number that a double may equal, if there is one. */
@@ -45,12 +45,12 @@ function plainNumber(value: bigint): number | bigint {
 }
 
 /** A header that a binding requires. Without a value the header only has to exist. */
-export interface Requirement {
+interface Requirement {
   readonly name: string;
   readonly value: { readonly key: HeaderKey; readonly structure: boolean } | undefined;
 }
 
-export interface HeaderBinding<Destination> {
+interface HeaderBinding<Destination> {
   readonly destination: Destination;
   /** True if a message has to fulfil all requirements; false if any of them is enough. */
   readonly all: boolean;
@@ -81,7 +81,7 @@ class NamedHeader<Destination> {
  * Finds bindings by a header's name and value, so that a publish only checks bindings that share a value with it. An `any` binding is
  * listed under each of its requirements, an `all` binding under the rarest.
  */
-export class HeaderIndex<Destination> {
+class HeaderIndex<Destination> {
   readonly #names = new Map<string, NamedHeader<Destination>>();
   /** The requirements of all `all` bindings that have several: one message may be checked for each of them. */
   #asked = 0;

@@ -24,7 +24,7 @@ class Node<Destination> {
 }
 
 /** The patterns of a topic exchange, as a tree of words. `*` and `#` are nodes like others; only the search tells them apart. */
-export class TopicTrie<Destination> {
+class TopicTrie<Destination> {
   readonly #root = new Node<Destination>(false);
   #step = 0;
   #here: Node<Destination>[] = [];

@@ -62,7 +62,7 @@ const matchingSteps = 20;
 const stepsPerObject = 2;
 
 /** The exchanges, queues and policies of a virtual host. */
-export interface PolicyTargets {
+interface PolicyTargets {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly queues: ReadonlyMap<string, Queue>;
   readonly policies: PolicyBook;

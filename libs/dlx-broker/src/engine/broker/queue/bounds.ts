@@ -6,7 +6,7 @@ import { isBounded, type LengthLimits, loweredLimits, overflowPolicies } from '.
 import type { Retained, RetainedLetter } from './retained.js';
 
 /** Why a queue has more messages than its limits allow. */
-export const enum Excess {
+const enum Excess {
   None,
   /** A policy has set a limit that the queue exceeds: the excess is dropped first (rule C14). */
   OfPolicy,
@@ -134,7 +134,7 @@ export class HeadDropping {
     const inStep = settings.deadLetterExchange === undefined ? dropsPerStep : 1;
     const most = limit * inStep;
     let count = 0;
-    for (; count < most && contents.exceed(settings); count++) this.drop(contents.ready.shift() as Entry, now);
+    for (; count < most && contents.exceedsLimit(settings); count++) this.drop(contents.ready.shift() as Entry, now);
     return Math.ceil(count / inStep);
   }
 }

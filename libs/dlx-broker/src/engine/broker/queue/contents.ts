@@ -12,7 +12,7 @@ import type { QueueSettings } from './arguments.js';
 import { Stall, type Stalled, type Stalls } from './stall.js';
 
 /** A queue, as its contents know it. */
-export interface ContentsQueue extends MessageOwner {
+interface ContentsQueue extends MessageOwner {
   readonly counters: QueueCounters;
 }
 
@@ -197,7 +197,7 @@ export class Contents {
   }
 
   /** Whether the messages exceed a length limit (rules C1, W7). */
-  exceed(settings: QueueSettings): boolean {
+  exceedsLimit(settings: QueueSettings): boolean {
     return this.ready.length > 0 && this.wouldExceed(settings, undefined, 0, 0);
   }
 

@@ -128,7 +128,7 @@ export class DeadLettering {
       return journal?.settled(this.#queue, letter.entry);
     }
     if (this.#retained === undefined || !this.#retained.has(letter)) return;
-    if (!arrived) return this.#retained.strand(letter, now);
+    if (!arrived) return this.#retained.retryLater(letter, now);
     this.#retained.release(letter);
     this.#home.globals.confirmedLetters++;
     journal?.settled(this.#queue, letter.entry);

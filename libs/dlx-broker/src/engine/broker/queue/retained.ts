@@ -58,7 +58,7 @@ export class Retained<Letter extends RetainedLetter> {
   }
 
   /** The letter has no target, or a target refused it: it is routed again later. */
-  strand(letter: Letter, now: number): void {
+  retryLater(letter: Letter, now: number): void {
     this.#stranded.push(letter);
     if (!this.#timer.isSet) this.timers.set(this.#timer, now + this.retryAfter);
   }

@@ -6,7 +6,7 @@ import { isKnown, noSettings, queueArguments, type QueueSettings } from './argum
 import { overflowPolicies } from './overflow.js';
 
 /** Policy keys and their values, as a policy's definition has them. */
-export type Definition = ReadonlyMap<string, unknown>;
+type Definition = ReadonlyMap<string, unknown>;
 
 /** The settings of a queue, and the policies that apply to it. */
 export interface InForce {
@@ -58,13 +58,13 @@ export function deadlineOf(message: Message, { messageTtl }: QueueSettings, now:
 const instant = (time: number): number => (time === 0 ? -1 : time);
 
 /** A value of a setting. */
-export type Value = number | string | boolean;
+type Value = number | string | boolean;
 
 /** A source of settings: the arguments of the queue, or a policy that applies to it. */
-export type Giver = 'argument' | 'policy' | 'operator policy';
+type Giver = 'argument' | 'policy' | 'operator policy';
 
 /** The value of each source for one argument; undefined for no value, and for values that have no effect. */
-export function givenValues(
+function givenValues(
   row: QueueArgument,
   args: FieldTable,
   policy: Definition | undefined,
@@ -99,7 +99,7 @@ function limitOf(limit: number | undefined, profile: Profile): number | undefine
 }
 
 /** How an argument of a queue of this type and its policies are put together. */
-export const mergeFor = (row: QueueArgument, type: QueueType): Merge =>
+const mergeFor = (row: QueueArgument, type: QueueType): Merge =>
   typeof row.merge === 'object' ? row.merge[type] : (row.merge ?? 'argument');
 
 function choose(merge: Merge, argument: Value | undefined, policy: Value | undefined): Value | undefined {

@@ -7,7 +7,7 @@ const firstWait = 100;
 const maxWait = 5_000;
 
 /** What a stall needs of its queue. */
-export interface StalledQueue {
+interface StalledQueue {
   readonly name: string;
   readonly home: { readonly name: string };
 }

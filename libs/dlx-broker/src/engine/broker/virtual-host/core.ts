@@ -36,7 +36,7 @@ import { ReplyAddresses } from './reply-addresses.js';
 import { Routing } from './routing.js';
 
 /** What a virtual host gets from its broker. */
-export interface VirtualHostParts {
+interface VirtualHostParts {
   readonly scheduler: Scheduler;
   readonly dead: Deque<PendingLetter>;
   readonly stalls: Stalls;

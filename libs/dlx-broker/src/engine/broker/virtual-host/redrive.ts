@@ -41,7 +41,7 @@ export type RedriveResult =
   | { readonly outcome: 'refused'; readonly queues: readonly string[] };
 
 /** What a redrive needs of the virtual host. */
-export interface RedriveHome {
+interface RedriveHome {
   readonly name: string;
   readonly scheduler: Scheduler;
   readonly counters: TotalCounters;

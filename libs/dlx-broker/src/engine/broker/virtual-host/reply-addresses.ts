@@ -7,14 +7,14 @@ export const replyQueue = 'amq.rabbitmq.reply-to';
 export const isReplyAddress = (routingKey: string): boolean => routingKey.startsWith(replyQueue);
 
 /** Receives the replies to an address. */
-export interface ReplyReceiver {
+interface ReplyReceiver {
   takeReply(message: Message): void;
   /** Whether the receiver still waits for the reply to this request. */
   awaits(correlationId: string | undefined): boolean;
 }
 
 /** Answers a request, and may stop when the requester is gone. */
-export interface Responder {
+interface Responder {
   readonly correlationId: string | undefined;
   /** Called inside a command. */
   gone(): void;

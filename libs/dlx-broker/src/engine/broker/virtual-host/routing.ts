@@ -11,7 +11,7 @@ import { Timer, type Timers } from '../scheduler/timers.js';
 import { isReplyAddress, type ReplyAddresses } from './reply-addresses.js';
 
 /** What routing needs of its virtual host. */
-export interface RoutingHome {
+interface RoutingHome {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly queues: ReadonlyMap<string, Queue>;
   readonly replies: ReplyAddresses;

@@ -1,5 +1,4 @@
-import { type Decimal, emptyTable, type Field, type FieldTable } from '../field-table.js';
-import { maxNesting } from '../nesting.js';
+import { type Decimal, emptyTable, type Field, type FieldTable, maxNesting } from '../field-table.js';
 import { type ByteReader, type ByteWriter, Malformed, UnknownFieldType } from './bytes.js';
 
 /**

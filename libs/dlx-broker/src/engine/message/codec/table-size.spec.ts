@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Field, type FieldTable } from '../field-table.js';
+import type { Field, FieldTable } from '../field-table.js';
 import { isLargerThan, PackedTable, tableSize } from '../packed-table.js';
 import { toFieldTable } from '../plain.js';
 import { ByteWriter } from './bytes.js';

@@ -12,7 +12,7 @@ const minGaps = 16;
  * Waiting messages in the middle of a long line, as rows of numbers: a few bytes each, where an object of an entry, of a message
  * and of a body takes hundreds. The entry that is made of a row equals the one of which the row was made.
  */
-export class Page {
+class Page {
   /** The number of messages that are still in the page. */
   length: number;
   readonly #store: RowStore | undefined;

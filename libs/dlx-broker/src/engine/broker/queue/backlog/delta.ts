@@ -10,8 +10,8 @@ import {
 } from '../../../message/index.js';
 import { type Head, type Metadata, type Part, TableFields } from './metadata.js';
 
-/** What differs: a bit for each in the first byte of a delta. The values follow in this order. */
-export const enum Differs {
+/** The first byte of a delta: a bit for each property that differs from the head's. The values of these properties follow in this order. */
+const enum Differs {
   RoutingKey = 1,
   MessageId = 2,
   CorrelationId = 4,
@@ -20,41 +20,44 @@ export const enum Differs {
   Type = 32,
   Timestamp = 64,
   Headers = 128,
-  /** In something that cannot be written. */
+  /** The message differs in a way that a delta cannot express. It is not in the byte. */
   Unwritable = 256,
 }
 
 /**
- * The first byte of a text. A lower one is the number of characters that it begins with as the text of the head does; the number of the others follows,
- * and then these, a byte each.
+ * The first byte of a text. A value up to LongestPrefix is the length of the prefix that the text shares with the same text of the head.
+ * Then the number of other characters follows, and these characters, one byte each.
  */
-export const enum TextKind {
+const enum TextKind {
   LongestPrefix = 252,
   /** There is no text. */
   None = 253,
-  /** A number of bytes follows, and then UTF-16. */
+  /** The text has characters beyond ASCII: its length in bytes follows, and then its UTF-16. */
   Wide = 254,
-  /** 16 bytes follow. */
+  /** The text is a UUID in lower case: its 16 bytes follow. */
   Uuid = 255,
 }
 
-/** The first byte of headers: how they are kept. */
-export const enum TableKind {
+/** The first byte of headers: the form in which the reader returns them. */
+const enum TableKind {
   None,
   Map,
   Packed,
-  /** The headers of an earlier delta, the same object: where these are follows. */
+  /** The headers are the same object as those of an earlier delta, whose position follows. */
   Again,
 }
 
-/** Larger timestamps are not written as deltas: their difference might not be exact. */
+/** Larger timestamps are not written, because their difference might not be exact. */
 const maxTimestamp = 2 ** 51;
 const dashes: readonly number[] = [8, 13, 18, 23];
-export const uuidLength = 36;
+const uuidLength = 36;
 /** The positions of the digits in a UUID, two for each byte. */
-export const uuidDigits: readonly number[] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+const uuidDigits: readonly number[] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-/** Writes the metadata of messages as their differences from the metadata of a message that is alike, the head. */
+/**
+ * Writes a message's metadata as a delta: its differences from the metadata of a similar message, the head. A backlog holds many similar
+ * messages, and a delta needs a few bytes.
+ */
 export class DeltaWriter extends ByteWriter {
   readonly #tables: TableFields;
   /** The last headers that were written, the head from which they differ, and where they are. */
@@ -311,7 +314,7 @@ class DeltaReader extends ByteReader {
 
 const reader = new DeltaReader(noBytes);
 
-/** The metadata of a message, of which only the differences from a head were kept. @param at where these are in the bytes */
+/** Reads what {@link DeltaWriter} wrote. @param at where the delta begins @param head the one it was written for */
 export function readDelta(bytes: Buffer, at: number, head: Head): Metadata {
   const { exchange, routingKey, own, notes } = head;
   reader.reset(bytes, at, bytes.length);
