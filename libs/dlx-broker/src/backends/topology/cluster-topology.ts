@@ -1,5 +1,5 @@
+import { queueArguments as known } from '../../engine/broker/index.js';
 import { type Field, int32, longstr } from '../../engine/message/index.js';
-import { clusterDeliveryLimit, type QueueForm, quorumForm, staysClassic } from './quorum-form.js';
 import type { QueueDeclaration, Topology } from './topology.js';
 
 /** How queues are declared on a cluster. */
@@ -44,4 +44,72 @@ function onCluster(queue: QueueDeclaration, options: ClusterOptions, notes: stri
   for (const [argument, value] of set) made.set(argument, typeof value === 'string' ? longstr(value) : int32(value));
   for (const text of differences) note(text);
   return { ...queue, arguments: made };
+}
+
+/**
+ * The default `x-delivery-limit` on a cluster. On RabbitMQ before 4.3 every return to the queue counts, also the return when a channel
+ * closes: a rolling restart would use up a smaller limit.
+ */
+export const clusterDeliveryLimit = 20;
+
+/** A declared queue, as far as its type depends on it. Values are as JavaScript has them. */
+export interface QueueForm {
+  readonly durable: boolean;
+  readonly exclusive: boolean;
+  readonly autoDelete: boolean;
+  /** The names of its arguments. */
+  readonly names: readonly string[];
+  /** The value of an argument, or of the policy that stands in for it; undefined when neither is there. */
+  value(argument: string): unknown;
+}
+
+/** The changes that make a quorum queue of a classic queue. All other arguments stay. */
+export interface QuorumForm {
+  readonly removed: readonly string[];
+  readonly set: ReadonlyMap<string, string | number>;
+  /** The differences, each as a string that follows the name of the queue. */
+  readonly notes: readonly string[];
+}
+
+/** @returns why a queue cannot be a quorum queue, or loses messages as one; undefined when it can */
+export function staysClassic(queue: QueueForm): string | undefined {
+  if (queue.exclusive) return 'it is exclusive';
+  if (queue.autoDelete) return 'it is deleted with its last consumer';
+  if (!queue.durable) return 'it is not durable';
+  if (queue.value('x-expires') !== undefined)
+    return 'it has x-expires, and would be deleted together with dead letters that still wait for their target';
+  return undefined;
+}
+
+/** The arguments that only a classic queue has: a quorum queue is refused with one of them. */
+const classicOnly: ReadonlySet<string> = new Set(
+  known.filter(({ on }) => 'classic' in on && !('quorum' in on)).map(({ name }) => name),
+);
+
+/**
+ * A quorum queue whose dead letters are not lost (rule M1): at-least-once and reject-publish as a pair, and a delivery limit. A queue
+ * without a dead-letter exchange gets neither: beyond its limit it would drop messages.
+ */
+export function quorumForm(queue: QueueForm, deliveryLimit = clusterDeliveryLimit): QuorumForm {
+  const removed = queue.names.filter((name) => classicOnly.has(name));
+  const set = new Map<string, string | number>([['x-queue-type', 'quorum']]);
+  const notes = removed.map((name) => `loses ${name}`);
+  const hasLimit = queue.value('x-max-length') !== undefined || queue.value('x-max-length-bytes') !== undefined;
+  const overflow = queue.value('x-overflow');
+  const dropsHead = hasLimit && overflow !== 'reject-publish' && overflow !== 'reject-publish-dlx';
+  if (overflow === 'reject-publish-dlx') {
+    set.set('x-overflow', 'reject-publish');
+    notes.push('no longer dead-letters what it refuses: its x-overflow becomes reject-publish');
+  }
+  if (queue.value('x-dead-letter-exchange') === undefined) return { removed, set, notes };
+  if (queue.value('x-delivery-limit') === undefined) set.set('x-delivery-limit', deliveryLimit);
+  if (dropsHead) {
+    notes.push('dead-letters at most once: it drops its oldest message when it is full, which at-least-once forbids');
+    return { removed, set, notes };
+  }
+  return {
+    removed,
+    set: set.set('x-dead-letter-strategy', 'at-least-once').set('x-overflow', 'reject-publish'),
+    notes,
+  };
 }

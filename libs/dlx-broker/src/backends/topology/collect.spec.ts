@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DlxConfigurationError } from '../../platform/options/index.js';
 import { collectTopology } from './collect.js';
-import { describeTopology } from './describe.js';
 import { fieldTableOf } from './declared-parts.js';
-import type { ExchangeDeclaration, QueueDeclaration } from './topology.js';
+import { describeTopology, type ExchangeDeclaration, type QueueDeclaration } from './topology.js';
 
 const queue = (name: string, args: Record<string, unknown> = {}, origin = 'A.b'): QueueDeclaration => ({
   name,

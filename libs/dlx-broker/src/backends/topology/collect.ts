@@ -1,7 +1,14 @@
 import { type Field, isPredeclared } from '../../engine/message/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import { sameField, sameTable, showField } from './same-field.js';
-import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from './topology.js';
+import {
+  sameField,
+  sameTable,
+  showField,
+  type BindingDeclaration,
+  type ExchangeDeclaration,
+  type QueueDeclaration,
+  type Topology,
+} from './topology.js';
 
 /** An exchange that is only mentioned: as dead-letter exchange, or as the source of a binding. */
 export interface MentionedExchange {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DlxConfigurationError } from '../../platform/options/index.js';
+import { refuseDroppingCycles } from './dead-letter-paths.js';
 import { fieldTableOf } from './declared-parts.js';
-import { refuseDroppingCycles } from './returning-dead-letters.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration } from './topology.js';
 
 const flags = { durable: true, exclusive: false, autoDelete: false, internal: false };

@@ -1,15 +1,9 @@
 export type { Overflow } from '../../engine/broker/index.js';
 export * from './cluster-topology.js';
 export * from './collect.js';
-export { refuseDroppingCycles } from './returning-dead-letters.js';
-export * from './topology-option.js';
+export * from './dead-letter-paths.js';
 export { checkedArguments, fieldTableOf, routingKeysOf } from './declared-parts.js';
-export * from './describe.js';
 export * from './queue-arguments.js';
 export * from './queue-option.js';
-export * from './quorum-form.js';
-export * from './returning-dead-letters.js';
-export * from './topic-pattern.js';
+export * from './topology-option.js';
 export * from './topology.js';
-export { unreceivedDeadLetters, type UnreceivedDeadLetters } from './unreceived-dead-letters.js';
-export * from './wait-queue-name.js';

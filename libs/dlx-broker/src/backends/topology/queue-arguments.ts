@@ -10,7 +10,7 @@ import {
   DlxConfigurationError,
   refused,
 } from '../../platform/options/index.js';
-import { sameField, showField } from './same-field.js';
+import { sameField, showField } from './topology.js';
 
 /** The names of the arguments that have an option or decorator of their own. */
 export type WrittenArgument = Extract<(typeof argumentRows)[number], { readonly written: Written }>['name'];

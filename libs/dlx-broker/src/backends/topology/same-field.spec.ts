@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sameField } from './same-field.js';
+import { sameField } from './topology.js';
 
 it('integers are the same by value, whatever their width', () => {
   expect(sameField({ type: 'I', value: 5 }, { type: 'l', value: 5 })).toBe(true);

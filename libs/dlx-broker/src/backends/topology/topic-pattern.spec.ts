@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesPattern } from './topic-pattern.js';
+import { matchesPattern } from './dead-letter-paths.js';
 
 describe('a routing key fits a pattern (rule P7)', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { binding, readTopology, type TopologyOption } from './topology-option.js';
 import { collectTopology } from './collect.js';
-import { unreceivedDeadLetters } from './unreceived-dead-letters.js';
+import { unreceivedDeadLetters } from './dead-letter-paths.js';
+import { binding, readTopology, type TopologyOption } from './topology-option.js';
 
 /** The dead letters of a topology that no queue receives, written as in option `topology`. */
 const unreceived = (option: TopologyOption) =>

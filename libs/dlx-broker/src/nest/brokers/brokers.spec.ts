@@ -5,11 +5,10 @@ import { DlxConfigurationError } from '../../platform/options/index.js';
 import type { Connected } from '../module/options.js';
 import type { BrokerChoice } from './made.js';
 import { connect } from './connect.js';
-import { customBackend } from './custom.js';
+import { customBackend, sharedBroker, type SharedBrokerOptions } from './given.js';
 import { embedded, type EmbeddedBrokerOptions } from './embedded.js';
 import type { ListenOptions } from './listen.js';
 import { rabbitmq } from './rabbitmq.js';
-import { sharedBroker, type SharedBrokerOptions } from './shared.js';
 
 type Any = never;
 const bad = (value: unknown): Any => value as Any;

@@ -19,7 +19,7 @@ import { EventLog } from '../log/event-log.js';
 import type { LoggingOptions } from '../log/logging.js';
 import type { Connected, MetricsAddress, SocketAddress } from '../module/options.js';
 import type { AccessOptions, EmbeddedBrokerOptions } from './embedded.js';
-import type { SharedBroker } from './shared.js';
+import type { SharedBroker } from './given.js';
 
 /** An application of this process that has a data directory open. */
 interface Occupant {

@@ -4,7 +4,7 @@ import type { Connected } from '../module/options.js';
 import { EventLog } from '../log/event-log.js';
 import type { LoggingOptions } from '../log/logging.js';
 import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
-import { givenBackend } from './given-backend.js';
+import { givenBackend } from './given.js';
 import type { RabbitMqBrokerOptions } from './rabbitmq.js';
 
 /** Makes the backend of a RabbitMQ. Its connection is opened when the application starts. */

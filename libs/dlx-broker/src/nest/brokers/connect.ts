@@ -1,8 +1,12 @@
 import type { LoggingOptions } from '../log/logging.js';
 import type { Connected } from '../module/options.js';
-import type { KnownBroker } from './choice.js';
-import { givenBackend } from './given-backend.js';
+import type { EmbeddedBroker } from './embedded.js';
+import { type CustomBackend, givenBackend, type SharedBroker } from './given.js';
 import type { BrokerChoice } from './made.js';
+import type { RabbitMqBroker } from './rabbitmq.js';
+
+/** What the functions of this folder make of a `BrokerChoice`, with its content. */
+type KnownBroker = EmbeddedBroker | SharedBroker | RabbitMqBroker | CustomBackend;
 
 /**
  * Opens the broker of a module. The code of a broker is loaded here, while the application starts: an import of the package loads none.

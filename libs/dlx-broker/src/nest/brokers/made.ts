@@ -1,5 +1,5 @@
 import { DlxConfigurationError, optionsOf } from '../../platform/options/index.js';
-import { checkAll, type Checks } from '../module/check-options.js';
+import { type Check, checkAll, type Checks } from '../module/check-options.js';
 import { transportChecks } from '../module/transport-checks.js';
 
 /**
@@ -39,3 +39,21 @@ export function read<T extends object>(options: T, checks: Checks<T>, by: string
   checkAll(given, checks, by);
   return Object.freeze({ ...options });
 }
+
+/** Remedies for values that are no choice of a broker, by a method that they have. */
+const meanings: readonly (readonly [method: string, remedy: string])[] = [
+  ['virtualHost', 'is a Broker of dlx-broker/engine; write broker: sharedBroker(broker)'],
+  ['declare', 'is a Backend; write broker: customBackend(backend)'],
+];
+
+/** Checks the option `broker`. The error never shows the value, because a connection may hold a password. */
+export const isChoice: Check = (value, origin) => {
+  const given = (value ?? {}) as Readonly<Record<string | symbol, unknown>>;
+  if (given[made] === true) return;
+  const [, remedy] = meanings.find(([method]) => typeof given[method] === 'function') ?? [];
+  const kinds =
+    typeof value === 'string'
+      ? "a string is no broker; write rabbitmq({ urls: '...' }) for a server, or embedded() for a broker in this process"
+      : `${typeof value} is no broker; write embedded(), sharedBroker(broker), rabbitmq({ urls }) or customBackend(backend)`;
+  throw new DlxConfigurationError(`${origin}: ${remedy ?? kinds}`);
+};

@@ -13,10 +13,9 @@ import {
 import { type ClusterOptions, type Contributions, readTopology } from '../../backends/topology/index.js';
 import type { OperatedHandlers } from '../features/circuit/handler-status.js';
 import { type ResolvedCircuit, resolveCircuit } from '../features/circuit/options.js';
-import { isChoice } from '../brokers/choice.js';
 import { embeddedChecks } from '../brokers/embedded.js';
 import { rabbitmqChecks } from '../brokers/rabbitmq.js';
-import type { BrokerChoice } from '../brokers/made.js';
+import { type BrokerChoice, isChoice } from '../brokers/made.js';
 import { checkAll, type Checks, isFlag, isText, optionIn } from './check-options.js';
 import { errorsKept, type FingerprintFunction } from '../features/error-history/options.js';
 import type { LogFailures } from '../core/failure-log.js';

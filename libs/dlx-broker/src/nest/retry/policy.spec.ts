@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DlxConfigurationError } from '../../platform/options/configuration-error.js';
+import { DlxConfigurationError } from '../../platform/options/refused.js';
 import { planRetry, type RetryPolicy } from './policy.js';
 
 const origin = '@Retry on OrdersController.created';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../engine/broker/ports.js';
-import { parseDuration } from '../../platform/options/duration.js';
+import { parseDuration } from '../../platform/options/units.js';
 
 /** Where a manual clock starts by default: noon, on the first of January 2026, UTC. */
 export const startOfTime = Date.UTC(2026, 0, 1, 12);

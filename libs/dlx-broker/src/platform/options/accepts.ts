@@ -1,5 +1,5 @@
 import type { Field } from '../../engine/message/index.js';
-import { parseDuration } from './duration.js';
+import { parseDuration } from './units.js';
 import { refused } from './refused.js';
 
 /** Reads what a user wrote in a decorator or an option, or throws a DlxConfigurationError that names origin and value. */

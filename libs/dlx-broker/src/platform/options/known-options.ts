@@ -1,5 +1,4 @@
-import { DlxConfigurationError } from './configuration-error.js';
-import { refused } from './refused.js';
+import { DlxConfigurationError, refused } from './refused.js';
 
 /**
  * An object of options as a record.

@@ -3,6 +3,8 @@ import { DlxConfigurationError } from '../../platform/options/index.js';
 import { has } from '../module/check-options.js';
 import { accessChecks, type AccessOptions, embeddedChecks } from './embedded.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
+import type { Backend } from '../../backends/index.js';
+import type { Connected } from '../module/options.js';
 
 /** What {@link sharedBroker} takes beside the broker. */
 export type SharedBrokerOptions = AccessOptions;
@@ -31,3 +33,31 @@ export function sharedBroker(broker: Broker, options: SharedBrokerOptions = {}):
   const checked = read(options, accessChecks, 'sharedBroker()', "write { vhost: 'shop' }");
   return make('shared', { engine: broker, options: checked });
 }
+
+/** A broker behind a backend that the application does not own, as {@link customBackend} returns it. */
+export interface CustomBackend extends Made<'custom'> {
+  readonly backend: Backend;
+}
+
+const isBackend = has('Backend', 'connect', 'onState', 'declare', 'publish', 'consume', 'close');
+
+/**
+ * A backend that the caller opens and closes: `forRoot({ broker: customBackend(backend) })`.
+ * @throws DlxConfigurationError naming the method that is missing
+ */
+export function customBackend(backend: Backend): BrokerChoice {
+  isBackend(backend, 'customBackend()');
+  return make('custom', { backend });
+}
+
+const nothing = async (): Promise<void> => {};
+
+/** A backend that the caller opened and closes. */
+export const givenBackend = (backend: Backend): Connected => ({
+  backend,
+  open: nothing,
+  amqp: () => undefined,
+  http: () => undefined,
+  urls: () => undefined,
+  close: nothing,
+});

@@ -77,3 +77,38 @@ function read(text: string): number | undefined {
   const size = units.get(unit.toLowerCase());
   return size === undefined ? undefined : Number(amount) * size;
 }
+
+/**
+ * Reads a time limit as users write it: a duration, or false for no limit.
+ * @param least the shortest one, in milliseconds
+ * @returns milliseconds; Infinity for no limit
+ * @throws DlxConfigurationError naming origin and value
+ */
+export function parseTimeLimit(value: unknown, origin: string, least: number): number {
+  if (value === false) return Infinity;
+  if (typeof value !== 'number' && typeof value !== 'string') {
+    throw refused(value, origin, "is no duration; write milliseconds, a string such as '30m', or false for no limit");
+  }
+  const milliseconds = parseDuration(value, origin);
+  if (milliseconds >= least) return milliseconds;
+  throw refused(value, origin, `is less than ${least} ms; write false for no limit`);
+}
+
+const byteUnits: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ...['k', 'm', 'g', 't'].flatMap((letter, index): [string, number][] => [
+    [`${letter}b`, 1_000 ** (index + 1)],
+    [`${letter}ib`, 1_024 ** (index + 1)],
+  ]),
+]);
+
+/**
+ * A number of bytes, or one with a unit: `500MB` are 500,000,000, `64MiB` 67,108,864.
+ * @returns NaN for a string that is no number of bytes
+ */
+export function bytesIn(text: string): number {
+  const [, number, unit = ''] = /^([0-9]+) ?([A-Za-z]*)$/.exec(text) ?? [];
+  const bytes = Number(number) * (byteUnits.get(unit.toLowerCase()) ?? NaN);
+  return Number.isSafeInteger(bytes) ? bytes : NaN;
+}

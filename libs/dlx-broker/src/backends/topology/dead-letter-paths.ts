@@ -1,8 +1,7 @@
 import { reservedPrefix } from '../../engine/message/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import { bindingFit } from './binding-fit.js';
 import type { Topology, QueueDeclaration } from './topology.js';
-import { textOf } from './unreceived-dead-letters.js';
+import { type ExchangeKind, exchangeTypes, wordsOf } from '../../engine/broker/index.js';
 
 /** A message that reached a queue with a routing key, and the queues it died in before. */
 interface Traveller {
@@ -110,4 +109,113 @@ export function returningDeadLetters(topology: Topology): readonly ReturningDead
     const returns = keys.some((key) => route(exchange, key, topology).has(queue.name));
     return returns ? [{ queue: queue.name, exchange, routingKey }] : [];
   });
+}
+
+/** A queue whose dead letters no queue of the topology gets. */
+export interface UnreceivedDeadLetters {
+  readonly queue: string;
+  readonly exchange: string;
+  /** The routing key of the dead letters; undefined: each keeps its own. */
+  readonly routingKey: string | undefined;
+  /** True if the exchange has bindings, but none for this routing key. */
+  readonly hasBindings: boolean;
+  /** The keys by which the queue is bound, if these dead letters go to the default exchange with the routing keys of their messages. */
+  readonly boundBy?: readonly string[];
+}
+
+/**
+ * Finds the queues whose dead letters no queue of the topology gets: the broker drops these dead letters (rule A7), unless another
+ * application binds a queue. Exchanges that are declared elsewhere, exchanges of other types than fanout, direct and topic, and
+ * exchanges with an alternate exchange are skipped. The same holds for bindings whose messages have unknown routing keys (`#`).
+ */
+export function unreceivedDeadLetters(topology: Topology): readonly UnreceivedDeadLetters[] {
+  const exchanges = new Map(topology.exchanges.map((exchange) => [exchange.name, exchange]));
+  const queues = new Set(topology.queues.map(({ name }) => name));
+  const unreceived: UnreceivedDeadLetters[] = [];
+  for (const { name: queue, arguments: args } of topology.queues) {
+    const exchange = textOf(args.get('x-dead-letter-exchange'));
+    const routingKey = textOf(args.get('x-dead-letter-routing-key'));
+    if (exchange === undefined) continue;
+    if (exchange === '') {
+      const boundBy = routingKey === undefined ? keysOfNoQueue(queue, topology) : [];
+      const isLost = routingKey === undefined ? boundBy.length > 0 : !queues.has(routingKey);
+      if (isLost) unreceived.push({ queue, exchange, routingKey, hasBindings: false, boundBy });
+      continue;
+    }
+    const declared = exchanges.get(exchange);
+    if (declared === undefined) continue;
+    const bindings = topology.bindings.filter(({ source }) => source === exchange);
+    const fits = bindingFit(declared.type);
+    if (bindings.length === 0) unreceived.push({ queue, exchange, routingKey, hasBindings: false });
+    else if (fits !== undefined && routingKey !== undefined && !declared.arguments.has('alternate-exchange')) {
+      if (!bindings.some((binding) => fits(binding.routingKey, routingKey)))
+        unreceived.push({ queue, exchange, routingKey, hasBindings: true });
+    }
+  }
+  return unreceived;
+}
+
+/** The keys by which a queue is bound, without those that fit the name of a queue: a queue may get dead letters by its name. */
+function keysOfNoQueue(queue: string, { queues, bindings, exchanges }: Topology): readonly string[] {
+  const keys = bindings
+    .filter(({ destination, destinationType }) => destinationType === 'queue' && destination === queue)
+    .filter(({ source, routingKey }) => {
+      const type = exchanges.find(({ name }) => name === source)?.type ?? typeOfPredeclared.get(source);
+      const fits = type === undefined ? undefined : bindingFit(type);
+      return fits !== undefined && !queues.some(({ name }) => fits(routingKey, name));
+    })
+    .map(({ routingKey }) => routingKey);
+  return [...new Set(keys)];
+}
+
+/** The exchanges of each broker that select by routing keys. */
+const typeOfPredeclared: ReadonlyMap<string | undefined, string> = new Map([
+  ['amq.topic', 'topic'],
+  ['amq.direct', 'direct'],
+]);
+
+/** The text of an argument; undefined without it. */
+export const textOf = (field: { readonly type: string; readonly value?: unknown } | undefined): string | undefined =>
+  field?.type === 'S' ? String(field.value) : undefined;
+
+type Fits = (bindingKey: string, key: string) => boolean;
+
+const fitting: Readonly<Record<ExchangeKind['keys'], Fits | undefined>> = {
+  any: () => true,
+  equal: (bindingKey, key) => bindingKey === key,
+  pattern: matchesPattern,
+  other: undefined,
+};
+
+/** A test whether a binding matches a routing key; undefined for exchange types that are unknown or do not use the key. */
+export function bindingFit(type: string): Fits | undefined {
+  const keys = exchangeTypes.get(type)?.keys;
+  return keys === undefined ? undefined : fitting[keys];
+}
+
+/**
+ * Whether a routing key fits a binding key of a topic exchange: `*` is exactly one word, `#` any number of words, also
+ * none, both anywhere (rule P7).
+ */
+export function matchesPattern(pattern: string, key: string): boolean {
+  if (pattern === key) return true;
+  if (!pattern.includes('*') && !pattern.includes('#')) return false;
+  return matches(wordsOf(pattern), wordsOf(key));
+}
+
+/**
+ * Compares word by word of the pattern. `reached[n]` is true if the pattern so far matches the first n words of the key. The time is
+ * linear in the product of both lengths.
+ */
+function matches(pattern: readonly string[], words: readonly string[]): boolean {
+  let reached: boolean[] = [true, ...words.map(() => false)];
+  for (const part of pattern) {
+    const next: boolean[] = [part === '#' && reached[0]!];
+    words.forEach((word, index) => {
+      if (part === '#') next.push(reached[index + 1]! || next[index]!);
+      else next.push(reached[index]! && (part === '*' || part === word));
+    });
+    reached = next;
+  }
+  return reached[words.length]!;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DlxConfigurationError } from './configuration-error.js';
-import { parseDuration } from './duration.js';
+import { DlxConfigurationError } from './refused.js';
+import { parseDuration } from './units.js';
 
 describe('a duration', () => {
   it.each([
