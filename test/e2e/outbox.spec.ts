@@ -12,7 +12,6 @@ import {
   MemoryIdempotencyStore,
   Outbox,
   OutboxClosedError,
-  type OutboxOptions,
   Park,
   Reject,
   Retry,
@@ -22,6 +21,8 @@ import { DlxTesting, type DlxTestingCreateOptions } from 'dlx-broker/testing';
 import { concat, defer, from, ignoreElements, lastValueFrom, of } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { schemaBy } from '../harnesses/schemas.js';
+
+type OutboxOptions = Exclude<Parameters<typeof Outbox>[0], boolean | undefined>;
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {

@@ -10,11 +10,12 @@ import {
   DlxServer,
   Prefetch,
   RequestTimeoutError,
-  type SendOptions,
 } from 'dlx-broker';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { here, isOfStart, until } from './places.js';
+
+type SendOptions = NonNullable<Parameters<DlxClient['send']>[2]>;
 
 /** A handler that answers when it is let. */
 @Controller()

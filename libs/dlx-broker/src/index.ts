@@ -57,9 +57,7 @@ export {
   MaxLengthBytes,
   MaxPriority,
   OnDeadLetter,
-  type OnDeadLetterOptions,
   Ordered,
-  type OrderedOptions,
   On,
   Prefetch,
   Queue,
@@ -84,10 +82,8 @@ export {
   type ContractIssue,
   event,
   type EventContract,
-  type EventOptions,
   request,
   type RequestContract,
-  type RequestOptions,
   type StandardSchema,
 } from './nest/index.js';
 
@@ -121,12 +117,10 @@ export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from '.
 // What the classes above give, by name
 export type {
   DlxStatus,
-  EmitOptions,
   HealthProblem,
   MetricsAddress,
   OldestDeadLetter,
   StuckHandler,
-  SendOptions,
   SocketAddress,
 } from './nest/index.js';
 export type { ErrorEntry, NotedError } from './platform/history/index.js';
@@ -144,7 +138,7 @@ export {
   IdempotencyStoreError,
   RequestTimeoutError,
 } from './nest/index.js';
-export { Outbox, OutboxClosedError, type OutboxOptions } from './nest/index.js';
+export { Outbox, OutboxClosedError } from './nest/index.js';
 export { UndecodablePayloadError } from './platform/history/index.js';
 export { RefusedError, TopologyError, UnroutableError } from './backends/index.js';
 export { DlxConfigurationError } from './platform/options/index.js';
