@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import amqplib from 'amqplib';
 import { Command } from 'commander';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Terminal } from '../../libs/dlx-broker/src/cli/dead-letters/ask.js';
+import type { Terminal } from '../../libs/dlx-broker/src/cli/command.js';
 import { addDeadLetters } from '../../libs/dlx-broker/src/cli/dead-letters/index.js';
 import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 

@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { Command } from 'commander';
 import { Consume, DlxBroker, DlxBrokerModule, DlxClient, embedded } from 'dlx-broker';
 import { afterAll, describe, expect, it } from 'vitest';
-import { addHandlers } from '../../libs/dlx-broker/src/cli/handlers/index.js';
+import { addHandlers } from '../../libs/dlx-broker/src/cli/handlers.js';
 import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 
 @Injectable()

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import amqplib from 'amqplib';
 import { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
-import { addQueues } from '../../libs/dlx-broker/src/cli/queues/index.js';
+import { addQueues } from '../../libs/dlx-broker/src/cli/queues.js';
 import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { until } from '../amqp/harness.js';
 

@@ -2,6 +2,8 @@ import { createRequire } from 'node:module';
 import type * as commander from 'commander';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { addCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
+import { addHandlers } from '../../libs/dlx-broker/src/cli/handlers.js';
+import { addQueues } from '../../libs/dlx-broker/src/cli/queues.js';
 import { blocksOf, checkedPages, placeOf } from './blocks.js';
 import { read } from './pages.js';
 import { commandsOf } from './shell.js';
@@ -22,11 +24,10 @@ beforeAll(async () => {
   await import('../../libs/dlx-broker/src/cli/main.js');
   program = parsed.mock.contexts[0] as commander.Command;
   const output = { env: {}, out: () => {}, error: () => {}, stdin: async () => '' };
-  addCtl(
-    program.commands.find((one) => one.name() === 'ctl')!,
-    output,
-    () => {},
-  );
+  for (const [name, add] of Object.entries({ ctl: addCtl, handlers: addHandlers, queues: addQueues })) {
+    const group = program.commands.find((one) => one.name() === name)!;
+    add(group, output, () => {});
+  }
   parsed.mockRestore();
   process.argv = argv;
 });

@@ -8,28 +8,7 @@ import {
   notHttp,
   shownLines,
 } from '../platform/index.js';
-
-/** A command is refused. The message is the one line of output; the exit code is 2. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-}
-
-/** Exit codes: those of sysexits.h. */
-export const exit = {
-  ok: 0,
-  /** The command line is wrong. */
-  usage: 64,
-  /** What was named does not exist, or what was given cannot be read. */
-  data: 65,
-  /** The broker cannot be reached, or it refused. */
-  unavailable: 69,
-  /** An internal fault. */
-  software: 70,
-  /** It took too long. */
-  temporary: 75,
-} as const;
-
-export type ExitCode = (typeof exit)[keyof typeof exit];
+import { exit, type ExitCode } from './refusal.js';
 
 /** Ends a command with an exit code. The message goes to standard error. */
 export class CtlFailure extends Error {

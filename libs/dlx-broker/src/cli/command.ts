@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { meantOf } from '../platform/options/index.js';
-import { addressOf, Api, CtlFailure, exit, type LoginFlags, reasonOf, type Reply, type Sent } from './api.js';
+import { addressOf, Api, CtlFailure, type LoginFlags, reasonOf, type Reply, type Sent } from './api.js';
+import { exit } from './refusal.js';
 
 /** The options of all commands about dead letters. */
 export interface CommonFlags extends LoginFlags {

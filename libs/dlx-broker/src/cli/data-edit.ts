@@ -1,8 +1,7 @@
 import type { Broker, Queue, VirtualHost } from '../engine/broker/index.js';
 import { isReserved, isShortstr, maxShortstrBytes } from '../engine/message/index.js';
 import { damageLines, editData } from '../store/index.js';
-import { contentsOf, restored } from './data-restored.js';
-import { dataExit, type Write } from './data.js';
+import { contentsOf, dataExit, restored, type Write } from './data.js';
 import { Refusal } from './refusal.js';
 
 /** References to the name of a queue, as lines of text. */

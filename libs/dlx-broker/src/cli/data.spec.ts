@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { atLeastOnceTo } from '../../../../test/durability/at-least-once.js';
+import { listen } from '../../../../test/harnesses/listener.js';
 import { Broker, type ProfileName } from '../engine/broker/index.js';
 import { type Field, int32, longstr } from '../engine/message/index.js';
+import { CountedNames } from '../nest/testing/counted-names.js';
+import { ManualClock } from '../nest/testing/manual-clock.js';
 import { openData } from '../store/index.js';
 import { OverlayDisk } from '../store/log/overlay-disk.js';
-import { CountedNames } from '../nest/testing/counted-names.js';
-import { listen } from '../../../../test/harnesses/listener.js';
-import { ManualClock } from '../nest/testing/manual-clock.js';
 import { checkData, exportData } from './data.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'data-tool-'));

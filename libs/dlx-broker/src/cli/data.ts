@@ -1,9 +1,16 @@
-import type { Broker } from '../engine/broker/index.js';
-import { isLost, type Message } from '../engine/message/index.js';
-import { amount, shownJson, shownText } from '../platform/index.js';
-import { damageLines, type Data } from '../store/index.js';
-import { type BodyFound, lineOf } from './data-line.js';
-import { type Contents, contentsOf, restored } from './data-restored.js';
+import { Broker, type Queue, type RetainedDeath } from '../engine/broker/index.js';
+import {
+  type Field,
+  type FieldTable,
+  fieldTypeNames,
+  isLost,
+  type Message,
+  plainProperties,
+  type Properties,
+} from '../engine/message/index.js';
+import { historyOf } from '../platform/history/index.js';
+import { amount, policyPatterns, randomNames, shownJson, shownText } from '../platform/index.js';
+import { damageLines, type Data, inspectData } from '../store/index.js';
 
 /** Exit codes of the data commands. */
 export const dataExit = { whole: 0, damaged: 1, refused: 2 } as const;
@@ -111,3 +118,170 @@ export const damageIn = ({ journal: { damage } }: Data): readonly string[] =>
 
 const isDamaged = ({ journal: { damage } }: Data): boolean =>
   damage.places.length + damage.queues.length + damage.misplaced > 0;
+
+type Entry = Parameters<Parameters<Queue['peek']>[0]>[0];
+
+/** A data directory, loaded into a broker that is stopped: it expires, delivers and writes nothing. */
+export interface Restored {
+  readonly broker: Broker;
+  readonly data: Data;
+}
+
+/** Reads all segments, and compares them with their hints. @throws StoreError */
+export async function restored(directory: string): Promise<Restored> {
+  const data = await inspectData(directory, { hints: 'check' });
+  const broker = new Broker({
+    clock: { now: Date.now, wakeAt: () => undefined },
+    names: randomNames,
+    patterns: policyPatterns,
+    journal: data.journal,
+    pace: { budget: 0, later: () => undefined },
+  });
+  data.journal.restore(broker);
+  return { broker, data };
+}
+
+/** A message. `due`: the time at which a delayed message is due, in milliseconds since 1970; 0 for other messages. */
+export interface Kept {
+  readonly entry: Entry;
+  readonly due: number;
+  /** The death of a message whose dead letter has not arrived yet. */
+  readonly death?: RetainedDeath;
+}
+
+/** A queue or a delayed exchange, with its messages. */
+export interface Contents {
+  readonly vhost: string;
+  readonly queue?: string;
+  /** Of a delayed exchange. */
+  readonly exchange?: string;
+  readonly kept: readonly Kept[];
+}
+
+/** The messages of all queues and delayed exchanges, also those that died and are not dead-lettered yet. */
+export function* contentsOf(broker: Broker): Generator<Contents> {
+  const dying = new Map<object, Kept[]>();
+  for (const vhost of broker.virtualHosts.values()) {
+    vhost.dead.each((death) => {
+      const { queue, entry } = death;
+      const one = { entry, due: 0, death };
+      if (!dying.get(queue)?.push(one)) dying.set(queue, [one]);
+    });
+    break; // all virtual hosts share one list
+  }
+  for (const { name: vhost, queues, exchanges } of broker.virtualHosts.values()) {
+    for (const queue of queues.values()) {
+      const kept: Kept[] = dying.get(queue) ?? [];
+      const delayed: Kept[] = [];
+      const ready = (entry: Entry): void => void kept.push({ entry, due: 0 });
+      queue.peek(ready, (entry, due) => void delayed.push({ entry, due }));
+      yield { vhost, queue: queue.name, kept: kept.concat(delayed.sort(byDue)) };
+    }
+    for (const { name, delayed } of exchanges.values()) {
+      if (delayed === undefined) continue;
+      const kept: Kept[] = [];
+      delayed.each((entry) => void kept.push({ entry, due: entry.due }));
+      yield { vhost, exchange: name, kept: kept.sort(byDue) };
+    }
+  }
+}
+
+const byDue = (one: Kept, other: Kept): number => one.due - other.due || one.entry.position - other.entry.position;
+
+/** A body; or `lost` for ever; or `unreadable` at this time. */
+export type BodyFound = Uint8Array | 'lost' | 'unreadable';
+
+/**
+ * One message of a queue, or of a delayed exchange, as JSON in one line. A header is an object with one key, the name of its
+ * type on the wire, so that an int16 differs from an int64: `{ "retries": { "short": 3 } }`.
+ */
+export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: BodyFound): string {
+  const { entry, due, death } = kept;
+  const { message, returns, deadline, position } = entry;
+  return JSON.stringify({
+    vhost,
+    ...(queue === undefined ? { delayed_by: exchange } : { queue }),
+    ...(due > 0 && { due: isoOf(due) }),
+    ...(death !== undefined && { died: diedOf(death) }),
+    position,
+    redelivered: returns > 0,
+    ...(deadline !== 0 && { expires: isoOf(deadline) }),
+    exchange: message.exchange,
+    routing_key: message.routingKey,
+    ...(message.origin !== undefined && { origin: originOf(message.origin) }),
+    properties: propertiesOf(message.properties),
+    deaths: deathsIn(message),
+    ...bodyIn(body),
+  });
+}
+
+/** Where it was published at first, as the broker recorded it. */
+const originOf = ({ exchange, routingKey, queue }: NonNullable<Message['origin']>): object => ({
+  exchange,
+  routing_key: routingKey,
+  ...(queue !== undefined && { failed_in: queue }),
+});
+
+const diedOf = ({ reason, time, headers }: NonNullable<Kept['death']>): object => ({
+  reason,
+  time: isoOf(time),
+  ...(headers !== undefined && { headers: tableOf(headers) }),
+});
+
+const propertiesOf = (properties: Properties): object => ({
+  ...plainProperties(properties),
+  ...(properties.headers !== undefined && { headers: tableOf(properties.headers) }),
+});
+
+/** Newest first, with the field names of `x-death`. The headers have them, too, in `x-death` and `dlx-deaths`. */
+const deathsIn = (message: Message): readonly object[] =>
+  historyOf(message).map(({ queue, reason, count, time, exchange, routingKeys }) => ({
+    queue,
+    reason,
+    count,
+    time: isoOf(time),
+    exchange,
+    routing_keys: routingKeys,
+  }));
+
+/** Null for a time that is no date: a client can write any number. */
+const isoOf = (time: number): string | null => (Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : null);
+
+/** The body as text if it is UTF-8, else as base64. */
+function bodyIn(body: BodyFound): object {
+  if (body === 'lost') return { damaged: true };
+  if (body === 'unreadable') return { unreadable: true };
+  try {
+    return { body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
+  } catch {
+    return { body_base64: Buffer.from(body).toString('base64') };
+  }
+}
+
+const tableOf = (table: FieldTable): object =>
+  Object.fromEntries([...table].map(([name, field]) => [name, plainOf(field)]));
+
+function plainOf(field: Field): object {
+  return { [fieldTypeNames[field.type]]: valueOf(field) };
+}
+
+function valueOf(field: Field): unknown {
+  switch (field.type) {
+    case 'A':
+      return field.value.map(plainOf);
+    case 'F':
+      return tableOf(field.value);
+    case 'x':
+      return Buffer.from(field.value).toString('base64');
+    case 'V':
+      return null;
+    case 'l':
+    case 'T':
+      return typeof field.value === 'bigint' ? String(field.value) : field.value;
+    case 'f':
+    case 'd':
+      return Number.isFinite(field.value) ? field.value : String(field.value);
+    default:
+      return field.value;
+  }
+}

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { shownJson, shownText } from '../platform/index.js';
 import { meantOf } from '../platform/options/index.js';
-import { type Api, CtlFailure, exit, type Sent } from './api.js';
+import { type Api, CtlFailure, type Sent } from './api.js';
 import { ask, asking, type Call, type CommandOutput, type CommonFlags, withServer } from './command.js';
+import { exit } from './refusal.js';
 import { prettyColumns, vhostColumn, when } from './text.js';
 
 /** A handler, as the HTTP API shows it. */

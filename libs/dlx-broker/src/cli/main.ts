@@ -1,15 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { CommandOutput } from './dead-letters/ask.js';
+import type { CommandOutput } from './command.js';
 import type { DefinitionsFlags } from './definitions/index.js';
-import { addHandlers } from './handlers/index.js';
 import type { InitFlags } from './init/index.js';
-import { addQueues } from './queues/index.js';
-import { Refusal } from './refusal.js';
+import { codeOfWrong, logLevels, Refusal, refused, wrongText } from './refusal.js';
 import type { Flags } from './settings.js';
-import { logLevels } from './values.js';
-import { codeOfWrong, refused, wrongText } from './wrong-command-line.js';
 
 /** The exit code that shells show for a program that SIGPIPE has ended: 128 and the number of the signal. */
 const endedBySigpipe = 141;
@@ -170,33 +166,33 @@ program
     process.exitCode = await writeDefinitions(flags, standardOutput);
   });
 
-// Other commands start faster without the files of these two.
+const ended = (code: number): void => void (process.exitCode = code);
+
+// Other commands start faster without the files of these.
 const ctl = program
   .command('ctl')
   .description('Policies, users, queues and lists of a running broker, as rabbitmqctl has them.');
 if (process.argv[2] === 'ctl') {
   const { addCtl, readInput } = await import('./ctl/index.js');
-  const output = { ...standardOutput, stdin: () => readInput(process) };
-  addCtl(ctl, output, (code) => void (process.exitCode = code));
+  addCtl(ctl, { ...standardOutput, stdin: () => readInput(process) }, ended);
 }
 
 const deadLetters = program
   .command('dead-letters')
-  .description('List, group, show, redrive, edit and export the dead letters of a running broker.');
+  .description('List, group, show, redrive and export the dead letters of a running broker.');
 if (process.argv[2] === 'dead-letters') {
   const [{ addDeadLetters }, { terminalOf }] = await Promise.all([
     import('./dead-letters/index.js'),
-    import('./dead-letters/terminal.js'),
+    import('./command.js'),
   ]);
-  const output = { ...standardOutput, terminal: terminalOf(process) };
-  addDeadLetters(deadLetters, output, (code) => void (process.exitCode = code));
+  addDeadLetters(deadLetters, { ...standardOutput, terminal: terminalOf(process) }, ended);
 }
 
 const queues = program.command('queues').description('Pause and resume a queue of a running broker.');
-addQueues(queues, standardOutput, (code) => void (process.exitCode = code));
+if (process.argv[2] === 'queues') (await import('./queues.js')).addQueues(queues, standardOutput, ended);
 
 const handlers = program.command('handlers').description('List, pause and resume the handlers of an application.');
-addHandlers(handlers, standardOutput, (code) => void (process.exitCode = code));
+if (process.argv[2] === 'handlers') (await import('./handlers.js')).addHandlers(handlers, standardOutput, ended);
 
 async function serveUntilSignal(flags: Flags): Promise<void> {
   const start = new AbortController();
@@ -206,15 +202,13 @@ async function serveUntilSignal(flags: Flags): Promise<void> {
   const [
     { serve },
     { readConfig },
-    { settingsOf },
-    { portRefusal, definitionsRefusal },
+    { settingsOf, portRefusal, definitionsRefusal },
     { bracketed, shownLines, shownText },
     { lostLine },
   ] = await Promise.all([
     import('../server/serve/serve.js'),
     import('./config-file.js'),
     import('./settings.js'),
-    import('./start-refusals.js'),
     import('../platform/index.js'),
     import('../server/serve/open-broker.js'),
   ]);

@@ -1,6 +1,14 @@
 import type { Command } from 'commander';
 import { shownJson, shownText } from '../platform/index.js';
-import { asking, askOfQueue, type Call, type CommandOutput, type CommonFlags, shownQueue, withVhost } from './command.js';
+import {
+  asking,
+  askOfQueue,
+  type Call,
+  type CommandOutput,
+  type CommonFlags,
+  shownQueue,
+  withVhost,
+} from './command.js';
 
 interface PauseFlags extends CommonFlags {
   readonly for?: string;

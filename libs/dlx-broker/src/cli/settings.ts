@@ -1,20 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import type { TlsOptions } from '../amqp/server/index.js';
+import { minConsumerTimeout, minDeadLetterRetryAfter, type ProfileName } from '../engine/broker/index.js';
+import { bracketed } from '../platform/index.js';
+import { bytesIn, meantOf, parseDuration } from '../platform/options/index.js';
 import type { ServeOptions } from '../server/serve/serve.js';
+import type { Durability } from '../store/index.js';
 import type { Config } from './config-file.js';
-import { Refusal } from './refusal.js';
-import {
-  type LogLevel,
-  parseHostAndPort,
-  parseBytes,
-  parseConsumerTimeout,
-  parseRetryAfter,
-  parseDurability,
-  parseLogLevel,
-  parseMemoryLimit,
-  parseProfile,
-} from './values.js';
+import { type LogLevel, logLevels, Refusal } from './refusal.js';
 
 /** The options of the command line, by their long names in camel case. They are the keys of the configuration file; lists are texts. */
 export interface Flags extends Omit<Config, 'httpHosts' | 'virtualHosts' | 'users' | 'limits'> {
@@ -136,4 +130,97 @@ function read(file: string, where: string): Buffer {
   } catch (error) {
     throw new Refusal(`${where} cannot be read: ${(error as Error).message}`);
   }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is taken: name another one, or 0 for any that is free',
+  EACCES: 'is not allowed: name one from 1024 on, or 0 for any that is free',
+};
+
+/** What a port of `serve` is refused for, with the option that names it; undefined for other errors. The port of AMQP is opened last. */
+export function portRefusal(error: unknown, options: ServeOptions): Refusal | undefined {
+  const { code = '', address = '', port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const reason = reasons[code];
+  if (reason === undefined || port === undefined) return undefined;
+  const option = (['amqp', 'http', 'metrics'] as const).find((name) => options[name]?.port === port);
+  return new Refusal(
+    `the port ${bracketed(address)}:${port}${option === undefined ? '' : ` of --${option}`} ${reason}`,
+  );
+}
+
+/** What the definitions of `serve` are refused for, with their file; undefined for other errors. */
+export function definitionsRefusal(error: unknown, file: string | undefined): Refusal | undefined {
+  if (!(error instanceof Error) || error.name !== 'Problem') return undefined;
+  return new Refusal(`the definitions ${file} cannot be used: ${error.message}`);
+}
+
+const durabilities: readonly Durability[] = ['fsync', 'os', 'none'];
+const profileNames: readonly ProfileName[] = ['3.10', '4'];
+
+/** @param where the option or key it was given as, for the error @throws Refusal */
+export function parseHostAndPort(text: string, where: string): { readonly host: string; readonly port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  if (host === undefined || port > 65_535 || (match?.[1] !== undefined && isIP(host) !== 6)) {
+    throw new Refusal(`${where} must be HOST:PORT, such as 127.0.0.1:5672 or [::1]:5672, but is '${text}'`);
+  }
+  return { host, port };
+}
+
+/** @throws Refusal */
+export const parseLogLevel = (text: string, where: string): LogLevel => oneOf(logLevels, text, where);
+
+/** @throws Refusal */
+export const parseProfile = (text: string, where: string): ProfileName => oneOf(profileNames, text, where);
+
+/** @throws Refusal */
+export const parseDurability = (text: string, where: string): Durability => oneOf(durabilities, text, where);
+
+/** A number of bytes, or one with a unit: `500MB` are 500,000,000, `64MiB` 67,108,864. @throws Refusal */
+export function parseBytes(given: string | number, where: string): number {
+  const bytes = bytesIn(String(given));
+  if (!Number.isNaN(bytes)) return bytes;
+  throw new Refusal(`${where} must be a number of bytes such as 64MiB or 500MB, but is '${given}'`);
+}
+
+/** A share of memory up to 1, or bytes above it. @throws Refusal */
+export function parseMemoryLimit(given: string | number, where: string): number {
+  const text = String(given);
+  const limit = /^(0?\.[0-9]+|1(\.0*)?)$/.test(text) ? Number(text) : bytesIn(text);
+  if (limit > 0) return limit;
+  throw new Refusal(`${where} must be a share of memory such as 0.4, or bytes such as 600MB, but is '${given}'`);
+}
+
+/** Milliseconds, or a string such as `5s`. @returns milliseconds @throws Refusal */
+export function parseRetryAfter(given: string | number, where: string): number {
+  const text = String(given);
+  const milliseconds = /^[0-9]+$/.test(text) ? Number(text) : durationIn(text, where, 'a time such as 5s');
+  if (milliseconds >= minDeadLetterRetryAfter) return milliseconds;
+  throw new Refusal(`${where} must be ${minDeadLetterRetryAfter} ms or more, but is '${given}'`);
+}
+
+/** Milliseconds, a string such as `30m`, or `none`. @returns milliseconds; Infinity for `none` @throws Refusal */
+export function parseConsumerTimeout(given: string | number, where: string): number {
+  if (given === 'none') return Infinity;
+  const text = String(given);
+  const milliseconds = /^[0-9]+$/.test(text) ? Number(text) : durationIn(text, where, 'a time such as 30m, or none');
+  if (milliseconds >= minConsumerTimeout) return milliseconds;
+  const unit =
+    text === String(milliseconds) ? `; a number without a unit is in milliseconds: write ${text}s or ${text}m` : '';
+  throw new Refusal(`${where} must be ${minConsumerTimeout} ms or more, or none, but is '${given}'${unit}`);
+}
+
+function durationIn(text: string, where: string, accepted: string): number {
+  try {
+    return parseDuration(text, where);
+  } catch {
+    throw new Refusal(`${where} must be milliseconds, ${accepted}, but is '${text}'`);
+  }
+}
+
+function oneOf<T extends string>(known: readonly T[], text: string, where: string): T {
+  const found = known.find((one) => one === text);
+  if (found !== undefined) return found;
+  throw new Refusal(`${where} must be one of ${known.join(', ')}, but is '${text}'${meantOf(text, known)}`);
 }

@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { shownJson, shownLines, shownText } from '../../platform/index.js';
-import type { CommandOutput, CommonFlags } from '../dead-letters/ask.js';
-import { withServer, withVhost } from '../dead-letters/options.js';
-import { withApi } from '../with-api.js';
-import type { Api } from './api.js';
-import { CtlFailure, exit } from './exit.js';
+import { type Api, CtlFailure } from '../api.js';
+import { type CommandOutput, type CommonFlags, withApi, withServer, withVhost } from '../command.js';
+import { exit } from '../refusal.js';
 import { type Facts, type Given, request, shownThing } from './request.js';
 import { type Row, table } from './table.js';
 
-export { readInput } from './password.js';
+export { readInput } from './request.js';
 
 interface CtlFlags extends CommonFlags {
   readonly quiet?: true;

@@ -1,5 +1,9 @@
-import { type Api, type Reply, reasonOf, type Sent } from './api.js';
-import { CtlFailure, exit } from './exit.js';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { bracketed } from '../../platform/index.js';
+import { type Api, CtlFailure, reasonOf, type Reply, type Sent } from '../api.js';
+import { exit } from '../refusal.js';
 
 /** The arguments of a command by their names, and its options. */
 export type Given = Readonly<Record<string, string | readonly string[] | true | undefined>>;
@@ -61,4 +65,55 @@ export function json(given: Given, name: string): unknown {
 In a shell write '{"dead-letter-exchange":"my-dlx"}', in cmd.exe "{""dead-letter-exchange"":""my-dlx""}"`;
     throw new CtlFailure(exit.usage, text);
   }
+}
+
+const listOf = (value: unknown): readonly Facts[] => (Array.isArray(value) ? (value as Facts[]) : []);
+const megabytes = (bytes: unknown): string => `${Math.round(Number(bytes) / 1e6)} MB`;
+
+/** What the API knows of the broker: a text for people, or with `--json` all of it. */
+export async function status(given: Given, api: Api): Promise<string | Facts> {
+  const overview = await get(api, 'overview', given);
+  // A user who may not see the node still gets the rest.
+  const { status: code, body } = await api.send('GET', ['nodes', String(overview['node'])]);
+  const node = (code === 200 ? body : {}) as Facts;
+  if (given['json'] === true) return { ...node, ...overview };
+  const totals = (overview['object_totals'] ?? {}) as Facts;
+  const lines: readonly (readonly [label: string, value: unknown])[] = [
+    ['RabbitMQ version', overview['rabbitmq_version']],
+    ['Product', overview['product_name'] && ['product_name', 'product_version'].map((key) => overview[key]).join(' ')],
+    ['Node', overview['node']],
+    ['Process', node['os_pid']],
+    ['Uptime', node['uptime'] && `${Math.floor(Number(node['uptime']) / 1000)} s`],
+    ['Memory', node['mem_used'] && `${megabytes(node['mem_used'])}, limit ${megabytes(node['mem_limit'])}`],
+    ['Free disk', node['disk_free'] && `${megabytes(node['disk_free'])}, limit ${megabytes(node['disk_free_limit'])}`],
+    ['Alarm', node['mem_alarm'] === true ? 'too much memory is used; publishers wait' : undefined],
+    ['Alarm', node['disk_free_alarm'] === true ? 'too little disk space is free; publishers wait' : undefined],
+    ...listOf(node['dlx_faults']).map(({ reason }) => ['Alarm', `storage: ${String(reason)}`] as const),
+    ...['connections', 'channels', 'queues', 'consumers'].map((name) => [`Total ${name}`, totals[name]] as const),
+    ...listOf(overview['listeners']).map(
+      ({ protocol, ip_address: address, port }) =>
+        ['Listener', `${String(protocol)} ${bracketed(String(address))}:${String(port)}`] as const,
+    ),
+  ];
+  return lines.flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${String(value)}`])).join('\n');
+}
+
+/** A password from the command line, or else the first line of standard input. @throws CtlFailure */
+export async function passwordOf(given: unknown, stdin: () => Promise<string>): Promise<string> {
+  const [password = ''] = typeof given === 'string' ? [given] : (await stdin()).split(/\r?\n/);
+  if (password !== '') return password;
+  throw new CtlFailure(exit.usage, 'Error: the password is empty: write it behind the user, or to standard input');
+}
+
+/** All of standard input; from a terminal one line, which is not shown while it is typed. */
+export async function readInput({ stdin, stderr }: NodeJS.Process): Promise<string> {
+  if (!stdin.isTTY) return text(stdin);
+  stderr.write('Password: ');
+  const silent = new Writable({ write: (_part, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: silent, terminal: true });
+  lines.once('SIGINT', () => process.exit(130));
+  const line = await lines.question('');
+  lines.close();
+  stderr.write('\n');
+  return line;
 }

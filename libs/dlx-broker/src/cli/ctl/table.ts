@@ -1,9 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Api } from './api.js';
-import { CtlFailure, exit } from './exit.js';
-import { passwordOf } from './password.js';
-import { type Facts, get, type Given, json, request } from './request.js';
-import { status } from './status.js';
+import { type Api, CtlFailure } from '../api.js';
+import { exit } from '../refusal.js';
+import { type Facts, get, type Given, json, passwordOf, request, status } from './request.js';
 
 /** A command. A new one is a row of `table`. */
 export interface Row {

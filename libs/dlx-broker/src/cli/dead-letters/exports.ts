@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { shownJson } from '../../platform/index.js';
-import { type Api, CtlFailure, exit } from '../api.js';
+import { type Api, CtlFailure } from '../api.js';
 import { ask, type Call, type CommonFlags, noneOf, shownQueue } from '../command.js';
+import { exit } from '../refusal.js';
 import { Lines } from '../text.js';
-import { filterOf, type FilterFlags, refuseBoth } from './filter.js';
+import { type FilterFlags, filterOf, refuseBoth } from './filter.js';
 
 export interface ExportFlags extends CommonFlags, FilterFlags {
   readonly limit?: string;

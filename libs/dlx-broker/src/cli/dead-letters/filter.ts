@@ -1,4 +1,6 @@
-import { CtlFailure, exit } from '../ctl/exit.js';
+import type { Command } from 'commander';
+import { CtlFailure } from '../api.js';
+import { exit } from '../refusal.js';
 
 /** Selects messages that match all of these options. */
 export interface FilterFlags {
@@ -56,3 +58,24 @@ function nameAndValue(header: string): readonly [string, string | null] {
   const equals = header.indexOf('=');
   return equals < 0 ? [header, null] : [header.slice(0, equals), header.slice(equals + 1)];
 }
+
+/** Adds the options that select messages. */
+export const withFilters = (command: Command): Command =>
+  command
+    .option(
+      '--reason <REASON>',
+      'of the latest death: rejected, expired, maxlen or delivery_limit; parked, without a death',
+    )
+    .option('--died-in <QUEUE>', 'the queue in which it died last')
+    .option('--first-queue <QUEUE>', 'the queue in which it died first')
+    .option('--exchange <EXCHANGE>', 'the exchange it was published to at first')
+    .option('--routing-key <KEY>', 'the routing key it was published with at first')
+    .option('--header <NAME[=VALUE]>', 'a header it has; may be given several times', several)
+    .option('--error <CLASS>', 'the class or the kind of its error')
+    .option('--fingerprint <FINGERPRINT>', 'the fingerprint of its error')
+    .option('--text <TEXT>', 'a string somewhere in its body')
+    .option('--older-than <TIME>', 'how long it is dead at least, such as 90s, 15m, 2h or 7d')
+    .option('--younger-than <TIME>', 'how long it is dead at most');
+
+/** Collects the values of an option that may be given several times. */
+const several = (one: string, more: readonly string[] = []): readonly string[] => [...more, one];

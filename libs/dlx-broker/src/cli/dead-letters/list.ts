@@ -1,14 +1,18 @@
-import { shownJson } from '../../platform/index.js';
-import type { Api, Reply } from '../ctl/api.js';
-import { CtlFailure, exit } from '../ctl/exit.js';
-import { askOfQueue } from './ask-of-queue.js';
-import { ask, placeOfIds, shownQueue, vhostOf, type CommandOutput, type CommonFlags } from './ask.js';
-import { prettyColumns } from './columns.js';
-import { filterOf, type FilterFlags } from './filter.js';
-import { lettersText, letterText } from './letters.js';
-import { queuesText, vhostColumn } from './queues.js';
-import { duration, oneLine, when } from './shown.js';
-import { watching, type WatchFlags } from './watch.js';
+import { shownJson, shownLines } from '../../platform/index.js';
+import { CtlFailure, type Reply } from '../api.js';
+import {
+  ask,
+  askOfQueue,
+  type Call,
+  type CommonFlags,
+  placeOfIds,
+  shownQueue,
+  type WatchFlags,
+  watching,
+} from '../command.js';
+import { exit } from '../refusal.js';
+import { duration, oneLine, prettyColumns, vhostColumn, when } from '../text.js';
+import { type FilterFlags, filterOf } from './filter.js';
 
 export interface ListFlags extends CommonFlags, FilterFlags, WatchFlags {
   readonly by?: string;
@@ -16,22 +20,23 @@ export interface ListFlags extends CommonFlags, FilterFlags, WatchFlags {
 }
 
 /** The dead letters of a queue, or how many there are of each kind; without a queue the dead-letter queues. */
-export function list(queue: string | undefined, flags: ListFlags, api: Api, output: CommandOutput): Promise<void> {
-  const asked = queue === undefined ? () => askQueues(flags, api) : () => askQueue(queue, flags, api);
+export function list(call: Call<ListFlags>, queue: string | undefined): Promise<void> {
+  const { flags, output } = call;
+  const asked = queue === undefined ? () => askQueues(call) : () => askQueue(call, queue);
   const shown = queue === undefined ? queuesText : flags.by === undefined ? lettersText : groupsText;
   return watching(flags, async () => textOf(await asked(), flags, shown), output);
 }
 
 /** The groups over all dead-letter queues, or over one. */
-export function groups(queue: string | undefined, flags: ListFlags, api: Api, output: CommandOutput): Promise<void> {
+export function groups({ api, flags, output, vhost }: Call<ListFlags>, queue: string | undefined): Promise<void> {
   const { diedIn, ...others } = flags;
   const query = {
     ...filterOf(others).query,
     ...(diedIn !== undefined && { died_in: diedIn }),
     ...(flags.vhost !== undefined && { vhost: flags.vhost }),
-    ...(queue !== undefined && { queue, vhost: vhostOf(flags) }),
+    ...(queue !== undefined && { queue, vhost }),
   };
-  const missing = queue === undefined ? vhostIn(flags) : shownQueue(queue, vhostOf(flags));
+  const missing = queue === undefined ? vhostIn(flags) : shownQueue(queue, vhost);
   const asked = async (): Promise<Reply> => {
     const reply = await ask(api, 'GET', ['dlx', 'groups'], missing, { query });
     // The server leaves out what does not exist. A queue that exists was searched or skipped.
@@ -43,22 +48,11 @@ export function groups(queue: string | undefined, flags: ListFlags, api: Api, ou
 }
 
 /** One message: where it died, why, its headers and its body. */
-export async function show(
-  queue: string,
-  id: string,
-  flags: CommonFlags,
-  api: Api,
-  { out }: CommandOutput,
-): Promise<void> {
-  out(textOf(await askMessage(queue, id, flags, api), flags, letterText));
-}
-
-/** @throws CtlFailure that names the queue if it does not exist, else the message */
-export async function askMessage(queue: string, id: string, flags: CommonFlags, api: Api): Promise<Reply> {
-  const vhost = vhostOf(flags);
+export async function show({ api, flags, output, vhost }: Call, queue: string, id: string): Promise<void> {
   const missing = `message ${id} ${placeOfIds(queue, vhost)}`;
   try {
-    return await ask(api, 'GET', ['dlx', 'queues', vhost, queue, 'messages', id], missing);
+    const reply = await ask(api, 'GET', ['dlx', 'queues', vhost, queue, 'messages', id], missing);
+    output.out(textOf(reply, flags, letterText));
   } catch (error) {
     // The server answers 404 to both.
     if (error instanceof CtlFailure && error.code === exit.data) await askOfQueue(api, 'GET', [vhost, queue]);
@@ -69,14 +63,14 @@ export async function askMessage(queue: string, id: string, flags: CommonFlags, 
 const textOf = ({ body, text }: Reply, { json }: CommonFlags, shown: (body: unknown) => string): string =>
   json === true ? shownJson(text) : shown(body);
 
-function askQueue(queue: string, flags: ListFlags, api: Api): Promise<Reply> {
+function askQueue({ api, flags, vhost }: Call<ListFlags>, queue: string): Promise<Reply> {
   const { by, limit = '50' } = flags;
   const query = { ...filterOf(flags).query, ...(by === undefined ? { page_size: limit } : { by }) };
-  return askOfQueue(api, 'GET', [vhostOf(flags), queue, by === undefined ? 'messages' : 'groups'], { query });
+  return askOfQueue(api, 'GET', [vhost, queue, by === undefined ? 'messages' : 'groups'], { query });
 }
 
 /** The fullest queues first. */
-function askQueues(flags: ListFlags, api: Api): Promise<Reply> {
+function askQueues({ api, flags }: Call<ListFlags>): Promise<Reply> {
   const { by, limit = '500', vhost } = flags;
   if (by !== undefined || Object.keys(filterOf(flags).query).length > 0)
     throw new CtlFailure(exit.usage, "Error: filters and --by need a queue; 'dlx-broker dead-letters groups' has all");
@@ -165,3 +159,200 @@ function allGroupsText(body: unknown, now: number): string {
     `${answer.scanned} messages of ${answer.queues} queues looked at${answer.complete ? '' : ', and there are more'}`,
   ].join('\n');
 }
+
+interface QueueRow {
+  readonly vhost: string;
+  readonly name: string;
+  readonly features: readonly { readonly letter: string }[];
+  readonly messages_ready: number;
+  readonly messages_unacknowledged: number;
+  /** Null on a RabbitMQ, which does not count dead letters. */
+  readonly dead_in_rate: number | null;
+  readonly dead_out_rate: number | null;
+  readonly oldest: number | null;
+}
+
+const rate = (perSecond: number | null): string => perSecond?.toFixed(1) ?? '';
+
+/** A line for each dead-letter queue: how much lies there, since when, and how much comes and goes. */
+function queuesText(body: unknown): string {
+  const { items, filtered_count: count } = body as {
+    readonly items: readonly QueueRow[];
+    readonly filtered_count: number;
+  };
+  const vhost = vhostColumn(items);
+  const rows = items.map((row) => [
+    ...vhost.map((of) => of(row)),
+    row.name,
+    row.features.map(({ letter }) => letter).join(' '),
+    String(row.messages_ready),
+    String(row.messages_unacknowledged),
+    rate(row.dead_in_rate),
+    rate(row.dead_out_rate),
+    when(row.oldest),
+  ]);
+  const head = [...vhost.map(() => 'vhost'), 'queue', 'features', 'ready', 'unacked', 'in/s', 'out/s', 'oldest'];
+  const ready = items.reduce((sum, { messages_ready: more }) => sum + more, 0);
+  return `${prettyColumns(head, rows)}\n${items.length} shown of ${count} dead-letter queues, with ${ready} ready`;
+}
+
+/** What is shown of a message; the API has more. */
+interface Letter {
+  readonly id: string;
+  readonly exchange: string;
+  readonly routing_key: string;
+  readonly origin: { readonly exchange: string; readonly routing_key: string; readonly proven?: boolean } | null;
+  readonly redrives?: number;
+  readonly error: { readonly class?: string; readonly message?: string } | null;
+  /** Absent in the answers of earlier versions, as are the errors. */
+  readonly fingerprint?: string | null;
+  readonly errors?: readonly PastError[];
+  readonly errors_omitted?: number;
+  readonly died_at?: number | null;
+  readonly deaths: readonly Death[];
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, { readonly value?: unknown }>>;
+  readonly payload: string;
+  readonly payload_encoding: string;
+  readonly payload_bytes: number;
+}
+
+interface Death {
+  readonly reason: string;
+  readonly count: number;
+  readonly queue: string;
+  readonly exchange: string;
+  readonly routing_keys: readonly string[];
+  readonly time: number | null;
+}
+
+interface PastError {
+  readonly attempt: number;
+  readonly at: number;
+  readonly name: string;
+  readonly message: string;
+  readonly handler?: string;
+  readonly host?: string;
+  readonly took?: number;
+  readonly redrive?: number;
+}
+
+interface Page {
+  readonly messages_ready: number;
+  readonly items: readonly Letter[];
+  readonly scanned: number;
+  readonly complete: boolean;
+}
+
+/** With a question mark when only the headers of the message tell, which a client may have written. */
+const address = (place: Letter['origin']): string =>
+  place === null ? '' : `${place.exchange}/${place.routing_key}${place.proven === false ? ' (?)' : ''}`;
+const isUnproven = ({ origin }: Letter): boolean => origin?.proven === false;
+
+/** A line for each message: its last death, its origin, and the start of its body. */
+export function lettersText(body: unknown): string {
+  const { items, messages_ready: ready, scanned, complete } = body as Page;
+  const rows = items.map((letter) => {
+    const { reason, count, queue, time } = parkedFrom(letter) ?? letter.deaths[0] ?? { reason: '', queue: '' };
+    return [
+      letter.id,
+      reason,
+      count === undefined ? '' : String(count),
+      queue,
+      when(time),
+      address(letter.origin),
+      oneLine(letter.error?.class ?? '', 30),
+      oneLine(letter.payload, 40),
+    ];
+  });
+  const table = prettyColumns(['id', 'reason', 'count', 'died in', 'last died', 'from', 'error', 'body'], rows);
+  const more = complete ? '' : ', and there is more';
+  return `${table}\n${items.length} shown of ${ready} ready (${scanned} looked at${more})`;
+}
+
+/** The facts of a parked message: it failed in the queue of its handler as often as it was tried. Undefined if it died since, or is not parked. */
+function parkedFrom({
+  headers,
+  died_at: diedAt,
+}: Letter): (Partial<Death> & Pick<Death, 'reason' | 'queue'>) | undefined {
+  const valueOf = (name: string): unknown => headers[name]?.value;
+  if (valueOf('dlx-parked') !== true || headers['x-death'] !== undefined) return undefined;
+  const [queue, attempts, since] = [valueOf('dlx-queue'), valueOf('dlx-attempt'), Number(valueOf('dlx-failing-since'))];
+  const failed = diedAt ?? since;
+  return {
+    reason: 'parked',
+    queue: typeof queue === 'string' ? queue : '',
+    ...(typeof attempts === 'number' && { count: attempts }),
+    time: isDate(failed) ? failed : null,
+  };
+}
+
+/** True for a time that can be shown: a client may write any number. */
+const isDate = (time: number): boolean => !Number.isNaN(new Date(time).getTime());
+
+/** Everything about one message. */
+export function letterText(body: unknown): string {
+  const letter = body as Letter;
+  const deaths = letter.deaths.map((death, at) => [
+    death.reason,
+    String(death.count),
+    death.queue,
+    `${death.exchange}/${death.routing_keys.join(',')}`,
+    when(death.time),
+    waited(death, letter.deaths[at + 1]),
+  ]);
+  const properties = Object.entries(letter.properties).map(([name, value]) => [name, JSON.stringify(value)]);
+  const headers = Object.entries(letter.headers)
+    .filter(([name]) => !isShownElsewhere(name))
+    .map(([name, field]) => [name, JSON.stringify(field.value ?? field)]);
+  const facts = [
+    ['id', letter.id],
+    ['published to', `${address(letter.origin)}${isUnproven(letter) ? ', as only its headers tell' : ''}`],
+    ...(letter.error === null
+      ? []
+      : [['error', [letter.error.class, letter.error.message].filter((part) => part !== undefined).join(': ')]]),
+    ...(letter.fingerprint ? [['fingerprint', letter.fingerprint]] : []),
+    ...(letter.redrives ? [['redriven', String(letter.redrives)]] : []),
+  ];
+  return [
+    prettyColumns(undefined, facts),
+    deaths.length === 0
+      ? ''
+      : section('deaths, the newest first', prettyColumns(['reason', 'count', 'queue', 'by', 'time', 'after'], deaths)),
+    errorsText(letter),
+    section('properties', prettyColumns(undefined, properties)),
+    section('headers', prettyColumns(undefined, headers)),
+    section(`body (${letter.payload_bytes} bytes, ${letter.payload_encoding})`, shownLines(letter.payload)),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function errorsText({ errors = [], errors_omitted: omitted = 0 }: Letter): string {
+  if (errors.length === 0) return '';
+  const rows = errors.map((error) => [
+    error.redrive === undefined ? String(error.attempt) : '',
+    when(error.at),
+    error.redrive === undefined ? oneLine(`${error.name}: ${error.message}`, 80) : `redriven (${error.redrive})`,
+    error.handler ?? '',
+    error.host ?? '',
+    error.took === undefined ? '' : duration(error.took),
+  ]);
+  const more = omitted === 0 ? '' : `, ${omitted} before the last left out`;
+  return section(
+    `errors, the newest first${more}`,
+    prettyColumns(['attempt', 'time', 'error', 'handler', 'host', 'took'], rows),
+  );
+}
+
+/** How long after the death before it. */
+const waited = ({ time }: Death, before: Death | undefined): string =>
+  time === null || before === undefined || before.time === null || time < before.time
+    ? '' // the time of an entry is that of its first death
+    : duration(time - before.time);
+
+/** They are shown as deaths and as errors. */
+const isShownElsewhere = (name: string): boolean =>
+  name === 'x-death' || name === 'dlx-deaths' || name === 'dlx-errors' || name.startsWith('x-first-death-');
+
+const section = (title: string, text: string): string => (text === '' ? '' : `${title}\n\n${text}`);

@@ -1,13 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { shownJson, shownText } from '../../platform/index.js';
-import type { Api, Reply } from '../ctl/api.js';
-import { CtlFailure, exit } from '../ctl/exit.js';
-import { ask, noneOf, shownQueue, vhostOf, type CommonFlags, type CommandOutput, type Terminal } from './ask.js';
-import { prettyColumns } from './columns.js';
-import { filterOf, type FilterFlags, refuseBoth } from './filter.js';
-import { vhostColumn } from './queues.js';
-import { oneLine, when } from './shown.js';
-import { watching, type WatchFlags } from './watch.js';
+import { type Api, CtlFailure, type Reply } from '../api.js';
+import {
+  ask,
+  type Call,
+  type CommandOutput,
+  type CommonFlags,
+  noneOf,
+  shownQueue,
+  type Terminal,
+  type WatchFlags,
+  watching,
+} from '../command.js';
+import { exit } from '../refusal.js';
+import { oneLine, prettyColumns, vhostColumn, when } from '../text.js';
+import { type FilterFlags, filterOf, refuseBoth } from './filter.js';
 
 /** The part of a redrive that a bar shows. */
 interface Progress {
@@ -88,7 +95,7 @@ function redrivesText(body: unknown): string {
 }
 
 /** The running redrives, and the last ones. */
-export function listRedrives(flags: CommonFlags & WatchFlags, api: Api, output: CommandOutput): Promise<void> {
+export function listRedrives({ api, flags, output }: Call<CommonFlags & WatchFlags>): Promise<void> {
   const once = async (): Promise<string> => {
     const { body, text } = await ask(api, 'GET', ['dlx', 'redrives'], undefined);
     const seen = (body as readonly RedriveRow[]).filter(({ vhost }) => vhost === (flags.vhost ?? vhost));
@@ -102,13 +109,7 @@ export function listRedrives(flags: CommonFlags & WatchFlags, api: Api, output: 
 export type Order = 'pause' | 'resume' | 'cancel';
 
 /** Pauses, resumes or cancels a redrive. Messages that moved stay moved. */
-export async function orderRedrive(
-  order: Order,
-  id: string,
-  flags: CommonFlags,
-  api: Api,
-  { out }: CommandOutput,
-): Promise<void> {
+export async function orderRedrive({ api, flags, output: { out } }: Call, order: Order, id: string): Promise<void> {
   const path = ['dlx', 'redrives', id];
   if (order === 'cancel') await ask(api, 'DELETE', path, noRedrive(id));
   else await ask(api, 'POST', [...path, order], noRedrive(id));
@@ -161,17 +162,15 @@ const interrupted = 130;
  * @returns the exit code, if it is not 0
  */
 export async function redrive(
+  { api, flags, output, vhost }: Call<RedriveFlags>,
   queue: string,
   ids: readonly string[],
-  flags: RedriveFlags,
-  api: Api,
-  output: CommandOutput,
 ): Promise<number | void> {
   const filter = filterOf(flags).body;
   const hasFilter = Object.keys(filter).length > 0;
   refuseBoth(ids, flags);
   const body = {
-    vhost: vhostOf(flags),
+    vhost,
     queue,
     ...(ids.length > 0 && { ids }),
     ...(hasFilter && { filter }),
@@ -180,7 +179,7 @@ export async function redrive(
     ...(flags.limit !== undefined && { limit: numberIn('--limit', flags.limit) }),
     ...(flags.dryRun === true && { dry_run: true }),
   };
-  const started = await ask(api, 'POST', ['dlx', 'redrives'], shownQueue(queue, vhostOf(flags)), { body });
+  const started = await ask(api, 'POST', ['dlx', 'redrives'], shownQueue(queue, vhost), { body });
   const reply = flags.wait ? await untilEnd(started, api, output) : started;
   const state = reply.body as State;
   const { out, error } = output;
@@ -200,7 +199,7 @@ export async function redrive(
     const stay = state.left === 1 ? '1 message stays where it is' : `${state.left} messages stay where they are`;
     throw new CtlFailure(exit.data, `Error: ${stay}`);
   }
-  if (ids.length > 0 && state.moved === 0) throw noneOf(ids, queue, vhostOf(flags));
+  if (ids.length > 0 && state.moved === 0) throw noneOf(ids, queue, vhost);
 }
 
 /** Draws the progress until the redrive ends, or until an interrupt. @returns the last state */

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import type { Matcher } from '../../engine/broker/index.js';
-import { policyPatterns } from '../../platform/index.js';
-import { shownJson, shownText } from '../../platform/index.js';
-import { CtlFailure, exit } from '../ctl/exit.js';
-import type { CommandOutput } from '../dead-letters/ask.js';
-import { Refusal } from '../refusal.js';
-import { type Conversion, forRabbitMq } from './for-rabbitmq.js';
-import { definitionsOf, type SourceFlags } from './source.js';
+import { policyPatterns, shownJson, shownText } from '../../platform/index.js';
+import { CtlFailure, type LoginFlags } from '../api.js';
+import { apiOf, type CommandOutput } from '../command.js';
+import { damageIn, restored } from '../data.js';
+import { exit, Refusal } from '../refusal.js';
+import { type Conversion, type Definitions, forRabbitMq, isObject } from './for-rabbitmq.js';
 
 export interface DefinitionsFlags extends SourceFlags {
   readonly for: string;
@@ -69,5 +68,40 @@ function write(file: string, text: string): void {
     writeFileSync(file, `${text}\n`, { mode: 0o600 });
   } catch (error) {
     throw new Refusal(`--output cannot be written: ${(error as Error).message}`);
+  }
+}
+
+export interface SourceFlags extends LoginFlags {
+  readonly data?: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The definitions of a running server, asked over HTTP, or of a data directory that no broker uses.
+ * @throws CtlFailure of the server; StoreError or Refusal of the directory
+ */
+export async function definitionsOf(flags: SourceFlags, env: Environment): Promise<Definitions> {
+  if (flags.data !== undefined) return definitionsIn(flags.data, flags);
+  const api = apiOf('definitions', flags, env);
+  const { body } = await api.call('GET', ['definitions'], [200]);
+  if (isObject(body)) return body;
+  throw new CtlFailure(exit.unavailable, `Error: what is at '${api.address.base}' has no definitions`);
+}
+
+async function definitionsIn(directory: string, { url, user, password }: SourceFlags): Promise<Definitions> {
+  for (const [name, value] of Object.entries({ url, user, password }))
+    if (value !== undefined) throw new Refusal(`--${name} is about a running server, and --data names a directory`);
+  if (directory === '') throw new Refusal('--data must name a directory');
+  const { exportBroker } = await import('../../server/index.js');
+  const { broker, data } = await restored(directory);
+  try {
+    const [damage] = damageIn(data);
+    if (damage !== undefined)
+      throw new Refusal(`${shownText(damage)}. Look with 'data check', and start a broker on it first`);
+    // The rows are made when they are written.
+    return JSON.parse(JSON.stringify(exportBroker(broker))) as Definitions;
+  } finally {
+    await data.close();
   }
 }

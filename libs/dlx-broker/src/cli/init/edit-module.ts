@@ -1,5 +1,4 @@
 import type typescript from 'typescript';
-import { type Edit, edited, importsAfter, indentAt } from './edits.js';
 
 /** What a module gets. */
 export interface ModuleAdditions {
@@ -62,4 +61,69 @@ function propertiesOf(
   const indent = first === undefined ? `${outer}  ` : indentAt(source, first.getStart()) || `${outer}  `;
   const lines = properties.map((property) => `\n${indent}${property}`).join('');
   return { at: options.properties.pos, text: first === undefined ? `${lines}\n${outer}` : lines };
+}
+
+/**
+ * Adds `enableShutdownHooks()` behind the statement that makes the application: without it, SIGTERM ends handlers at work.
+ * @returns the new text; undefined if no variable holds an application of `NestFactory`
+ */
+export function addShutdownHooks(ts: typeof typescript, source: string): string | undefined {
+  const file = ts.createSourceFile('main.ts', source, ts.ScriptTarget.Latest, true);
+  const visit = (node: typescript.Node): string | undefined => {
+    if (ts.isVariableStatement(node)) {
+      const made = node.declarationList.declarations.find((one) => isApplication(ts, file, one));
+      if (made !== undefined) {
+        const end = node.getText(file).endsWith(';') ? ';' : '';
+        const text = `\n${indentAt(source, node.getStart(file))}${made.name.getText(file)}.enableShutdownHooks()${end}`;
+        return edited(source, [{ at: node.end, text }]);
+      }
+    }
+    return ts.forEachChild(node, visit);
+  };
+  return visit(file);
+}
+
+function isApplication(
+  ts: typeof typescript,
+  file: typescript.SourceFile,
+  { name, initializer }: typescript.VariableDeclaration,
+): boolean {
+  if (!ts.isIdentifier(name) || initializer === undefined || !ts.isAwaitExpression(initializer)) return false;
+  const { expression } = initializer;
+  return ts.isCallExpression(expression) && expression.expression.getText(file).startsWith('NestFactory.create');
+}
+
+/** Text that is put into a file at a place of its old text. */
+export interface Edit {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** @param edits at different places, in any order */
+export const edited = (source: string, edits: readonly Edit[]): string =>
+  [...edits]
+    .sort((one, other) => other.at - one.at)
+    .reduce((text, { at, text: more }) => text.slice(0, at) + more + text.slice(at), source);
+
+/** Import statements behind the last one of a file, in the style of its first one. */
+export function importsAfter(
+  ts: typeof typescript,
+  file: typescript.SourceFile,
+  imports: readonly (readonly [name: string, from: string])[],
+): Edit {
+  const all = file.statements.filter((statement) => ts.isImportDeclaration(statement));
+  const first = all[0]?.getText(file) ?? `import '';`;
+  const quote = first.includes('"') ? '"' : "'";
+  const end = first.endsWith(';') ? ';' : '';
+  const lines = imports.map(([name, from]) => `import { ${name} } from ${quote}${from}${quote}${end}`);
+  const last = all.at(-1);
+  return last === undefined
+    ? { at: 0, text: `${lines.join('\n')}\n` }
+    : { at: last.end, text: `\n${lines.join('\n')}` };
+}
+
+/** The spaces or tabs that the line of a place begins with. */
+export function indentAt(source: string, at: number): string {
+  const line = source.slice(source.lastIndexOf('\n', at - 1) + 1, at);
+  return /^[ \t]*/.exec(line)![0];
 }

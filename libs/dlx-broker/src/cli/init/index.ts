@@ -3,11 +3,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { shownText } from '../../platform/index.js';
 import { Refusal } from '../refusal.js';
-import { adds, addsForDevelopment, type Application, applicationIn, textOf } from './application.js';
-import { addShutdownHooks } from './edit-main.js';
-import { addToModule } from './edit-module.js';
-import { checkInside, checkPlace } from './inside.js';
-import { withEsModules } from './jest.js';
+import {
+  adds,
+  addsForDevelopment,
+  type Application,
+  applicationIn,
+  checkInside,
+  checkPlace,
+  type Jest,
+  textOf,
+} from './application.js';
+import { addShutdownHooks, addToModule } from './edit-module.js';
 import { handler, test } from './templates.js';
 
 export interface InitFlags {
@@ -186,4 +192,25 @@ function next({ packageManager, runner }: Application): string[] {
   const tests =
     runner === undefined ? [] : [`  ${packageManager} test         runs the handler five times within milliseconds`];
   return ['Next:', ...tests, `  ${packageManager} start        runs it on a broker inside the application`];
+}
+
+/** Packages of ES modules that jest has to compile, because it loads CommonJS only. */
+const packages = 'dlx-broker|hono|@hono';
+
+/**
+ * Makes jest with ts-jest compile the packages of ES modules.
+ * @returns the new section of package.json; undefined if it does so, or if the application compiles by other means
+ */
+export function withEsModules(jest: Jest | undefined): Jest | undefined {
+  const transform = jest?.transform ?? {};
+  if (jest === undefined || !Object.values(transform).includes('ts-jest')) return undefined;
+  if (JSON.stringify(jest).includes('dlx-broker')) return undefined;
+  const settings = { isolatedModules: true, tsconfig: { allowJs: true, module: 'commonjs', target: 'es2022' } };
+  return {
+    ...jest,
+    // The first pattern that fits is taken.
+    transform: { [`node_modules/(${packages})/.+\\.js$`]: ['ts-jest', settings], ...transform },
+    // pnpm keeps packages in a folder below node_modules/.pnpm/.
+    transformIgnorePatterns: [`node_modules/(?!(\\.pnpm|${packages})/)`],
+  };
 }

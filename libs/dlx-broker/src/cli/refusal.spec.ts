@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOfWrong, wrongText } from './wrong-command-line.js';
+import { codeOfWrong, wrongText } from './refusal.js';
 
 describe('a wrong command line', () => {
   it.each([
