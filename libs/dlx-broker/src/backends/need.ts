@@ -1,4 +1,4 @@
-import { meantOf } from '../platform/options/index.js';
+import { didYouMean } from '../platform/options/index.js';
 import { type Backend, type Capabilities, serverOf } from './backend.js';
 import { NotAvailableError } from './errors.js';
 
@@ -63,7 +63,7 @@ export async function nearestQueue({ listing }: Pick<Backend, 'listing'>, name: 
   return listing === undefined
     ? ''
     : listing.queueNames().then(
-        (names) => meantOf(name, names),
+        (names) => didYouMean(name, names),
         () => '',
       );
 }

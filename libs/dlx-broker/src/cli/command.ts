@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { meantOf } from '../platform/options/index.js';
+import { didYouMean } from '../platform/options/index.js';
 import { addressOf, Api, CtlFailure, type LoginFlags, reasonOf, type Reply, type Sent } from './api.js';
 import { exit } from './refusal.js';
 
@@ -105,7 +105,7 @@ export async function askOfQueue(
     return await ask(api, method, ['dlx', 'queues', vhost, queue, ...more], shownQueue(queue, vhost), sent);
   } catch (error) {
     if (!(error instanceof CtlFailure) || error.code !== exit.data) throw error;
-    throw new CtlFailure(exit.data, `${error.message}${meantOf(queue, await queuesOf(api, vhost))}`);
+    throw new CtlFailure(exit.data, `${error.message}${didYouMean(queue, await queuesOf(api, vhost))}`);
   }
 }
 

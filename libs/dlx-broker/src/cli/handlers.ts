@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { shownJson, shownText } from '../platform/index.js';
-import { meantOf } from '../platform/options/index.js';
+import { didYouMean } from '../platform/options/index.js';
 import { type Api, CtlFailure, type Sent } from './api.js';
 import { ask, asking, type Call, type CommandOutput, type CommonFlags, withServer } from './command.js';
 import { exit } from './refusal.js';
@@ -58,7 +58,7 @@ async function change(api: Api, method: 'PUT' | 'DELETE', handler: string, sent?
     const known = rowsOf(await handlersOf(api));
     if (known.length === 0) throw new CtlFailure(exit.data, `Error: ${noHandlers}`);
     const names = [...new Set(known.map((row) => row.handler))];
-    const text = `Error: there is no handler '${handler}' in the application at this address${meantOf(handler, names)}`;
+    const text = `Error: there is no handler '${handler}' in the application at this address${didYouMean(handler, names)}`;
     throw new CtlFailure(exit.data, text);
   }
 }

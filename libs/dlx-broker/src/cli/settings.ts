@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { TlsOptions } from '../amqp/server/index.js';
 import { minConsumerTimeout, minDeadLetterRetryAfter, type ProfileName } from '../engine/broker/index.js';
 import { bracketed } from '../platform/index.js';
-import { bytesIn, meantOf, parseDuration } from '../platform/options/index.js';
+import { bytesIn, didYouMean, parseDuration } from '../platform/options/index.js';
 import type { ServeOptions } from '../server/serve/serve.js';
 import type { Durability } from '../store/index.js';
 import type { Config } from './config-file.js';
@@ -222,5 +222,5 @@ function durationIn(text: string, where: string, accepted: string): number {
 function oneOf<T extends string>(known: readonly T[], text: string, where: string): T {
   const found = known.find((one) => one === text);
   if (found !== undefined) return found;
-  throw new Refusal(`${where} must be one of ${known.join(', ')}, but is '${text}'${meantOf(text, known)}`);
+  throw new Refusal(`${where} must be one of ${known.join(', ')}, but is '${text}'${didYouMean(text, known)}`);
 }

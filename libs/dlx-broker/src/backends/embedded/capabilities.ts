@@ -7,7 +7,7 @@ import {
   type Queue,
   type VirtualHost,
 } from '../../engine/broker/index.js';
-import { meantOf } from '../../platform/options/index.js';
+import { didYouMean } from '../../platform/options/index.js';
 import type { Browsing, Deaths, Listing, QueuePausing } from '../backend.js';
 import { TopologyError } from '../errors.js';
 
@@ -23,7 +23,7 @@ export function withHint(error: unknown, name: string, vhost: Queues): unknown {
   return error;
 }
 
-const hintOf = (name: string, { queues }: Queues): string => meantOf(name, [...queues.keys()]);
+const hintOf = (name: string, { queues }: Queues): string => didYouMean(name, [...queues.keys()]);
 
 /**
  * Pauses queues of the broker in this process. Each method rejects with an AmqpError for a user without the right to configure the

@@ -1,7 +1,7 @@
 import type { Queue } from '../../engine/broker/index.js';
 import { decodePayload, historyOf } from '../../platform/history/index.js';
 import { fromFieldTable, type DeathEntry, type Plain, type Properties } from '../../engine/message/index.js';
-import { meantOf } from '../../platform/options/index.js';
+import { didYouMean } from '../../platform/options/index.js';
 import { Letter } from '../streams/index.js';
 
 /** A message that waits in a queue. */
@@ -87,7 +87,7 @@ export class QueueView {
   /** The queue. @throws when it does not exist, because the test has probably mistyped its name */
   #here(): Queue {
     const queue = this.#find();
-    if (queue === undefined) throw new Error(`there is no queue '${this.name}'${meantOf(this.name, this.names())}`);
+    if (queue === undefined) throw new Error(`there is no queue '${this.name}'${didYouMean(this.name, this.names())}`);
     return queue;
   }
 }

@@ -70,7 +70,7 @@ export function nearestWord(
 }
 
 /** The end of a text about a misspelt word: a question with the known word that it means. Empty if no word is near. */
-export function meantOf(word: string, words: readonly string[]): string {
+export function didYouMean(word: string, words: readonly string[]): string {
   const meant = nearestWord(word, words);
   return meant === undefined ? '' : `; did you mean '${meant}'?`;
 }

@@ -2,7 +2,7 @@ import type { Cursor } from '../../engine/broker/index.js';
 import { type Address, isShortstr, maxShortstrBytes } from '../../engine/message/index.js';
 import { badRequest, type Problem } from '../http/reply.js';
 import type { JsonObject } from '../http/body.js';
-import { meantOf } from '../../platform/options/index.js';
+import { didYouMean } from '../../platform/options/index.js';
 import type { MessageFilter, WantedHeader } from './filter.js';
 import { letterReasons } from './letter-facts.js';
 import { cursorOf } from './scan.js';
@@ -93,7 +93,7 @@ function filterOf(given: ReadonlyMap<string, unknown>, headers: readonly WantedH
 function checkReason(reason = ''): void {
   if (reason === '' || letterReasons.some((known) => known === reason)) return;
   throw badRequest(
-    `'reason' should be one of ${letterReasons.join(', ')}: '${reason}'${meantOf(reason, letterReasons)}`,
+    `'reason' should be one of ${letterReasons.join(', ')}: '${reason}'${didYouMean(reason, letterReasons)}`,
   );
 }
 

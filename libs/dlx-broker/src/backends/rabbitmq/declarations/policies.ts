@@ -1,6 +1,6 @@
 import { type Patterns, policyKeyNames } from '../../../engine/broker/index.js';
 import type { FieldTable } from '../../../engine/message/index.js';
-import { nearestWord } from '../../../platform/options/index.js';
+import { didYouMean } from '../../../platform/options/index.js';
 import { ServerError, shownDifference, type TopologyDifference, TopologyError } from '../../errors.js';
 import type { QueueDeclaration } from '../../topology/index.js';
 import { callManagement, readAnswer } from '../management.js';
@@ -266,8 +266,8 @@ function checkedPolicy(found: ShownPolicy): ShownPolicy {
 function misspeltIn(definition: RabbitMqPolicy['definition'], reason: string): string {
   for (const key of Object.keys(definition)) {
     if (policyKeyNames.includes(key) || !reason.includes(key)) continue;
-    const meant = nearestWord(key, policyKeyNames);
-    if (meant !== undefined) return `; did you mean '${meant}'?`;
+    const hint = didYouMean(key, policyKeyNames);
+    if (hint !== '') return hint;
   }
   return '';
 }
