@@ -21,5 +21,5 @@ export type { DeadLetterGraph } from './dlx/graph/dead-letter-graph.js';
 export { DeadLetterGraphs } from './dlx/graph/dead-letter-graph.js';
 export { deadLetterSign, oldestIn } from './dlx/letter-facts.js';
 export { onlyKnown } from './dlx/input.js';
-export { seenVhosts } from './dlx/seen-vhosts.js';
+export { seenVhosts } from './dlx/named.js';
 export { TextStream } from './http/turns.js';

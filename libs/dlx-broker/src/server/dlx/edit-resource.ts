@@ -10,16 +10,14 @@ import {
 } from '../../engine/broker/index.js';
 import { type Address, isLost, type Message, messageOf } from '../../engine/message/index.js';
 import { editedMessage, sha256 } from '../../platform/history/index.js';
-import { RedriveCounts } from '../redrive/index.js';
 import { checkAudience } from '../http/auth.js';
 import type { JsonObject } from '../http/body.js';
 import { badRequest, detailOf, notAuthorised, notFound, ok, Problem } from '../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../http/resource.js';
-import type { Management } from '../management.js';
-import { checkMemory } from '../management.js';
+import { checkMemory, type Management } from '../management.js';
+import { RedriveCounts } from '../redrive/index.js';
 import { addressIn, booleanAt, objectEntries, onlyKnown } from './input.js';
-import { positionNamed } from './named-message.js';
-import { readableQueue } from './readable-queue.js';
+import { positionNamed, readableQueue } from './named.js';
 import { Mover } from './redrives/mover.js';
 
 /** The most bytes of a body before and after an edit, which are read in one turn, and the most characters of the headers. */

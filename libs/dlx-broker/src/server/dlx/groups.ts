@@ -11,9 +11,8 @@ import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } fro
 import { deadLetterSign, diedIn, errorOf, reasonOf, timeOf } from './letter-facts.js';
 import { idOf, UnreadableBodies } from './message-json.js';
 import { scanned } from './messages.js';
-import { aboutQueue, readableQueue } from './readable-queue.js';
+import { aboutQueue, readableQueue, seenVhosts } from './named.js';
 import { cursorText, scan } from './scan.js';
-import { seenVhosts } from './seen-vhosts.js';
 
 /** The largest number of groups in an answer. Messages of further groups are counted together. */
 export const mostGroups = 1_000;

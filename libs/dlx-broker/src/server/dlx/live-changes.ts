@@ -1,7 +1,7 @@
 import type { Queue, VirtualHost } from '../../engine/broker/index.js';
 import { Rows } from '../http/json.js';
 import { oldestIn } from './letter-facts.js';
-import { redriveToJson } from './redrive-json.js';
+import { redriveToJson } from './redrives/redrive-json.js';
 import type { QueueRedrive } from './redrives/queue-redrive.js';
 
 type Counters = readonly (readonly [string, (queue: Queue) => number])[];

@@ -16,8 +16,7 @@ import {
   wordIn,
 } from './input.js';
 import { messageToJson, type Shown, UnreadableBodies } from './message-json.js';
-import { entryNamed } from './named-message.js';
-import { aboutQueue, readableQueue } from './readable-queue.js';
+import { aboutQueue, entryNamed, readableQueue } from './named.js';
 import { cursorText, scan } from './scan.js';
 
 /** Deletes one message. */

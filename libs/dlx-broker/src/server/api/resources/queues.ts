@@ -1,6 +1,6 @@
 import type { Queue } from '../../../engine/broker/index.js';
 import { isShortstr, maxShortstrBytes, textLength } from '../../../engine/message/index.js';
-import { reasonsFor } from '../../dlx/pause/pause-json.js';
+import { reasonsFor } from '../../dlx/pause.js';
 import { booleanIn, type JsonObject } from '../../http/body.js';
 import { badRequest, noContent, notFound, put } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';

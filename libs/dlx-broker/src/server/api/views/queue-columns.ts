@@ -1,5 +1,5 @@
 import type { Queue, VirtualHost } from '../../../engine/broker/index.js';
-import { pauseToJson, type SeesReason } from '../../dlx/pause/pause-json.js';
+import { pauseToJson, type SeesReason } from '../../dlx/pause.js';
 import { happened, type Measure, type Measures } from '../../statistics/measures.js';
 import { deliveredNames, queueSeries } from '../../statistics/series.js';
 import { tableToJson } from '../field-json.js';

@@ -5,7 +5,7 @@ import type { Handler, Resource } from '../../http/resource.js';
 import { inTurns } from '../../http/turns.js';
 import { numberIn, onlyKnown } from '../input.js';
 import { typedTable } from '../message-json.js';
-import { seenVhosts } from '../seen-vhosts.js';
+import { seenVhosts } from '../named.js';
 import type { IndexedBinding } from './binding-index.js';
 import type { DeadLetterGraph } from './dead-letter-graph.js';
 import type { DeadLetterEdge, Loop } from './loops.js';

@@ -4,7 +4,7 @@ import type { ApiRequest } from '../../http/resource.js';
 import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
-import type { SeesReason } from '../pause/pause-json.js';
+import type { SeesReason } from '../pause.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 
 /** Something that an operator should look at. */

@@ -7,10 +7,10 @@ import { vhostSeries, queueSeries } from '../../statistics/series.js';
 import { interval, type Statistics } from '../../statistics/statistics.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { onlyKnown } from '../input.js';
-import { reasonsFor, type SeesReason } from '../pause/pause-json.js';
+import { reasonsFor, type SeesReason } from '../pause.js';
 import { deadLetterSign, oldestIn } from '../letter-facts.js';
-import { redriveToJson } from '../redrive-json.js';
-import { seenVhosts } from '../seen-vhosts.js';
+import { redriveToJson } from '../redrives/redrive-json.js';
+import { seenVhosts } from '../named.js';
 import {
   type Alarm,
   brokerAlarms,

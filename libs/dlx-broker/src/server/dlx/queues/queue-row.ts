@@ -5,7 +5,7 @@ import { declaredQueueColumns } from '../../api/views/queue-columns.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import { type DeadLetterSign, oldestIn } from '../letter-facts.js';
-import { pauseToJson, type SeesReason } from '../pause/pause-json.js';
+import { pauseToJson, type SeesReason } from '../pause.js';
 
 /** The name of the policy that gives a value; null for an argument and a default. */
 function policyOf({ inForce: { policy, operatorPolicy } }: Queue, by: SettingSource['by']): string | null {

@@ -16,8 +16,8 @@ import { edgeToJson } from '../graph/topology.js';
 import { onlyKnown, wordIn } from '../input.js';
 import { deadLetterSign, type DeadLetterSign } from '../letter-facts.js';
 import { growingCounters } from '../live-changes.js';
-import { reasonsFor } from '../pause/pause-json.js';
-import { seenVhosts } from '../seen-vhosts.js';
+import { reasonsFor } from '../pause.js';
+import { seenVhosts } from '../named.js';
 import { queueRowColumns, settingsToJson } from './queue-row.js';
 
 const lengthIndex = queueSeries.names.indexOf('messages_ready');

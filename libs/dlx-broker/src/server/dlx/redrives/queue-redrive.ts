@@ -4,7 +4,7 @@ import { Batches, Pacing, Redrive, RedriveCounts, WindowBreaker } from '../../re
 import { UnreadableBodies } from '../message-json.js';
 import { GroupRedrive, Picked } from './group-redrive.js';
 import { groupsOf, type RedriveOrder } from './redrive-order.js';
-import { redrivenHeaders } from './redriven-headers.js';
+import { redrivenHeaders } from './mover.js';
 
 /** The largest number of watched queues. */
 const mostQueues = 50;

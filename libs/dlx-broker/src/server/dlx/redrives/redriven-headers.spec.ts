@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { longstr, Message, noBody } from '../../../engine/message/index.js';
-import { RedrivenHeaders } from './redriven-headers.js';
+import { RedrivenHeaders } from './mover.js';
 
 describe('the headers of redriven messages', () => {
   const own = new Map([['dlx-error-class', longstr('Error')]]);

@@ -1,15 +1,14 @@
-import { checkVhost, isOf } from '../http/auth.js';
-import { jsonObject, type JsonObject } from '../http/body.js';
-import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../http/reply.js';
-import type { ApiRequest, Handler, Resource } from '../http/resource.js';
-import type { Management } from '../management.js';
-import { filterToJson } from './input.js';
-import { readableQueue } from './readable-queue.js';
-import { redriveIn } from './redrive-input.js';
+import { checkVhost, isOf } from '../../http/auth.js';
+import { jsonObject, type JsonObject } from '../../http/body.js';
+import { badRequest, clientGone, created, noContent, notAuthorised, notFound, ok, Problem } from '../../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
+import type { Management } from '../../management.js';
+import { filterToJson } from '../input.js';
+import { readableQueue } from '../named.js';
 import { groupToJson, redriveToJson, refusingOf } from './redrive-json.js';
-import type { QueueRedrive } from './redrives/queue-redrive.js';
-import { groupsOf, type RedriveOrder, sharedNames } from './redrives/redrive-order.js';
-import { RedriveConflictError } from './redrives/redrives.js';
+import type { QueueRedrive } from './queue-redrive.js';
+import { groupsOf, redriveIn, type RedriveOrder, sharedNames } from './redrive-order.js';
+import { RedriveConflictError } from './redrives.js';
 
 /** The most groups whose filters are in the audit log. */
 const mostNoted = 20;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Channel, silentOutbox } from '../../engine/broker/index.js';
-import { toFieldTable } from '../../engine/message/index.js';
-import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
-import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
-import { listenHttp } from '../http/http-listener.js';
+import { type Channel, silentOutbox } from '../../../engine/broker/index.js';
+import { toFieldTable } from '../../../engine/message/index.js';
+import { type ApiHarness, apiHarness } from '../../../../../../test/harnesses/api-harness.js';
+import { declareDying, rejectAll } from '../../../../../../test/harnesses/dying.js';
+import { listenHttp } from '../../http/http-listener.js';
 
 interface Task {
   readonly id: string;

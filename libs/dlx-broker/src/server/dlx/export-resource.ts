@@ -1,13 +1,13 @@
-import type { Entry, Queue } from '../../../engine/broker/index.js';
-import type { Message } from '../../../engine/message/index.js';
-import { badRequest, notFound } from '../../http/reply.js';
-import type { Handler, Resource } from '../../http/resource.js';
-import { TextStream } from '../../http/turns.js';
-import { matcherOf, type Matches } from '../filter.js';
-import { filterInQuery, filterNames, idsInQuery, numberIn, onlyKnown, wordIn } from '../input.js';
-import { messageToJson, type Shown } from '../message-json.js';
-import { readableQueue } from '../readable-queue.js';
-import { scan } from '../scan.js';
+import type { Entry, Queue } from '../../engine/broker/index.js';
+import type { Message } from '../../engine/message/index.js';
+import { badRequest, notFound } from '../http/reply.js';
+import type { Handler, Resource } from '../http/resource.js';
+import { TextStream } from '../http/turns.js';
+import { matcherOf, type Matches } from './filter.js';
+import { filterInQuery, filterNames, idsInQuery, numberIn, onlyKnown, wordIn } from './input.js';
+import { messageToJson, type Shown } from './message-json.js';
+import { readableQueue } from './named.js';
+import { scan } from './scan.js';
 
 /** Bodies up to this many bytes are written in one step. Longer ones are base64, and are written in pieces. */
 const longestInOneStep = 1_048_576;

@@ -1,10 +1,10 @@
-import type { LeftAt } from '../redrive/index.js';
-import { overflowPolicies, type Queue } from '../../engine/broker/index.js';
+import type { LeftAt } from '../../redrive/index.js';
+import { overflowPolicies, type Queue } from '../../../engine/broker/index.js';
 
-import type { GroupRedrive } from './redrives/group-redrive.js';
-import type { QueueRedrive } from './redrives/queue-redrive.js';
-import { type RedriveGroup, sharedNames } from './redrives/redrive-order.js';
-import { filterToJson } from './input.js';
+import type { GroupRedrive } from './group-redrive.js';
+import type { QueueRedrive } from './queue-redrive.js';
+import { type RedriveGroup, sharedNames } from './redrive-order.js';
+import { filterToJson } from '../input.js';
 
 /** The most rows of `destinations`, and of `left_at`, of a redrive of several groups. */
 const mostRows = { destinations: 1_000, leftAt: 100 };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { silentOutbox } from '../../../engine/broker/index.js';
-import { toFieldTable } from '../../../engine/message/index.js';
-import { Dlx } from '../dlx.js';
-import { longestTurn, type Turns } from '../../http/turns.js';
-import { apiHarness } from '../../../../../../test/harnesses/api-harness.js';
+import { silentOutbox } from '../../engine/broker/index.js';
+import { toFieldTable } from '../../engine/message/index.js';
+import { Dlx } from './dlx.js';
+import { longestTurn, type Turns } from '../http/turns.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 
 type Line = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { apiHarness } from '../../../../../../test/harnesses/api-harness.js';
-import { listen, publishText } from '../../../../../../test/harnesses/listener.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 
 const path = '/dlx/queues/%2F/orders/pause';
 

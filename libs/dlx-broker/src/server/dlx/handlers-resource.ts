@@ -1,11 +1,11 @@
-import type { Broker, User } from '../../../engine/broker/index.js';
-import { textIn } from '../../http/body.js';
-import { isOf, mayRead, visibleVhosts } from '../../http/auth.js';
-import { badRequest, noContent, notFound, ok } from '../../http/reply.js';
-import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
-import type { Management } from '../../management.js';
-import type { ManagedHandler, ManagedHandlers } from '../../host.js';
-import { onlyKnown } from '../input.js';
+import type { Broker, User } from '../../engine/broker/index.js';
+import { textIn } from '../http/body.js';
+import { isOf, mayRead, visibleVhosts } from '../http/auth.js';
+import { badRequest, noContent, notFound, ok } from '../http/reply.js';
+import type { ApiRequest, Handler, Resource } from '../http/resource.js';
+import type { Management } from '../management.js';
+import type { ManagedHandler, ManagedHandlers } from '../host.js';
+import { onlyKnown } from './input.js';
 
 /** The longest reason of a pause, in characters. */
 const longestReason = 500;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { apiHarness } from '../../../../../../test/harnesses/api-harness.js';
-import type { ManagedHandler } from '../../host.js';
+import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
+import type { ManagedHandler } from '../host.js';
 
 const path = '/dlx/handlers/Payments.pay/pause';
 
