@@ -76,26 +76,26 @@ describe('an answer about many is made in turns:', () => {
     expect(turns.turns).toBeGreaterThanOrEqual(Math.floor(rows / 60));
   });
 
-  it.each([
-    ['/dlx/topology', (text: string) => (JSON.parse(text) as { queues: unknown[] }).queues],
-    ['/definitions', (text: string) => (JSON.parse(text) as { bindings: unknown[] }).bindings],
-  ])('GET %s reads only some queues in each turn', async (path, rowsOf) => {
-    const { api, broker, turns } = furnished();
-    for (const queue of broker.virtualHost('/').queues.values()) turns.count(queue);
-    const url = `/api${path}`;
-    const headers = { host: 'localhost', authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };
-    const incoming = { url, socket: { remoteAddress: '127.0.0.1' } };
-    const response = await api.fetch(new Request(`http://localhost${url}`, { headers }), { incoming } as never);
-    const reader = response.body!.getReader();
-    let text = '';
-    for (let read = await reader.read(); !read.done; read = await reader.read())
-      text += Buffer.from(read.value).toString();
-    expect(rowsOf(text)).toHaveLength(count);
-    expect(turns.allReads).toBeGreaterThanOrEqual(count);
-    // Fifty steps are a turn.
-    expect(turns.mostReads).toBeLessThanOrEqual(400);
-    expect(turns.most).toBeLessThan(120);
-  });
+  it.each([['/definitions', (text: string) => (JSON.parse(text) as { bindings: unknown[] }).bindings]])(
+    'GET %s reads only some queues in each turn',
+    async (path, rowsOf) => {
+      const { api, broker, turns } = furnished();
+      for (const queue of broker.virtualHost('/').queues.values()) turns.count(queue);
+      const url = `/api${path}`;
+      const headers = { host: 'localhost', authorization: `Basic ${Buffer.from('guest:guest').toString('base64')}` };
+      const incoming = { url, socket: { remoteAddress: '127.0.0.1' } };
+      const response = await api.fetch(new Request(`http://localhost${url}`, { headers }), { incoming } as never);
+      const reader = response.body!.getReader();
+      let text = '';
+      for (let read = await reader.read(); !read.done; read = await reader.read())
+        text += Buffer.from(read.value).toString();
+      expect(rowsOf(text)).toHaveLength(count);
+      expect(turns.allReads).toBeGreaterThanOrEqual(count);
+      // Fifty steps are a turn.
+      expect(turns.mostReads).toBeLessThanOrEqual(400);
+      expect(turns.most).toBeLessThan(120);
+    },
+  );
 
   it('many requests at a time get one turn after the other', async () => {
     const turns = new SharedTurns();

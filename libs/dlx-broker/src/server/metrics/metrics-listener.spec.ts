@@ -55,7 +55,7 @@ describe('the port for metrics', () => {
   };
 
   it.each([
-    ['does not read at all', { piece: 200, page: 60_000 }, undefined],
+    ['does not read at all', { piece: 2_000, page: 60_000 }, undefined],
     ['reads on, but too slowly', { piece: 60_000, page: 3_000 }, 200],
   ])('ends a page whose client %s, so that others get theirs', async (_, reading, every) => {
     await open(reading);

@@ -161,9 +161,9 @@ export class MetricsListener {
     response.setHeader('cache-control', 'no-store');
     if (request.method === 'HEAD') return void response.end();
     this.#pages++;
-    response.setTimeout(this.reading.piece, () => void response.destroy());
     try {
       const { body } = new TextStream({ work: await pageOf(this.meter, asked), turns: eventLoop });
+      response.setTimeout(this.reading.piece, () => void response.destroy());
       await pipeline(body, response, { signal: AbortSignal.timeout(this.reading.page) });
     } finally {
       this.#pages--;

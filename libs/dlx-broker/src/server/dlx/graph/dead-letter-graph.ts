@@ -78,7 +78,8 @@ export function* deadLetterGraphOf(vhost: VirtualHost): Generator<void, DeadLett
   const components = yield* strongComponents(edges.keys(), (queue) => targetsOf(queue, edges));
   const loops = yield* loopsIn(edges, components);
   const { targets, returns } = yield* reachedBy(edges, components);
-  const queues = all.sort(({ name: one }, { name: other }) => (one < other ? -1 : 1));
+  const named = all.map((queue) => [queue.name, queue] as const);
+  const queues = named.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, queue]) => queue);
   return { queues, bindings, edges, loops, targets, returns };
 }
 
