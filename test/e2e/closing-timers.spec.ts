@@ -124,6 +124,8 @@ describe('nothing rings after the end of an application', () => {
     const rings = ringsOf(dlx);
     expect(rings).not.toContain(61_500);
     expect(rings).toContain(62_500);
+    await new Promise(setImmediate);
+    expect(ringsOf(dlx)[0]).toBe(1_000); // the attempt that has just ended is retried
     await dlx.app.close();
     expect(ringsOf(dlx)).toEqual([]);
   });

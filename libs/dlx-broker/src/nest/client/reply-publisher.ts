@@ -12,7 +12,7 @@ import { describeError, readable } from '../core/failure.js';
 import { dlxHeaders } from '../core/headers.js';
 import { RpcException } from '../core/nest-versions.js';
 import { encodePayload } from '../core/payload.js';
-import { encodeReply, type Packet, type ReplyKind } from '../features/envelope/packet.js';
+import { encodeReply, type ReplyKind } from '../features/envelope/packet.js';
 import type { Outbox } from '../features/outbox/outbox.js';
 import { Batch, type InBatch } from './batch.js';
 import { RequesterWatch, type WatchedRequest } from './requester-watch.js';
@@ -82,17 +82,17 @@ export class ReplyPublishers {
     this.requesters = new RequesterWatch(backend);
   }
 
-  /** A packet with an id wants an answer, whatever the kind of its handler. @returns undefined for a message without an answer */
+  /** @param opened the packet that the message is @returns undefined for a message without an answer */
   for(
     { message }: BackendDelivery,
-    packet: Packet | undefined,
+    opened: { readonly wantsAnswer: boolean } | undefined,
     handler: { readonly kind: string } | undefined,
     own: AsyncResource,
   ): ReplyPublisher | undefined {
     const { replyTo, correlationId } = message.own;
-    const isWanted = packet === undefined ? handler?.kind === 'request' : packet.id !== undefined;
+    const isWanted = opened === undefined ? handler?.kind === 'request' : opened.wantsAnswer;
     if (replyTo === undefined || !isWanted) return undefined;
-    return new ReplyPublisher(this, packet !== undefined, replyTo, correlationId, own);
+    return new ReplyPublisher(this, opened !== undefined, replyTo, correlationId, own);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AsyncResource } from 'node:async_hooks';
 import { type Backend, ConnectionLostError } from '../../backends/index.js';
 import { after, shownText } from '../../platform/index.js';
 import type { Message } from '../../engine/message/index.js';
@@ -5,11 +6,12 @@ import type { EventLog } from '../log/event-log.js';
 import type { Handling } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
 import type { StuckHandler } from '../health/answer.js';
-import { limitOf } from '../features/ordered/time-in-hand.js';
+import { limitOf } from './consumer-timeout.js';
 
 /** An attempt that is under way, with its neighbours. They are in the order in which they began. */
-export interface WatchedAttempt {
-  readonly handling: Handling;
+export interface WatchedAttempt extends Handling {
+  /** The async context of the message. */
+  readonly own: AsyncResource;
   begunAt: number;
   /** True once it was stuck at a look. */
   isKnown: boolean;
@@ -54,19 +56,22 @@ export class AttemptWatch {
 
   /** @param stuckAfter milliseconds; Infinity for never */
   constructor(
-    private readonly backend: Pick<Backend, 'clock' | 'consumerTimeout'>,
+    private readonly backend: Pick<Backend, 'clock' | 'now' | 'consumerTimeout'>,
     private readonly stuckAfter: number,
     private readonly log: EventLog,
   ) {}
 
-  /** @param now milliseconds since 1970 */
-  begin(attempt: WatchedAttempt, now = this.backend.clock.now()): void {
-    attempt.begunAt = now;
+  /** @returns the present time, in milliseconds since 1970 */
+  begin(attempt: WatchedAttempt): number {
+    const { now, clock } = this.backend;
+    const begunAt = now === undefined ? clock.now() : now();
+    attempt.begunAt = begunAt;
     attempt.older = this.#newest;
     if (this.#newest === undefined) this.#oldest = attempt;
     else this.#newest.younger = attempt;
     this.#newest = attempt;
     if (this.#cancel === undefined) this.#lookIn(this.stuckAfter);
+    return begunAt;
   }
 
   end(attempt: WatchedAttempt): void {
@@ -81,8 +86,8 @@ export class AttemptWatch {
   /** The handlers that are stuck. */
   get stuck(): readonly StuckHandler[] {
     const found = new Map<string, StuckHandler>();
-    for (const { handling, begunAt } of this.#stuckAttempts()) {
-      const { handler, queue } = handling.planned;
+    for (const { planned, begunAt } of this.#stuckAttempts()) {
+      const { handler, queue } = planned;
       const { since = new Date(begunAt), messages = 0 } = found.get(handler.origin) ?? {};
       found.set(handler.origin, { handler: handler.origin, queue, messages: messages + 1, since });
     }
@@ -98,9 +103,9 @@ export class AttemptWatch {
     const limitNow = limitIn(failure);
     const now = this.backend.clock.now();
     const late = new Map<string, { count: number; readonly limit: number }>();
-    const gone: [Handling, Error][] = [];
+    const gone: [WatchedAttempt, Error][] = [];
     for (let each = this.#oldest; each !== undefined; each = each.younger) {
-      const { delivery, context, planned } = each.handling;
+      const { delivery, context, planned } = each;
       if (delivery.queue !== queue || context.isSettledByHand || context.isAborted) continue;
       const { origin } = planned.handler;
       const limit = isCancelled ? limitOf(planned, this.backend.consumerTimeout) : limitNow;
@@ -111,19 +116,16 @@ export class AttemptWatch {
         const error = new HandlerTimeoutError(origin, limit, ', the consumer timeout of the server');
         late.set(origin, { count: (late.get(origin)?.count ?? 0) + 1, limit });
         this.#lost.push({ origin, message: delivery.message, queue, error, until: now + limit });
-        gone.push([each.handling, error]);
+        gone.push([each, error]);
       } else {
         const text = `the messages of queue '${shownText(queue)}' have returned to it: another consumer may get them`;
-        gone.push([each.handling, new ConnectionLostError(text, true, { cause: failure })]);
+        gone.push([each, new ConnectionLostError(text, true, { cause: failure })]);
       }
     }
     this.#lost = this.#lost.slice(-mostLost);
     for (const [handler, { count, limit }] of late) this.#logLate(handler, queue, count, limit);
     // Afterwards, because a listener may end its attempt at once.
-    for (const [{ context, own }, reason] of gone) {
-      if (own === undefined) context.abort(reason);
-      else own.runInAsyncScope(() => context.abort(reason));
-    }
+    for (const [{ context, own }, reason] of gone) own.runInAsyncScope(() => context.abort(reason));
   }
 
   /** Why a message that was delivered again is not handled: its attempt before took too long. Asked once for each. */
@@ -156,7 +158,7 @@ export class AttemptWatch {
   *#stuckAttempts(): Iterable<WatchedAttempt> {
     const latest = this.backend.clock.now() - this.stuckAfter;
     for (let each = this.#oldest; each !== undefined && each.begunAt <= latest; each = each.younger) {
-      if (each.handling.planned.retry?.timeout === undefined) yield each;
+      if (each.planned.retry?.timeout === undefined) yield each;
     }
   }
 
@@ -164,7 +166,7 @@ export class AttemptWatch {
   #look(): void {
     const known = new Set<string>();
     for (const each of this.#stuckAttempts()) {
-      if (each.isKnown) known.add(each.handling.planned.handler.origin);
+      if (each.isKnown) known.add(each.planned.handler.origin);
       each.isKnown = true;
     }
     for (const each of this.stuck) if (!known.has(each.handler)) this.#logStuck(each);

@@ -1,57 +1,136 @@
+import { AsyncResource } from 'node:async_hooks';
+import { EMPTY, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { BackendDelivery } from '../../backends/index.js';
 import { Message } from '../../engine/message/index.js';
-import { Attempt, type AttemptParts } from './attempt.js';
+import { type AttemptParts, AttemptRun } from './attempt.js';
+import { runSingle } from './attempts.js';
 import { DlxContext } from './context.js';
-import type { End, Handler, Handling } from './handler.js';
+import { composed } from './feature.js';
+import type { Handler, Outcome, Step } from './handler.js';
 import { readSettings } from './handler-settings.js';
+import type { Settlement } from './settlement.js';
 
-/** Runs a handler, and gives its outcome to a function that throws. @returns what was rescued */
-async function rescued(invoke: Handler['invoke'], ended: End, settled: boolean): Promise<readonly unknown[]> {
-  const delivery = { message: new Message('', 'q', {}, new Uint8Array()), queue: 'q', settled } as BackendDelivery;
+const parts = {
+  settlement: {},
+  processing: (_: unknown, run: (end: () => void) => void) => run(() => undefined),
+  log: { write: () => undefined },
+  scope: { isUsed: false },
+  watch: { begin: () => 0, end: () => undefined, lost: () => undefined },
+} as unknown as AttemptParts;
+
+/** An attempt of a handler as it may be added to the server by hand: nothing of Nest stands in between. */
+function attemptOf(invoke: Handler['invoke'], step?: Step): AttemptRun {
+  const delivery = { message: new Message('', 'q', {}, new Uint8Array()), queue: 'q' } as BackendDelivery;
   const handler: Handler = { origin: 'A.b', kind: 'event', patterns: ['x'], settings: readSettings([], 'A.b'), invoke };
-  const planned = { handler, queue: 'q', retry: undefined, outbox: undefined };
-  const handling: Handling = {
+  return new AttemptRun(parts, {
     delivery,
-    planned,
+    planned: { handler, queue: 'q', retry: undefined, step },
     context: new DlxContext(delivery),
     replies: undefined,
-    span: undefined,
-  };
-  const found: unknown[] = [];
-  const settlement = {
-    notes: { begin: () => undefined },
-    rescue: (taken: Handling, fault: unknown, hasFailed: boolean) => found.push(taken === handling, fault, hasFailed),
-  };
-  const parts = {
-    settlement,
-    processing: (_: unknown, run: (end: () => void) => void) => run(() => undefined),
-    log: { write: () => undefined },
-    scope: { isUsed: false },
-    watch: { begin: () => undefined, end: () => undefined },
-  } as unknown as AttemptParts;
-  await new Promise<void>((resolve) => {
-    const end: End = (outcome) => {
-      setImmediate(resolve);
-      ended(outcome);
-    };
-    new Attempt(parts, handling, 1, undefined, end).begin();
+    data: 1,
+    own: new AsyncResource('test'),
   });
-  return found;
 }
 
-describe('an attempt whose outcome cannot be passed on', () => {
-  const fault = new Error('a bug');
-  const failing = (): never => {
-    throw fault;
+const outcomeOf = (invoke: Handler['invoke'], step?: Step): Promise<Outcome> =>
+  new Promise((resolve, reject) => attemptOf(invoke, step).run(resolve, reject));
+
+it('a message is rescued if a step fails', async () => {
+  const attempt = attemptOf(
+    () => Promise.resolve(1),
+    () => Promise.reject(new Error('a bug')),
+  );
+  const found: unknown[] = [];
+  const rescue = (taken: unknown, fault: unknown): unknown => found.push(taken === attempt, fault);
+  const settlement = { events: {}, rescue } as unknown as Settlement;
+  await new Promise<unknown>((resolve) => runSingle(attempt, settlement, resolve));
+  expect(found).toEqual([true, new Error('a bug')]);
+});
+
+it('the steps of a handler surround its call in their order, and may leave it out', async () => {
+  const seen: string[] = [];
+  const noting =
+    (name: string): Step =>
+    async (_, next) => {
+      seen.push(`${name} begins`);
+      const outcome = await next();
+      seen.push(`${name} ends`);
+      return outcome;
+    };
+  const invoke = () => Promise.resolve(seen.push('called'));
+  await outcomeOf(invoke, composed([noting('one'), noting('two')]));
+  expect(seen).toEqual(['one begins', 'two begins', 'called', 'two ends', 'one ends']);
+  const skip: Step = () => Promise.resolve({ failed: false, skipped: 'done' });
+  expect(await outcomeOf(invoke, composed([skip]))).toEqual({ failed: false, skipped: 'done' });
+  expect(seen).toHaveLength(5);
+  expect(composed([])).toBeUndefined();
+});
+
+describe('a handler succeeds with', () => {
+  it.each([undefined, 5, null, EMPTY, of(1, 2)])('%o', async (result) => {
+    expect(await outcomeOf(() => Promise.resolve(result))).toEqual({ failed: false });
+  });
+});
+
+it('a stream that is over succeeds, though its subscription cannot be ended', async () => {
+  const stream = {
+    lift: () => stream,
+    subscribe(observer: { complete(): void }): unknown {
+      observer.complete();
+      const unsubscribe = (): never => {
+        throw new Error('not now');
+      };
+      return { unsubscribe };
+    },
+  };
+  expect(await outcomeOf(() => Promise.resolve(stream))).toEqual({ failed: false });
+});
+
+it('a stream that is over when it is subscribed to is unsubscribed, which ends what it holds', async () => {
+  let unsubscribed = 0;
+  const stream = {
+    lift: () => stream,
+    subscribe(observer: { complete(): void }): unknown {
+      observer.complete();
+      return { unsubscribe: () => void unsubscribed++ };
+    },
+  };
+  expect(await outcomeOf(() => Promise.resolve(stream))).toEqual({ failed: false });
+  expect(unsubscribed).toBe(1);
+});
+
+describe('a handler fails', () => {
+  it('with a value that cannot be read, in a stream or alone', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const getPrototypeOf = (): never => {
+      throw new Error('no prototype');
+    };
+    const one = new Proxy({}, { getPrototypeOf });
+    const failure: unknown = expect.objectContaining({ name: 'UnreadableValueError' });
+    expect(await outcomeOf(() => Promise.resolve(of(1, proxy, 2)))).toEqual({ failed: true, failure });
+    expect(await outcomeOf(() => Promise.resolve(one))).toEqual({ failed: true, failure });
+  });
+
+  const error = new Error('no');
+  /** Looks like an observable, and breaks the rules. */
+  const broken = {
+    lift: () => broken,
+    subscribe: (): never => {
+      throw error;
+    },
   };
 
-  it('rescues its message', async () => {
-    expect(await rescued(() => Promise.resolve(1), failing, false)).toEqual([true, fault, false]);
-    expect(await rescued(() => Promise.reject(new Error('no')), failing, false)).toEqual([true, fault, true]);
-  });
-
-  it('leaves a message that is settled', async () => {
-    expect(await rescued(() => Promise.resolve(1), failing, true)).toEqual([]);
-  });
+  it.each<[string, Handler['invoke']]>([
+    ['when its promise rejects', () => Promise.reject(error)],
+    [
+      'when it throws at once',
+      () => {
+        throw error;
+      },
+    ],
+    ['when its stream fails', () => Promise.resolve(throwError(() => error))],
+    ['when its stream cannot be subscribed to', () => Promise.resolve(broken)],
+  ])('%s', async (_, invoke) => expect(await outcomeOf(invoke)).toEqual({ failed: true, failure: error }));
 });

@@ -1,16 +1,17 @@
 import { AsyncResource } from 'node:async_hooks';
+import { isObservable, type Observable } from 'rxjs';
+import type { BackendDelivery, Done } from '../../backends/index.js';
 import { doNothing } from '../../platform/index.js';
-import type { HandlerScope } from '../features/circuit/handler-scope.js';
-import type { AttemptWatch, WatchedAttempt } from './attempt-watch.js';
-import type { DlxContext } from './context.js';
+import { UnreadableValueError } from '../client/reply-publisher.js';
+import type { ReplyStream, ReplyPublisher } from '../client/reply-publisher.js';
 import type { EventLog } from '../log/event-log.js';
+import type { AttemptWatch, WatchedAttempt } from './attempt-watch.js';
+import { Refusal } from './capture.js';
+import type { DlxContext } from './context.js';
 import { errorFacts, stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
-import type { End, Handling, Outcome } from './handler.js';
+import { type Attempt, failedBy, type Handling, type Outcome, type PlannedHandler, succeeded } from './handler.js';
 import type { Ended } from './handler-meter.js';
-import { HandlerTimeoutError } from './handler-timeout-error.js';
-import type { ReplyPublisher } from '../client/reply-publisher.js';
-import { HandlerRun } from './run.js';
 import type { Settlement } from './settlement.js';
 
 /**
@@ -19,123 +20,252 @@ import type { Settlement } from './settlement.js';
  */
 export type Processing = (context: DlxContext, run: (end: () => void) => void) => Promise<void> | undefined;
 
-/** What attempts need of their application. */
-export interface AttemptParts {
-  readonly settlement: Settlement;
-  readonly processing: Processing;
-  readonly log: EventLog;
-  readonly scope: HandlerScope;
-  readonly watch: Pick<AttemptWatch, 'begin' | 'end'>;
+/** Notes which calls of handlers are under way, once the application asks for that. */
+export interface CallScope {
+  readonly isUsed: boolean;
+  /** Runs a handler. @param handle gets a function to be called when the handler has ended */
+  run(queue: string, handle: (ended: () => void) => void): void;
 }
 
-/** One attempt of a handler: its call between the hooks, within the time limit. */
-export class Attempt extends HandlerRun implements WatchedAttempt {
+/** What attempts need of their application. */
+export interface AttemptParts {
+  readonly settlement: Pick<Settlement, 'rejected' | 'requeued' | 'meter'>;
+  readonly processing: Processing;
+  readonly log: EventLog;
+  readonly scope: CallScope;
+  readonly watch: Pick<AttemptWatch, 'begin' | 'end' | 'lost' | 'interrupted'>;
+}
+
+/** What an attempt handles. */
+export interface AttemptOf extends Handling {
+  readonly data: unknown;
+  /** The async context of the message. */
+  readonly own: AsyncResource;
+}
+
+/**
+ * One attempt of one handler: the steps of the handler, and inside of them its call between the hooks, to the end of its result: a value,
+ * a promise or a stream. An empty stream is a success. A request is answered meanwhile, and ends when its last reply was published.
+ */
+export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
+  readonly delivery: BackendDelivery;
+  readonly planned: PlannedHandler;
+  readonly context: DlxContext;
+  readonly replies: ReplyPublisher | undefined;
+  readonly data: unknown;
+  readonly own: AsyncResource;
   begunAt = 0;
   isKnown = false;
   older: WatchedAttempt | undefined;
   younger: WatchedAttempt | undefined;
-  /** Called when the attempt has ended; undefined before it has begun. */
+  /** The attempts of all handlers that have the message; undefined if this is the only one. */
+  sharing: readonly Attempt[] | undefined;
+  /** Called with the outcome of one of several attempts, when all its steps have ended. */
+  hasEnded: ((outcome: Outcome) => void) | undefined;
+  leave: ((then: () => void) => void) | undefined;
+  isOver = false;
+  #ended!: (outcome: Outcome) => void;
+  /** The async context in which hooks and steps call the handler; undefined without any. */
+  #within: AsyncResource | undefined;
+  /** Called when the call has ended; undefined before it has begun. */
   #processed: (() => void) | undefined;
   #measured: Ended | undefined;
-  /** Stops the timer. */
-  #cancel: (() => void) | undefined;
   /** Leaves the scope of the handler. */
   #left: (() => void) | undefined;
-  #hasEnded = false;
+  /** True when nothing of the result is awaited any more but the answer to the last reply. */
+  #isTaken = false;
+  #subscription: { unsubscribe?(): void } | undefined;
 
   constructor(
     private readonly parts: AttemptParts,
-    readonly handling: Handling,
-    private readonly data: unknown,
-    replies: ReplyPublisher | undefined,
-    private readonly ended: End,
+    { delivery, planned, context, replies, data, own }: AttemptOf,
   ) {
-    super(handling.context, replies);
+    this.delivery = delivery;
+    this.planned = planned;
+    this.context = context;
+    this.replies = replies;
+    this.data = data;
+    this.own = own;
   }
 
-  /** Calls the handler. Every rejection of its promise is handled here: an unhandled one would end the process. */
-  begin(): void {
-    const { planned, context } = this.handling;
-    const { settlement, processing } = this.parts;
-    context.plan(planned, planned.retry && settlement);
-    const hooks = processing(context, (processed) => this.#call(processed));
-    hooks?.catch((error: unknown) => {
-      const failure = readable(error);
-      if (this.#processed !== undefined) return this.#log('hookFailed', 'a processing hook', failure);
-      this.#processed = doNothing; // the handler was never called: this is a failed attempt like others
-      context.capture(failure);
-      this.ended({ failed: true, failure });
-    });
+  /**
+   * Takes the steps of the handler, and calls it.
+   * @param ended called with the outcome; a handler without steps needs no promise for it
+   * @param broken called instead if a step has a bug
+   */
+  run(ended: (outcome: Outcome) => void, broken: (fault: unknown) => void): void {
+    const failure = this.parts.watch.lost(this);
+    if (failure !== undefined) {
+      this.context.markHooked(); // no handler is called, so the hook is not missing
+      return ended(failedBy(failure, this.context));
+    }
+    const { step } = this.planned;
+    if (step === undefined) return this.#call(ended);
+    step(this, () => new Promise((resolve) => this.#call(resolve)))
+      .then(ended)
+      .catch(broken);
   }
 
-  #call(processed: () => void): void {
-    if (this.#processed !== undefined) return processed(); // its hook failed before, or called it twice
-    this.#processed = processed;
-    const { handling, data } = this;
-    const { planned } = handling;
-    const { settlement, scope, watch } = this.parts;
-    handling.begunAt = settlement.notes.begin();
-    watch.begin(this, handling.begunAt);
-    this.#measured = settlement.meter?.begin(planned);
-    const milliseconds = planned.retry?.timeout;
-    if (milliseconds !== undefined) this.#limit(milliseconds);
-    if (!scope.isUsed) return this.run(planned, data);
-    scope.run(planned.queue, (left) => {
-      this.#left = left;
-      this.run(planned, data);
-    });
-  }
-
-  protected override end(outcome: Outcome): void {
-    if (this.#hasEnded) return; // an observable of another library may end twice, and a handler after its time limit
-    this.#hasEnded = true;
-    this.parts.watch.end(this);
+  /** Ends the call: its stream is unsubscribed, and what the handler does later has no effect. */
+  end(outcome: Outcome): void {
+    if (this.isOver) return; // an observable of another library may end twice, and a handler after its time limit
+    this.isOver = true;
+    if (this.#processed !== undefined) this.parts.watch.end(this);
     this.#left?.();
     this.#measured?.(outcome.failed);
-    this.#cancel?.();
-    this.stop();
+    if (!this.#isTaken) this.#leave();
     try {
       this.#processed?.();
     } catch (error) {
-      this.#endFailed(error);
+      this.#log('endFailed', 'the end of an attempt', error, stackOf(error));
     }
+    this.#ended(outcome);
+  }
+
+  /** Calls a function in the async context of the handler, for the settlement and those that hear of it. */
+  inContext(then: () => void): void {
+    const { leave } = this;
+    const call = leave === undefined ? then : () => leave(then);
+    if (this.#within === undefined) call();
+    else this.#within.runInAsyncScope(call);
+  }
+
+  /** Calls the handler between the hooks. Every rejection of a hook is handled here: an unhandled one would end the process. */
+  #call(ended: (outcome: Outcome) => void): void {
+    const { planned, context } = this;
+    const { settlement, processing } = this.parts;
+    this.#ended = ended;
+    context.plan(planned, planned.retry && settlement);
+    const hooks = processing(context, (processed) => this.#begin(processed));
+    hooks?.catch((error: unknown) => {
+      const failure = readable(error);
+      if (this.#processed !== undefined) return this.#log('hookFailed', 'a processing hook', failure);
+      this.isOver = true; // the handler was never called: this is a failed attempt like others
+      ended(failedBy(failure, context));
+    });
+  }
+
+  #begin(processed: () => void): void {
+    if (this.isOver || this.#processed !== undefined) return processed(); // the hook failed before, was too late, or called it twice
+    this.#processed = processed;
+    const { planned } = this;
+    const { settlement, scope, watch } = this.parts;
+    if (planned.step !== undefined || processed !== doNothing) this.#within = new AsyncResource('DlxAttempt');
+    this.context.begunAt = watch.begin(this);
+    this.#measured = settlement.meter?.begin(planned);
+    if (!scope.isUsed) return this.#invoke();
+    scope.run(planned.queue, (left) => {
+      this.#left = left;
+      this.#invoke();
+    });
+  }
+
+  #invoke(): void {
     try {
-      this.ended(outcome);
+      this.planned.handler.invoke(this.data, this.context).then(
+        (result) => this.#take(result),
+        (failure: unknown) => this.#fail(failure),
+      );
     } catch (error) {
-      this.#endFailed(error);
-      if (!this.handling.context.isSettled) this.parts.settlement.rescue(this.handling, error, outcome.failed);
+      this.#fail(error);
     }
   }
 
-  /** Starts the timer of the attempt. */
-  #limit(milliseconds: number): void {
-    const { context, planned } = this.handling;
-    const tooLate = (): void => {
-      const failure = new HandlerTimeoutError(planned.handler.origin, milliseconds);
-      context.capture(failure);
-      context.abort(failure);
-      this.end({ failed: true, failure });
-    };
-    // Listeners of the abort run in the async context of this message, and not in that of the timer.
-    const attempt = new AsyncResource('DlxAttempt');
-    this.#cancel = this.parts.settlement.timers.after(
-      milliseconds,
-      () => context.isSettled,
-      () => attempt.runInAsyncScope(tooLate),
-    );
+  /** Where the values go: the handlers that share a message answer it together, when all of them have ended. */
+  get #answers(): ReplyPublisher | undefined {
+    return this.sharing === undefined ? this.replies : undefined;
   }
 
-  #endFailed(error: unknown): void {
-    this.#log('endFailed', 'the end of an attempt', error, stackOf(error));
+  next(value: unknown): void {
+    if (this.#isTaken) return;
+    let isRefused: boolean;
+    try {
+      isRefused = value instanceof Refusal;
+    } catch (error) {
+      return this.faulty(new UnreadableValueError(error)); // RxJS would throw it in a timer, which ends the process
+    }
+    if (isRefused) this.error((value as Refusal).failure);
+    else this.#answers?.next(value);
+  }
+
+  error(failure: unknown): void {
+    if (!this.#isTaken && this.#leave()) this.#fail(failure);
+  }
+
+  complete(): void {
+    if (this.#isTaken || !this.#leave()) return;
+    const answers = this.#answers;
+    if (answers === undefined) this.end(succeeded);
+    else answers.complete(this.#published());
+  }
+
+  gone(): void {
+    if (!this.#isTaken && this.#leave()) this.end(succeeded);
+  }
+
+  faulty(failure: Error): void {
+    if (!this.#isTaken && this.#leave()) this.end(failedBy(failure, this.context));
+  }
+
+  #take(result: unknown): void {
+    if (this.#isTaken) return;
+    let stream: Observable<unknown> | undefined;
+    let refusal: Refusal | undefined;
+    try {
+      if (isObservable(result)) stream = result;
+      else if (result instanceof Refusal) refusal = result;
+    } catch (error) {
+      return this.faulty(new UnreadableValueError(error));
+    }
+    if (stream !== undefined) return this.#follow(stream);
+    this.#isTaken = true;
+    const answers = this.#answers;
+    if (refusal !== undefined) this.#fail(refusal.failure);
+    else if (answers === undefined) this.end(succeeded);
+    else answers.only(result, this.#published());
+  }
+
+  #follow(stream: Observable<unknown>): void {
+    this.#answers?.begin(this);
+    try {
+      this.#subscription = stream.subscribe(this);
+    } catch (error) {
+      this.error(error); // an observable of another library may throw on subscribe
+    }
+    if (this.#isTaken) this.#unsubscribe();
+    else this.#answers?.watch();
+  }
+
+  /** Unsubscribes the stream. @returns false if that failed, which is the outcome then */
+  #leave(): boolean {
+    this.#isTaken = true;
+    this.#answers?.unwatch();
+    return this.#unsubscribe();
+  }
+
+  #unsubscribe(): boolean {
+    try {
+      this.#subscription?.unsubscribe?.();
+      return true;
+    } catch (failure) {
+      this.#fail(failure); // the code that runs on unsubscribe belongs to the handler
+      return false;
+    }
+  }
+
+  /** The settlement answers a failed request, because it may be retried first. */
+  #fail(failure: unknown): void {
+    this.end({ failed: true, failure });
+  }
+
+  /** A function for the outcome of the last reply. */
+  #published(): Done {
+    return (failure) => this.end(failure === undefined ? succeeded : failedBy(failure, this.context));
   }
 
   #log(event: 'hookFailed' | 'endFailed', what: string, error: unknown, stack?: string): void {
-    const { origin } = this.handling.planned.handler;
-    this.parts.log.write(
-      event,
-      `${origin}: ${what} failed: ${textOf(error)}`,
-      { handler: origin, ...errorFacts(error) },
-      stack,
-    );
+    const { origin } = this.planned.handler;
+    const text = `${origin}: ${what} failed: ${textOf(error)}`;
+    this.parts.log.write(event, text, { handler: origin, ...errorFacts(error) }, stack);
   }
 }

@@ -1,4 +1,4 @@
-import { type BackendDelivery } from '../../backends/index.js';
+import type { BackendDelivery, Done } from '../../backends/index.js';
 import { type Address, fromFieldTable, type Message, type Plain, type Properties } from '../../engine/message/index.js';
 import {
   attemptOf,
@@ -16,7 +16,6 @@ import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
 import { dlxHeaders, textsOf } from './headers.js';
 import { areErrorsHandledBefore, BaseRpcContext } from './nest-versions.js';
-import type { Collector } from '../features/outbox/collector.js';
 
 /**
  * The routing key with which a message was published. After a wait queue the message itself has the name of its work queue as
@@ -38,6 +37,18 @@ export interface SettledByHand {
   requeued(delivery: BackendDelivery, planned: ContextPlan): void;
 }
 
+/** What a handler emits, as long as it leaves with the ack of the message. */
+interface Collected {
+  readonly count: number;
+  readonly bytes: number;
+  readonly outbox: {
+    /** False once it was committed or dropped. */
+    readonly isOpen: boolean;
+    commit(delivery: BackendDelivery, done: Done): void;
+    drop(): void;
+  };
+}
+
 /**
  * The context of a handler, by `@Ctx()`: its message and how to settle it. Values are calculated when they are read.
  */
@@ -51,10 +62,12 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   #hooked = false;
   #planned: ContextPlan | undefined;
   #byHand: SettledByHand | undefined;
-  #outbox: Collector | undefined;
+  #outbox: Collected | undefined;
   #settled = false;
   #abort: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
+  /** @internal When its handler began, in milliseconds since 1970; undefined if none did. */
+  begunAt: number | undefined;
 
   /** @internal */
   constructor(delivery: BackendDelivery) {
@@ -246,8 +259,8 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   }
 
   /** @internal What the handler emits is collected here. */
-  collect(collector: Collector): void {
-    this.#outbox = collector;
+  collect(collected: Collected): void {
+    this.#outbox = collected;
   }
 
   /** @internal */

@@ -6,18 +6,17 @@ import {
   type Consumption,
   ServerError,
 } from '../../backends/index.js';
-import type { Gate } from '../features/circuit/index.js';
-import type { OrderedQueue } from '../features/ordered/ordered-queue.js';
+import type { Gate, MessageOrder } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 
 /** What a consumer with a gate needs. */
 export interface GatedParts {
   readonly backend: Backend;
-  readonly gate: Gate;
+  readonly gate: () => Gate | undefined;
   readonly take: (delivery: BackendDelivery) => void;
   readonly plan: () => ConsumerPlan;
   /** The messages in hand that keep an order; undefined for other handlers. */
-  readonly ordered: () => OrderedQueue | undefined;
+  readonly order: () => MessageOrder | undefined;
   /** The number of messages that handlers have in hand. */
   readonly atWork: () => number;
   /** See {@link AttemptWatch.interrupted}. */
@@ -105,17 +104,17 @@ export class GatedConsumption {
   /** The prefetch that the gate allows; undefined for no consumer at all. */
   get #wanted(): number | undefined {
     const { prefetch } = this.parts.plan();
-    const { admission } = this.parts.gate;
-    if (admission === 'all' || this.parts.ordered() !== undefined) return prefetch;
+    const admission = this.parts.gate()?.admission ?? 'all';
+    if (admission === 'all' || this.parts.order() !== undefined) return prefetch;
     return admission === 'one' ? 1 : undefined;
   }
 
   /** Notes what the gate says about messages that come, or are in hand. */
   #obey(): void {
-    const { admission } = this.parts.gate;
-    const ordered = this.parts.ordered();
-    this.#isOpen = admission === 'all' || ordered !== undefined;
-    ordered?.admit(admission);
+    const admission = this.parts.gate()?.admission ?? 'all';
+    const order = this.parts.order();
+    this.#isOpen = admission === 'all' || order !== undefined;
+    order?.admit(admission);
   }
 
   #consume(prefetch: number): Promise<void> | undefined {
@@ -128,7 +127,7 @@ export class GatedConsumption {
       if (consumption !== undefined) this.#cancelled.delete(consumption);
       if (consumption !== this.#consumption) return;
       this.#consumption = undefined;
-      this.parts.ordered()?.end();
+      this.parts.order()?.end();
       this.#lost?.(failure);
     };
     this.#isStarting = true; // an embedded broker delivers before consume() returns, and handlers may pause their queue
@@ -158,7 +157,7 @@ export class GatedConsumption {
 
   #options(prefetch: number, onCancel: NonNullable<ConsumeOptions['onCancel']>): ConsumeOptions {
     const { priority } = this.parts.plan();
-    const ordered = this.parts.ordered();
+    const order = this.parts.order();
     return {
       prefetch,
       takesLate: true,
@@ -166,7 +165,7 @@ export class GatedConsumption {
       onCancel,
       onInterrupted: (failure) => {
         this.parts.interrupted(failure, false);
-        ordered?.interrupted();
+        order?.interrupted();
       },
     };
   }

@@ -24,19 +24,14 @@ import {
   type Topology,
 } from '../../backends/topology/index.js';
 import { isPredeclared } from '../../engine/message/index.js';
-import { type Circuits, refuseCircuits } from '../features/circuit/index.js';
-import type { Handler, PlannedHandler } from './handler.js';
+import { composed, type Feature } from './feature.js';
+import type { Handler, Ordering, PlannedHandler, Reader } from './handler.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
-import type { QueueOrdering } from '../features/ordered/queue-ordering.js';
 import { retentions } from './lot-retention.js';
-import { planOrdering } from '../features/ordered/plan-ordering.js';
-import type { Envelope } from '../features/envelope/envelope.js';
 import { queueOf } from './queue-of.js';
 import { refuseDuplicateHandlers } from './duplicate-handlers.js';
 import { unretryable, notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from '../module/options.js';
-import { tagOf } from '../features/outbox/ids.js';
-import type { OutboxPlan } from '../features/outbox/collector.js';
 
 /** The consumer of a queue, and its handlers. */
 export interface ConsumerPlan {
@@ -44,12 +39,12 @@ export interface ConsumerPlan {
   readonly prefetch: number;
   readonly priority: number | undefined;
   readonly handlers: readonly PlannedHandler[];
-  /** What the bodies of the queue are. Undefined: the data itself, and the log warns of a body that looks like a packet. */
-  readonly envelope: Envelope | undefined;
+  /** Undefined: content type and routing key say what a message is. */
+  readonly reader: Reader | undefined;
   /** How failed messages get to their wait queues. */
   readonly style: RetryStyle;
   /** Undefined: the order of messages is not kept. */
-  readonly ordering: QueueOrdering | undefined;
+  readonly ordering: Ordering | undefined;
   /** True if one consumer of the queue is active at a time (`@Ordered`, `@SingleActiveConsumer`). */
   readonly isSingle: boolean;
   /** Why it republishes although its policy could reject. */
@@ -68,18 +63,18 @@ export interface Plan {
 /**
  * Makes the topology and the consumers of all handlers. It calls no broker.
  * @param rejectsWithHeaders see {@link Backend.rejectsWithHeaders}
- * @param circuits needed for handlers with `@Circuit`
+ * @param features of handlers, in the order of their steps
  * @throws DlxConfigurationError naming handlers, decorators and values
  */
 export function planHandlers(
   handlers: readonly Handler[],
   options: ResolvedOptions,
-  features: readonly Required<Contributions>[] = [],
-  rejectsWithHeaders = true,
-  circuits?: Pick<Circuits, 'of'>,
+  contributed: readonly Required<Contributions>[],
+  rejectsWithHeaders: boolean,
+  features: readonly Feature[],
 ): Plan {
   refuseDuplicateHandlers(handlers);
-  const own = [options.topology, ...features];
+  const own = [options.topology, ...contributed];
   const parts: Partial<Topology>[] = [exchangesOfBroker(options), ...own.flatMap(({ parts }) => parts)];
   const mentioned: MentionedExchange[] = own.flatMap(({ mentioned }) => mentioned);
   const foreign = new Set<string>(own.flatMap(({ foreign }) => [...foreign]));
@@ -87,29 +82,33 @@ export function planHandlers(
   for (const handler of handlers) {
     const queue = queueOf(handler);
     const retry = retryOf(handler, queue, options);
-    parts.push(declarations(handler, queue, options, mentioned, foreign), retryTopology(handler, retry));
-    const { circuit: setting } = handler.settings;
-    const circuit = setting === undefined ? undefined : circuits?.of(setting, handler.origin);
+    parts.push(
+      declarations(handler, queue, options, mentioned, foreign),
+      retryTopology(
+        retry,
+        features.some((feature) => feature.keepsInHand?.(handler) === true),
+      ),
+    );
     const sharing = consumers.get(queue);
-    const planned = { handler, queue, retry, circuit, outbox: outboxOf(handler, queue, options) };
+    const planned = { handler, queue, retry };
     if (sharing === undefined) consumers.set(queue, [planned]);
     else sharing.push(planned);
   }
   for (const [queue, planned] of consumers) {
-    refuseCircuits(
-      queue,
-      planned.map(({ handler }) => handler),
-    );
+    const sharing = planned.map(({ handler }) => handler);
+    for (const feature of features) feature.check?.(queue, sharing);
   }
-  const planned = [...consumers].map(([queue, handlers]) => consumerOf(queue, handlers, options, rejectsWithHeaders));
-  for (const consumer of planned) parts.push(retryArguments(consumer), pausesOf(consumer, options));
+  const planned = [...consumers].map(([queue, handlers]) =>
+    consumerOf(queue, withFeatures(queue, handlers, features), options, rejectsWithHeaders, features),
+  );
+  for (const consumer of planned) parts.push(retryArguments(consumer), ...waitsOf(consumer, features, options));
   retentions(planned.flatMap(({ handlers }) => handlers)); // called for its error, which names both handlers
   const collected = collectTopology({ parts, mentioned, foreign });
   refuseDroppingCycles(collected, new Set(consumers.keys()));
   const { clusterTopology: cluster } = options;
   const { topology, notes } =
     cluster === undefined ? { topology: collected, notes: [] } : clusterTopology(collected, cluster);
-  return { topology, notes, consumers: planned, delays: delaysOf(planned) };
+  return { topology, notes, consumers: planned, delays: delaysOf(planned, features) };
 }
 
 /** The retry policy of a handler: its own, that of its queue in the module's options, or that of the module. */
@@ -132,19 +131,27 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
   });
 }
 
-/** What a retry policy declares. A handler that keeps an order needs no wait queues. */
-function retryTopology({ settings }: Handler, retry: RetryPlan | undefined): Partial<Topology> {
+/** What a retry policy declares. A handler whose messages wait in hand needs no wait queues. */
+function retryTopology(retry: RetryPlan | undefined, isInHand: boolean): Partial<Topology> {
   if (retry === undefined) return {};
-  if (settings.ordering === undefined) return retry.topology;
+  if (!isInHand) return retry.topology;
   return {
     queues: retry.topology.queues.filter(({ name }) => name === retry.parkingLot || name === retry.retention?.archive),
   };
 }
 
-/** The outbox of a handler: its own, or that of the module. */
-function outboxOf({ settings, origin }: Handler, queue: string, options: ResolvedOptions): OutboxPlan | undefined {
-  const limits = settings.outbox ?? options.outbox;
-  return limits === undefined || limits === false ? undefined : { ...limits, tag: tagOf(queue, origin) };
+/** The handlers of a queue, with their steps and their gate. */
+function withFeatures(
+  queue: string,
+  handlers: readonly PlannedHandler[],
+  features: readonly Feature[],
+): readonly PlannedHandler[] {
+  const [first] = handlers as readonly [PlannedHandler];
+  const [gate] = features.flatMap((feature) => feature.gate?.(queue, first) ?? []);
+  return handlers.map((planned) => {
+    const steps = features.flatMap((feature) => feature.step?.(planned, handlers) ?? []);
+    return { ...planned, gate, step: composed(steps) };
+  });
 }
 
 /**
@@ -160,22 +167,28 @@ function retryArguments({ queue, handlers, style }: ConsumerPlan): Partial<Topol
   return { queues: [{ ...declared, arguments: args, mayDiffer: rejectArgumentNames }] };
 }
 
-/** The wait queues for the pauses of a circuit. */
-function pausesOf({ handlers: [first], style }: ConsumerPlan, { waitQueueType }: ResolvedOptions): Partial<Topology> {
-  const { circuit, handler } = first as PlannedHandler;
-  if (circuit === undefined || style === 'in-hand') return {};
-  const delays = delaysAtStart(circuit.options.pauses.exact, waitQueueType);
-  return waitQueueTopology(delays, `@Circuit on ${handler.origin}`, waitQueueType);
+/** The wait queues for the waits of features. */
+function waitsOf(
+  { handlers: [first], style }: ConsumerPlan,
+  features: readonly Feature[],
+  { waitQueueType }: ResolvedOptions,
+): readonly Partial<Topology>[] {
+  if (style === 'in-hand') return [];
+  const waits = features.flatMap((feature) => feature.waits?.(first as PlannedHandler) ?? []);
+  return waits.map(({ delays, by }) => waitQueueTopology(delaysAtStart(delays, waitQueueType), by, waitQueueType));
 }
 
 const deadLetters = ({ queueArguments }: Handler['settings']): boolean => queueArguments.has('x-dead-letter-exchange');
 
 /** @throws DlxConfigurationError when all policies together need too many queues */
-function delaysOf(consumers: readonly ConsumerPlan[]): readonly number[] {
+function delaysOf(consumers: readonly ConsumerPlan[], features: readonly Feature[]): readonly number[] {
   const waiting = consumers.filter(({ style }) => style !== 'in-hand');
   const delays = new Set(
     waiting.flatMap(({ handlers }) =>
-      handlers.flatMap(({ retry, circuit }) => [...(retry?.delays ?? []), ...(circuit?.options.pauses.exact ?? [])]),
+      handlers.flatMap((planned) => [
+        ...(planned.retry?.delays ?? []),
+        ...features.flatMap((feature) => feature.waits?.(planned)?.delays ?? []),
+      ]),
     ),
   );
   if (delays.size <= mostWaitQueues) return [...delays];
@@ -252,6 +265,7 @@ function consumerOf(
   handlers: readonly PlannedHandler[],
   options: ResolvedOptions,
   rejectsWithHeaders: boolean,
+  features: readonly Feature[],
 ): ConsumerPlan {
   const prefetch = agreed(queue, 'prefetch', handlers) ?? options.prefetch;
   const [{ handler, retry }] = handlers as readonly [PlannedHandler];
@@ -260,9 +274,9 @@ function consumerOf(
   const possible = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
   const isKept = possible === 'reject' && !rejectsWithHeaders && options.errorHistory > 0;
   const [style, reason] = isKept ? (['republish', { styleReason: noHistory }] as const) : ([possible, {}] as const);
-  const envelope = agreed(queue, 'envelope', handlers) ?? options.envelope;
-  const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, envelope };
-  const ordering = planOrdering(queue, handlers, prefetch);
+  const [reader] = features.flatMap((feature) => feature.reader?.(queue, handlers) ?? []);
+  const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, reader };
+  const [ordering] = features.flatMap((feature) => feature.ordering?.(queue, handlers, prefetch) ?? []);
   const isSingle = handlers.some(
     ({ handler: { settings } }) => settings.queueArguments.get('x-single-active-consumer')?.value === true,
   );
@@ -270,7 +284,8 @@ function consumerOf(
   return { ...plan, prefetch: ordering.window, style: 'in-hand', ordering, isSingle: true };
 }
 
-function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(
+/** The setting that handlers of a queue share. @throws DlxConfigurationError when they differ */
+export function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(
   queue: string,
   setting: Setting,
   handlers: readonly PlannedHandler[],

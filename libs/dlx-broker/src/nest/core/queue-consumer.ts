@@ -1,25 +1,27 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { HomeContext } from '../../platform/index.js';
 import { type Backend, type BackendDelivery } from '../../backends/index.js';
-import type { Attempts } from './attempts.js';
-import type { Gate } from '../features/circuit/gate.js';
+import { type AttemptParts, AttemptRun } from './attempt.js';
+import { runShared, runSingle } from './attempts.js';
+import {
+  failedBy,
+  type Gate,
+  type Handler,
+  type Handling,
+  type MessageOrder,
+  type Opened,
+  type PlannedHandler,
+} from './handler.js';
 import { DlxContext, patternOf } from './context.js';
 import type { EventLog } from '../log/event-log.js';
 import { GatedConsumption } from './gated-consumption.js';
-import type { Handler, Handling, PlannedHandler } from './handler.js';
 import { payloadOf } from './payload-of.js';
 import type { ConsumerPlan } from './plan.js';
-import { type Packet, packetOf } from '../features/envelope/packet.js';
-import { PacketContext } from '../features/envelope/packet-context.js';
-import { mayBePacket, PacketSuspicion } from '../features/envelope/suspicion.js';
-import { OrderedQueue } from '../features/ordered/ordered-queue.js';
 import { ReplyPublishers } from '../client/reply-publisher.js';
-import { type Opened, Refusals } from './refusals.js';
-import { shareOutbox } from '../features/outbox/group.js';
-import { handlersFor, handlersOfPacket } from './selection.js';
+import { Refusals } from './refusals.js';
+import { handlersFor } from './selection.js';
 import type { Settlement } from './settlement.js';
 import { isSpent } from './spent.js';
-import { runShared } from './shared-run.js';
 
 /** Called when the broker ended a consumer, with its error where there is one. */
 type Lost = (consumer: QueueConsumer, failure: Error | undefined) => void;
@@ -30,37 +32,37 @@ export class QueueConsumer {
   #atWork = 0;
   /** Called when no handler runs any more. */
   readonly #waiting: (() => void)[] = [];
-  #single: PlannedHandler | undefined;
+  #only: PlannedHandler | undefined;
   #plan: ConsumerPlan;
-  #opensPackets = false;
   #hasEnded = false;
-  #suspicion: PacketSuspicion | undefined;
-  /** The messages in hand of handlers with `@Ordered`; undefined for others. */
-  #ordered: OrderedQueue | undefined;
-  readonly #replyPublishers: ReplyPublishers;
+  /** The messages in hand, if they are kept in an order. */
+  #order: MessageOrder | undefined;
+  readonly #publishers: ReplyPublishers;
   /** One function for all messages. */
-  readonly #settled = ({ epoch }: Handling): void => this.#done(epoch);
+  readonly #ended = ({ delivery, planned }: Handling): void => {
+    planned.gate?.ended(delivery);
+    this.#done();
+  };
   readonly #refusals: Refusals;
 
   constructor(
     plan: ConsumerPlan,
-    private readonly backend: Backend,
+    backend: Backend,
     private readonly settlement: Settlement,
-    private readonly attempts: Attempts,
+    private readonly attempts: AttemptParts,
     private readonly home: HomeContext,
-    private readonly log: EventLog,
-    private readonly gate: Gate,
+    log: EventLog,
   ) {
     this.#plan = plan;
-    this.#replyPublishers = new ReplyPublishers(backend);
-    this.#refusals = new Refusals(settlement, log, this.#replyPublishers);
+    this.#publishers = new ReplyPublishers(backend);
+    this.#refusals = new Refusals(settlement, log, this.#publishers);
     const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
     this.#gated = new GatedConsumption({
       backend,
-      gate,
+      gate: () => this.#gate,
       take,
       plan: () => this.#plan,
-      ordered: () => this.#ordered,
+      order: () => this.#order,
       atWork: () => this.#atWork,
       interrupted: (...how) => this.attempts.watch.interrupted(this.queue, ...how),
     });
@@ -74,12 +76,12 @@ export class QueueConsumer {
 
   /** The number of messages that its handlers have in hand. */
   get atWork(): number {
-    return this.#ordered?.atWork ?? this.#atWork;
+    return this.#order?.atWork ?? this.#atWork;
   }
 
-  /** The messages in hand that keep an order; undefined for other handlers. */
-  get ordered(): OrderedQueue | undefined {
-    return this.#ordered;
+  /** The messages in hand, if they are kept in an order. */
+  get order(): MessageOrder | undefined {
+    return this.#order;
   }
 
   serves(handlers: ReadonlySet<Handler>): boolean {
@@ -89,14 +91,8 @@ export class QueueConsumer {
   /** Changes the handlers of the queue while it is consumed. */
   update(plan: ConsumerPlan): void {
     this.#plan = plan;
-    this.#single = plan.handlers.length === 1 ? plan.handlers[0] : undefined;
-    this.#opensPackets = plan.envelope === 'nest';
-    if (plan.envelope !== undefined) this.#suspicion = undefined;
-    else this.#suspicion ??= new PacketSuspicion(this.log);
-    const { ordering, queue } = plan;
-    if (ordering === undefined) return;
-    if (this.#ordered !== undefined) this.#ordered.update(ordering);
-    else this.#ordered = new OrderedQueue(queue, ordering, this.backend, this.settlement, this.log);
+    this.#only = plan.handlers.length === 1 ? plan.handlers[0] : undefined;
+    this.#order = plan.ordering?.of(this.#order) ?? this.#order;
   }
 
   /** See {@link GatedConsumption.start}. */
@@ -115,24 +111,24 @@ export class QueueConsumer {
    */
   cancel(): void {
     this.#hasEnded = true;
-    this.#ordered?.stop();
+    this.#order?.stop();
     this.#gated.cancel();
   }
 
   /** Resolves when no handler runs any more, and their messages are settled, or wait for another try of that. */
   async idle(): Promise<void> {
     do {
-      if (this.#ordered !== undefined) await this.#ordered.idle();
+      if (this.#order !== undefined) await this.#order.idle();
       else if (this.#atWork > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      await this.settlement.settling.idle(this.queue);
+      await this.settlement.idle(this.queue);
       // A message that was on its way when the consumer was cancelled may have begun meanwhile.
-    } while (this.#ordered === undefined && this.#atWork > 0);
+    } while (this.#order === undefined && this.#atWork > 0);
   }
 
   /** Closes the consumer. Unsettled messages return to the queue. @returns how many of them were at work */
   close(): number {
     const left = this.atWork;
-    this.#ordered?.close();
+    this.#order?.close();
     this.#gated.close();
     return left;
   }
@@ -149,49 +145,34 @@ export class QueueConsumer {
 
   /** True if a message that comes after the end is left unsettled: it returns to its place in the queue when the consumer is closed. */
   #leaves(): boolean {
-    return this.#plan.isSingle && this.#ordered === undefined;
+    return this.#plan.isSingle && this.#order === undefined;
+  }
+
+  get #gate(): Gate | undefined {
+    return this.#plan.handlers[0]?.gate;
   }
 
   /** Decides about a message that comes while its gate is not open: the cancel was on its way, or the message is a probe. */
   #isAdmitted(delivery: BackendDelivery, own: AsyncResource): boolean {
-    const { pause, circuit } = this.gate;
-    if (pause !== undefined || circuit === undefined) {
-      delivery.giveBack();
-      return false;
-    }
     const hold = (): void => this.settlement.wait(delivery, this.#plan.handlers[0]!);
-    const run = (): void => own.runInAsyncScope(() => this.#take(delivery, own));
-    return circuit.admits({ run: () => (delivery.settled ? undefined : run()), hold });
+    const take = (): void => own.runInAsyncScope(() => this.#take(delivery, own));
+    const run = (): void => (delivery.settled ? undefined : take());
+    return this.#gate?.admits({ run, hold, giveBack: () => delivery.giveBack() }) !== false;
   }
 
+  /** Reads a message, and selects its handlers: the only one of the queue, or those that its envelope or its routing key names. */
   #begin(delivery: BackendDelivery, own: AsyncResource): void {
+    const { handlers, reader } = this.#plan;
     try {
-      if (this.#opensPackets) return this.#open(delivery, own);
-      this.#select(delivery, new DlxContext(delivery), own);
+      const opened = reader?.open?.(delivery);
+      const context = opened === undefined ? new DlxContext(delivery) : opened.contextOf(delivery);
+      if (opened !== undefined) return this.#give(delivery, context, opened.select(handlers), own, opened);
+      if (this.#only !== undefined) return this.#handle(delivery, context, this.#only, own, undefined);
+      const key = patternOf(delivery.message, delivery.queue);
+      this.#give(delivery, context, handlersFor(handlers, key), own, undefined);
     } catch (error) {
       this.#refusals.unreadable(delivery, error, this.#plan);
     }
-  }
-
-  /** Takes a message of a queue of packets. A body that is no packet is the data. */
-  #open(delivery: BackendDelivery, own: AsyncResource): void {
-    const payload = payloadOf(delivery);
-    const packet = packetOf(payload);
-    if (packet !== undefined) {
-      const context = new PacketContext(delivery, packet);
-      return this.#give(delivery, context, handlersOfPacket(this.#plan.handlers, packet), own, {
-        data: packet.data,
-        packet,
-      });
-    }
-    this.#select(delivery, new DlxContext(delivery), own, { data: payload, packet });
-  }
-
-  /** The only handler of a queue gets all messages of the queue. The routing key selects among handlers that share one. */
-  #select(delivery: BackendDelivery, context: DlxContext, own: AsyncResource, opened?: Opened): void {
-    if (this.#single !== undefined) return this.#handle(delivery, context, this.#single, own, opened);
-    const key = patternOf(delivery.message, delivery.queue);
-    this.#give(delivery, context, handlersFor(this.#plan.handlers, key), own, opened);
   }
 
   /** Gives a message to the handlers that were selected. If they are several, all of them have to succeed. */
@@ -200,46 +181,17 @@ export class QueueConsumer {
     context: DlxContext,
     matching: readonly PlannedHandler[],
     own: AsyncResource,
-    opened?: Opened,
+    opened: Opened | undefined,
   ): void {
     const [first] = matching;
-    if (first === undefined) return this.#refusals.unknown(delivery, context, own, opened, this.#plan, this.#suspicion);
+    if (first === undefined) return this.#refusals.unknown(delivery, context, own, opened, this.#plan);
     if (matching.length === 1) return this.#handle(delivery, context, first, own, opened);
-    if (this.#ordered !== undefined) return this.#inOrder(this.#ordered, delivery, matching, own, opened);
+    if (this.#order !== undefined) return this.#keep(this.#order, delivery, matching, own, opened);
     const spent = matching.find((planned) => isSpent(planned, context));
     if (spent !== undefined) return this.settlement.exhausted(delivery, spent, context.attempt);
-    const data = opened === undefined ? this.#payloadFor(delivery, first) : opened.data;
+    const data = this.#dataOf(delivery, first, opened);
     this.#atWork++;
-    this.#share(delivery, context, matching, own, data, opened?.packet, () => this.#done(undefined));
-  }
-
-  /** Gives a message to several handlers. @param ended called when all have ended */
-  #share(
-    delivery: BackendDelivery,
-    context: DlxContext,
-    matching: readonly PlannedHandler[],
-    own: AsyncResource,
-    data: unknown,
-    packet: Packet | undefined,
-    ended: () => void,
-  ): void {
-    const replies = packet && this.#replyPublishers.for(delivery, packet, undefined, own);
-    const { circuit } = this.gate;
-    const epoch = circuit?.begin();
-    const handlings = matching.map((planned): Handling => ({
-      delivery,
-      planned,
-      context,
-      replies,
-      epoch,
-      own,
-      span: undefined,
-    }));
-    if (matching.some(({ outbox }) => outbox !== undefined)) shareOutbox(handlings);
-    runShared(handlings, data, this.attempts, this.settlement, () => {
-      if (epoch !== undefined) circuit?.ended(epoch);
-      ended();
-    });
+    void this.#share(delivery, context, matching, own, data, opened).then(() => this.#done());
   }
 
   #handle(
@@ -247,90 +199,95 @@ export class QueueConsumer {
     context: DlxContext,
     planned: PlannedHandler,
     own: AsyncResource,
-    opened?: Opened,
+    opened: Opened | undefined,
   ): void {
-    if (this.#ordered !== undefined) return this.#inOrder(this.#ordered, delivery, [planned], own, opened);
+    if (this.#order !== undefined) return this.#keep(this.#order, delivery, [planned], own, opened);
     if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
-    const data = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
-    const replies = this.#replyPublishers.for(delivery, opened?.packet, planned.handler, own);
+    const data = this.#dataOf(delivery, planned, opened);
     this.#atWork++;
-    const epoch = planned.circuit?.begin();
-    const handling = { delivery, planned, context, replies, epoch, own, span: undefined, begunAt: undefined };
-    this.attempts.single(handling, data, this.#settled);
+    this.#single(delivery, context, planned, own, data, opened, this.#ended);
   }
 
-  /** Puts a message into the lane of its key. The first handler that it matches gives the key. */
-  #inOrder(
-    ordered: OrderedQueue,
+  /** Gives a message to one handler. */
+  #single(
+    delivery: BackendDelivery,
+    context: DlxContext,
+    planned: PlannedHandler,
+    own: AsyncResource,
+    data: unknown,
+    opened: Opened | undefined,
+    ended: (handling: Handling) => void,
+  ): void {
+    const replies = this.#publishers.for(delivery, opened, planned.handler, own);
+    planned.gate?.begin(delivery);
+    const attempt = new AttemptRun(this.attempts, { delivery, planned, context, replies, data, own });
+    runSingle(attempt, this.settlement, ended);
+  }
+
+  /** Gives a message to several handlers. @returns resolves when all have ended */
+  async #share(
+    delivery: BackendDelivery,
+    context: DlxContext,
+    matching: readonly PlannedHandler[],
+    own: AsyncResource,
+    data: unknown,
+    opened: Opened | undefined,
+  ): Promise<void> {
+    const replies = opened && this.#publishers.for(delivery, opened, undefined, own);
+    const gate = this.#gate;
+    gate?.begin(delivery);
+    const all = matching.map(
+      (planned) => new AttemptRun(this.attempts, { delivery, planned, context, replies, data, own }),
+    );
+    await runShared(all, this.settlement);
+    gate?.ended(delivery);
+  }
+
+  /** Puts a message among those in hand, which says when its handlers begin. */
+  #keep(
+    order: MessageOrder,
     delivery: BackendDelivery,
     matching: readonly PlannedHandler[],
     own: AsyncResource,
     opened: Opened | undefined,
   ): void {
     const planned = matching[0]!;
-    let payload = opened === undefined ? this.#payloadFor(delivery, planned) : opened.data;
-    let attempts = 0;
-    const packet = opened?.packet;
-    const handler = matching.length === 1 ? planned.handler : undefined;
-    ordered.take({
+    const only = matching.length === 1 ? planned : undefined;
+    order.take({
       delivery,
       planned,
-      payload,
+      payload: this.#dataOf(delivery, planned, opened),
       own,
-      contextOf: (held) => (packet === undefined ? new DlxContext(held) : new PacketContext(held, packet)),
-      run: (held, context, ended) => {
-        // The attempt before may have changed its payload.
-        if (attempts++ > 0) payload = packet === undefined ? payloadOf(delivery) : packetOf(payloadOf(delivery))?.data;
+      read: () => (opened === undefined ? payloadOf(delivery) : this.#plan.reader?.open?.(delivery)?.data),
+      contextOf: (held) => (opened === undefined ? new DlxContext(held) : opened.contextOf(held)),
+      exhausted: (held, context) => {
         const spent = matching.find((each) => isSpent(each, context));
-        if (spent !== undefined) {
-          this.settlement.exhausted(held, spent, context.attempt);
-          return ended();
-        }
-        const begin = (): void => {
-          if (handler === undefined) return this.#share(held, context, matching, own, payload, packet, ended);
-          const replies = this.#replyPublishers.for(held, packet, handler, own);
-          const epoch = planned.circuit?.begin();
-          const handling = { delivery: held, planned, context, replies, epoch, own, span: undefined };
-          this.attempts.single(handling, payload, () => {
-            if (epoch !== undefined) planned.circuit?.ended(epoch);
-            ended();
-          });
-        };
-        // The circuit calls these later, when nothing else would rescue the message.
-        const later = (call: () => void): void => {
-          try {
-            call();
-          } catch (fault) {
-            this.settlement.rescue({ delivery: held, planned }, fault);
-            ended();
-          }
-        };
-        const hold = (): void =>
-          later(() => {
-            this.settlement.wait(held, planned);
-            ended();
-          });
-        // Another queue with the same circuit may have a message under trial.
-        const run = (): void => later(() => own.runInAsyncScope(begin));
-        if (planned.circuit?.admits({ run, hold, leave: hold }) !== false) begin();
+        if (spent !== undefined) this.settlement.exhausted(held, spent, context.attempt);
+        return spent !== undefined;
+      },
+      run: (held, context, data, ended) => {
+        if (only === undefined) return void this.#share(held, context, matching, own, data, opened).then(ended);
+        this.#single(held, context, only, own, data, opened, () => {
+          only.gate?.ended(held);
+          ended();
+        });
       },
       fail: (held, context, failure) => {
-        context.capture(failure);
-        const replies = this.#replyPublishers.for(held, packet, handler, own);
-        this.settlement.end({ failed: true, failure }, { delivery: held, planned, context, replies, span: undefined });
+        const replies = this.#publishers.for(held, opened, only?.handler, own);
+        this.settlement.end(failedBy(failure, context), { delivery: held, planned, context, replies });
       },
     });
   }
 
-  /** The payload for a handler, which may be a packet that no option announced. */
-  #payloadFor(delivery: BackendDelivery, { handler }: PlannedHandler): unknown {
+  /** The payload for a handler. */
+  #dataOf(delivery: BackendDelivery, { handler }: PlannedHandler, opened: Opened | undefined): unknown {
+    if (opened !== undefined) return opened.data;
     const payload = payloadOf(delivery);
-    if (mayBePacket(delivery.message)) this.#suspicion?.look(payload, delivery.queue, handler.origin);
+    this.#plan.reader?.look?.(payload, delivery, handler.origin);
     return payload;
   }
 
-  #done(epoch: number | undefined): void {
-    if (epoch !== undefined) this.gate.circuit?.ended(epoch);
+  #done(): void {
     if (--this.#atWork > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }

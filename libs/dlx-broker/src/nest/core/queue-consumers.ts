@@ -1,12 +1,10 @@
 import type { Backend } from '../../backends/index.js';
 import { callEach, type HomeContext, shownText } from '../../platform/index.js';
-import type { Attempts } from './attempts.js';
+import type { AttemptParts } from './attempt.js';
 import type { EventLog } from '../log/event-log.js';
 import { errorFacts, textOf } from './failure-log.js';
-import type { Circuits } from '../features/circuit/index.js';
-import type { Handler } from './handler.js';
+import type { Handler, MessageOrder } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
-import type { OrderedQueue } from '../features/ordered/ordered-queue.js';
 import { QueueConsumer } from './queue-consumer.js';
 import type { Settlement } from './settlement.js';
 import { logUnclosed } from '../module/shut-down.js';
@@ -19,10 +17,9 @@ const restorePause = 1_000;
 export interface ConsumerParts {
   readonly backend: Backend;
   readonly settlement: Settlement;
-  readonly attempts: Attempts;
+  readonly attempts: AttemptParts;
   readonly home: HomeContext;
   readonly log: EventLog;
-  readonly circuits: Circuits;
   /** How long running handlers may take when their consumer stops, in milliseconds. */
   readonly drainTimeout: number;
   /** Declares and consumes the queues again. */
@@ -49,9 +46,9 @@ export class QueueConsumers {
     return { count: all.length, ended, handling: all.reduce((sum, { atWork }) => sum + atWork, 0) };
   }
 
-  /** The queues whose messages are handled in order. */
-  get ordered(): readonly OrderedQueue[] {
-    return [...this.#running.values()].flatMap(({ ordered }) => ordered ?? []);
+  /** The queues whose messages are kept in an order. */
+  get orders(): readonly MessageOrder[] {
+    return [...this.#running.values()].flatMap(({ order }) => order ?? []);
   }
 
   /**
@@ -59,10 +56,9 @@ export class QueueConsumers {
    * @returns a promise if the broker answers later; it rejects when the consumer could not start
    */
   start(plan: ConsumerPlan): Promise<void> | undefined {
-    const { backend, settlement, attempts, home, log, circuits } = this.parts;
+    const { backend, settlement, attempts, home, log } = this.parts;
     const known = this.#running.get(plan.queue);
-    const gate = circuits.gate(plan.queue, plan.handlers[0]?.circuit);
-    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, log, gate);
+    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, log);
     consumer.update(plan);
     this.#running.set(plan.queue, consumer);
     return consumer.running ? undefined : consumer.start((lost, failure) => this.#restoreSoon(lost, failure));

@@ -2,10 +2,9 @@ import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backends/index.js';
 import { doNothing, shownText } from '../../platform/index.js';
 import type { ReplyPublishers } from '../client/reply-publisher.js';
-import type { Packet } from '../features/envelope/packet.js';
-import { mayBePacket, type PacketSuspicion } from '../features/envelope/suspicion.js';
 import type { EventLog } from '../log/event-log.js';
 import type { DlxContext } from './context.js';
+import type { Opened } from './handler.js';
 import { errorFacts, mostCharacters, textOf } from './failure-log.js';
 import { NO_MESSAGE_HANDLER } from './nest-versions.js';
 import type { ConsumerPlan } from './plan.js';
@@ -16,19 +15,12 @@ class UnknownPatternError extends Error {
   override readonly name = 'UnknownPatternError';
 }
 
-/** A payload that was read before its handler was known. */
-export interface Opened {
-  readonly data: unknown;
-  /** Undefined: the payload is no packet. */
-  readonly packet: Packet | undefined;
-}
-
 /** Refuses the messages of a queue that none of its handlers can take. */
 export class Refusals {
   constructor(
     private readonly settlement: Settlement,
     private readonly log: EventLog,
-    private readonly replyPublishers: ReplyPublishers,
+    private readonly publishers: ReplyPublishers,
   ) {}
 
   /** No handler is for the message. The client of a request in a packet gets the error of Nest's own server. */
@@ -38,7 +30,6 @@ export class Refusals {
     own: AsyncResource,
     opened: Opened | undefined,
     plan: ConsumerPlan,
-    suspicion: PacketSuspicion | undefined,
   ): void {
     this.settlement.counts.unknownPattern++;
     const { queue } = delivery;
@@ -46,9 +37,8 @@ export class Refusals {
     const error = new UnknownPatternError(`no handler of queue '${queue}' is for the pattern '${pattern}'`);
     const text = `${shownText(error.message, mostCharacters)}; the message is refused`;
     this.log.write('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
-    if (opened?.packet !== undefined)
-      this.replyPublishers.for(delivery, opened.packet, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
-    else if (mayBePacket(delivery.message)) suspicion?.lookAtRefused(delivery, originsOf(plan));
+    if (opened === undefined) plan.reader?.refused?.(delivery, originsOf(plan));
+    else this.publishers.for(delivery, opened, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
     this.settlement.refuse(delivery, error, plan);
   }
 

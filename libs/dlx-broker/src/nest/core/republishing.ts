@@ -1,21 +1,18 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backends/index.js';
 import { emptyTable } from '../../engine/message/index.js';
-import type { Failure, LeftOut, RetryOutcome } from '../retry/index.js';
 import { doNothing } from '../../platform/index.js';
-import type { Hold } from '../features/circuit/circuit.js';
-import type { Holding } from '../features/circuit/holding.js';
+import type { Failure, LeftOut, RetryOutcome } from '../retry/index.js';
 import type { DeliveryTimers } from './delivery-timers.js';
-import type { FailureNotes } from '../features/error-history/failure-notes.js';
-import { answer, attemptBy, type Failed, type Taken } from './failed-message.js';
+import { answer, attemptBy } from './failed-message.js';
+import type { Failed, Hold, TakenBy } from './handler.js';
 import { type FailureLog, textOf } from './failure-log.js';
+import { type Followers, timeOfMove } from './followers.js';
 import type { HandlerCounts } from './handler-counts.js';
 import type { HandlerMeter } from './handler-meter.js';
-import type { PlannedHandler } from './handler.js';
+import { afterOutage } from './holding.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import type { Decided, Retrying } from './retrying.js';
-import type { Settling } from './settling.js';
-import { errorOf, type TracedOutcomes, withSpan } from './traced-outcomes.js';
 
 /** The first pause before another try to republish a message, in milliseconds. It doubles each time. */
 export const shortestPause = 1_000;
@@ -35,10 +32,11 @@ export interface SettlementState {
   readonly meter: HandlerMeter | undefined;
   /** The timers of unsettled messages, those of attempts included. */
   readonly timers: DeliveryTimers;
-  readonly settling: Settling;
   readonly events: OutcomeEvents;
-  /** The headers that describe failures. */
-  readonly notes: FailureNotes;
+  readonly followers: Followers;
+  /** The settlement of a message waits for the broker. */
+  isSettling(delivery: BackendDelivery): void;
+  hasSettled(delivery: BackendDelivery): void;
 }
 
 /**
@@ -49,74 +47,92 @@ export class Republishing {
   constructor(
     private readonly shared: SettlementState,
     private readonly retrying: Retrying,
-    private readonly holding: Holding,
     private readonly log: FailureLog,
-    private readonly traces: TracedOutcomes | undefined,
+    /** Milliseconds since 1970. */
+    private readonly now: () => number,
   ) {}
 
   /** Retries or parks a message, by its policy or by the exception of its handler. */
-  retry(failed: Failed, pause = shortestPause): void {
+  retry(failed: TakenBy<Failed>, pause = shortestPause): void {
     const { delivery, planned, error } = failed;
+    const { followers } = this.shared;
     const again = (next: number): void => this.retry(failed, next);
     try {
       const byReject = this.shared.rejecting.has(delivery.queue);
-      const { headers, fingerprint } = this.#noted(failed);
-      const failure = { error, headers, fingerprint, byReject, ...this.holding.failed(failed, headers) };
+      const { headers, failingSince } = afterOutage(failed, followers.headers(failed, 'retry'), this.now());
+      const failure = { error, headers, fingerprint: followers.fingerprint(failed), byReject, failingSince };
       this.retrying.decide(delivery, planned.retry, failure, this.#decided(failed, pause, again));
     } catch (fault) {
-      this.shared.settling.end(delivery);
+      this.shared.hasSettled(delivery);
       this.#tryLater(failed, fault, pause, again);
     }
   }
 
   /** Sends a message to its parking lot. */
-  park(failed: Failed, pause = shortestPause): void {
+  park(failed: TakenBy<Failed>, pause = shortestPause): void {
     const { delivery, planned, error } = failed;
+    const { followers } = this.shared;
     const decided = this.#decided(failed, pause, (next) => this.park(failed, next));
-    this.retrying.park(delivery, planned.retry, { error, ...this.#noted(failed) }, decided);
+    const failure: Failure = {
+      error,
+      headers: followers.headers(failed, 'park'),
+      fingerprint: followers.fingerprint(failed),
+    };
+    this.retrying.park(delivery, planned.retry, failure, decided);
   }
 
-  /** Holds a message, see {@link Holding}. */
-  hold(failed: Failed, hold: Hold, pause = shortestPause): void {
-    const { delivery, planned, span, error, isUnhandled } = failed;
+  /** Publishes a message that is held to a wait queue. */
+  hold(failed: TakenBy<Failed>, hold: Hold, pause = shortestPause): void {
+    const { delivery, planned, error, isUnhandled } = failed;
+    const { followers } = this.shared;
     const own = new AsyncResource('DlxDecision');
-    const since = this.traces?.now() ?? 0;
-    this.shared.settling.begin(delivery);
+    const since = followers.any ? timeOfMove() : undefined;
+    this.shared.isSettling(delivery);
     const held = (failure?: Error, leftOut?: LeftOut): void => {
-      this.shared.settling.end(delivery);
-      this.traces?.held(failed, hold.wait, since, failure);
+      this.shared.hasSettled(delivery);
+      const attempt = attemptBy(failed);
+      followers.settled(failed, { kind: 'held', error, to: planned.queue, attempt, delay: hold.wait, since, failure });
       if (failure !== undefined) {
         return this.#tryLater(failed, failure, pause, (next) => this.hold(failed, hold, next));
       }
       if (leftOut !== undefined) this.log.shortened(failed, leftOut);
       this.shared.counts.held++;
       if (this.shared.meter !== undefined) this.shared.meter.of(planned).held++;
-      const attempt = attemptBy(failed);
       this.log.held(failed, attempt, hold.wait, error);
       this.shared.events.emit('held', delivery, { handler: planned.handler.origin, attempt, delay: hold.wait, error });
     };
-    const headers = isUnhandled === true ? emptyTable : withSpan(this.shared.notes.ofError(error), span); // no history: it is no attempt
-    this.holding.hold(failed, hold, headers, (...ended) => own.runInAsyncScope(held, undefined, ...ended));
+    const headers = isUnhandled === true ? emptyTable : followers.headers(failed, 'hold');
+    const wait = this.retrying.nearest(delivery, hold.wait);
+    const after = afterOutage(failed, headers, this.now(), { ...hold, wait });
+    this.retrying.hold(delivery, wait, after, (...ended) => own.runInAsyncScope(held, undefined, ...ended));
   }
 
   /** Sends a message to its queue after a delay, as the same attempt. */
-  postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number, pause = shortestPause): void {
-    this.shared.settling.begin(delivery);
+  postpone({ delivery, planned }: TakenBy, delay: number, pause = shortestPause): void {
+    this.shared.isSettling(delivery);
     this.retrying.postpone(delivery, delay, (failure, leftOut) => {
-      this.shared.settling.end(delivery);
+      this.shared.hasSettled(delivery);
       if (leftOut !== undefined) this.log.shortened({ delivery, planned }, leftOut);
       if (failure === undefined) return;
-      this.#tryLater({ delivery, planned }, failure, pause, (next) => this.postpone(delivery, planned, delay, next));
+      this.#tryLater({ delivery, planned }, failure, pause, (next) =>
+        this.postpone({ delivery, planned }, delay, next),
+      );
     });
   }
 
   /** Reports a decision. */
-  #decided(failed: Failed, pause: number, again: Again): Decided {
-    const since = this.traces?.now() ?? 0;
-    this.shared.settling.begin(failed.delivery);
+  #decided(failed: TakenBy<Failed>, pause: number, again: Again): Decided {
+    const { planned, error, delivery } = failed;
+    const { followers } = this.shared;
+    const since = followers.any ? timeOfMove() : undefined;
+    this.shared.isSettling(delivery);
     return (outcome, failure, leftOut) => {
-      this.shared.settling.end(failed.delivery);
-      this.traces?.replaced(failed, outcome, since, failure);
+      this.shared.hasSettled(delivery);
+      if (followers.any) {
+        const { kind, attempt } = outcome;
+        const moved = kind === 'parked' ? { to: outcome.queue } : { to: planned.queue, delay: outcome.delay };
+        followers.settled(failed, { kind, error, attempt, since, failure, ...moved });
+      }
       if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
       if (leftOut !== undefined) this.log.shortened(failed, leftOut);
       this.#retried(outcome, failed);
@@ -124,7 +140,7 @@ export class Republishing {
     };
   }
 
-  #retried(outcome: RetryOutcome, failed: Failed): void {
+  #retried(outcome: RetryOutcome, failed: TakenBy<Failed>): void {
     const { delivery, planned, error } = failed;
     const { kind, attempt } = outcome;
     this.shared.counts[kind]++;
@@ -139,7 +155,7 @@ export class Republishing {
       attempt,
       error,
       ...detail,
-      ...this.shared.notes.group(kind, failed, this.shared.events),
+      ...(kind === 'parked' ? this.shared.followers.grouped(failed) : {}),
     });
   }
 
@@ -148,9 +164,9 @@ export class Republishing {
    * count as an attempt. So the message stays unacknowledged, and the publish is tried again after a pause, which grows. After nine
    * minutes without success the message returns to its queue.
    */
-  #tryLater(taken: Taken, failure: unknown, pause: number, again: Again): void {
+  #tryLater(taken: TakenBy, failure: unknown, pause: number, again: Again): void {
     if (taken.delivery.settled) {
-      taken.span?.end('requeued', errorOf(failure));
+      this.shared.followers.settled(taken, { kind: 'requeued', error: failure });
       // Its channel has ended, or the disk of the broker failed after the message was replaced.
       return this.log.trouble(taken, 'may not have been republished, and cannot be settled any more', failure);
     }
@@ -158,19 +174,13 @@ export class Republishing {
     const next = isOver ? 'returns to its queue' : `stays unacknowledged and is republished again in ${pause} ms`;
     this.log.trouble(taken, `cannot be republished and ${next}`, failure);
     if (isOver) {
-      taken.span?.end('requeued', errorOf(failure));
+      this.shared.followers.settled(taken, { kind: 'requeued', error: failure });
       return taken.delivery.requeue();
     }
     const isSettled = (): boolean => taken.delivery.settled;
     this.shared.timers.after(pause, isSettled, () => {
       if (!isSettled()) again(pause * 2); // a settled message has returned to its queue
     });
-  }
-
-  /** The headers of a failure, and the fingerprint of a message that is parked. */
-  #noted(failed: Failed): Pick<Failure, 'headers' | 'fingerprint'> {
-    const headers = withSpan(this.shared.notes.headers(failed), failed.span);
-    return { headers, fingerprint: () => this.shared.notes.fingerprint(failed) };
   }
 }
 

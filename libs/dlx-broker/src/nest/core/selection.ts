@@ -1,6 +1,5 @@
 import { matchesPattern } from '../../backends/topology/index.js';
 import type { Handler, PlannedHandler } from './handler.js';
-import type { Packet } from '../features/envelope/packet.js';
 
 /** The handlers of a queue that a key selects: patterns of requests are compared as text, others have wildcards. */
 export const handlersFor = (handlers: readonly PlannedHandler[], key: string): readonly PlannedHandler[] =>
@@ -14,18 +13,3 @@ const longestKey = 4_096;
 
 const fits = (pattern: string, key: string): boolean =>
   key.length > longestKey ? pattern === '#' || pattern === key : matchesPattern(pattern, key);
-
-/**
- * The handlers of a packet. A request goes to the handler of requests with its pattern, if there is one. The only `@Consume` of a
- * queue gets all packets, because its routing key is that of the exchange.
- */
-export function handlersOfPacket(
-  handlers: readonly PlannedHandler[],
-  { pattern, id }: Packet,
-): readonly PlannedHandler[] {
-  const [first] = handlers;
-  if (handlers.length === 1 && first?.handler.kind === 'consume') return handlers;
-  const matching = handlersFor(handlers, pattern);
-  const asked = id === undefined ? undefined : matching.find(({ handler }) => handler.kind === 'request');
-  return asked === undefined ? matching : [asked];
-}

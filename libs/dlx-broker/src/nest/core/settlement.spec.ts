@@ -4,9 +4,9 @@ import { Message } from '../../engine/message/index.js';
 import { WaitQueues } from '../retry/index.js';
 import { harness } from '../../testing.js';
 import type { EventLog } from '../log/event-log.js';
+import { DeliveryTimers } from './delivery-timers.js';
 import type { Handler } from './handler.js';
 import { readSettings } from './handler-settings.js';
-import type { ResolvedOptions } from '../module/options.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Settlement } from './settlement.js';
 
@@ -16,14 +16,22 @@ function rescued(settled: boolean): readonly unknown[] {
   const lines: string[] = [];
   const log = { write: (event: string) => void lines.push(event), writes: () => true } as unknown as EventLog;
   const events = { isWanted: () => false, emit: () => undefined } as unknown as OutcomeEvents;
-  const options = { logFailures: 'all', errorHeaders: undefined, errorHistory: 0 } as ResolvedOptions;
-  const settlement = new Settlement(backend, new WaitQueues(backend), events, options, log, undefined);
+  const options = { logFailures: 'all' } as const;
+  const settlement = new Settlement(
+    backend,
+    new WaitQueues(backend),
+    events,
+    options,
+    log,
+    new DeliveryTimers(backend.clock),
+    [],
+  );
   let rejected = 0;
   const message = new Message('', 'q', {}, new Uint8Array());
   const delivery = { message, queue: 'q', settled, reject: () => void rejected++ } as unknown as BackendDelivery;
   const invoke = () => Promise.resolve();
   const handler: Handler = { origin: 'A.b', kind: 'event', patterns: ['x'], settings: readSettings([], 'A.b'), invoke };
-  const planned = { handler, queue: 'q', retry: undefined, outbox: undefined };
+  const planned = { handler, queue: 'q', retry: undefined };
   settlement.rescue({ delivery, planned }, new Error('a bug'), true);
   clock.advance('1m');
   return [lines, rejected];

@@ -1,30 +1,29 @@
 import type { Backend, BackendDelivery } from '../../backends/index.js';
-import type { FieldTable } from '../../engine/message/index.js';
 import { fitting } from '../../platform/history/index.js';
 import { doNothing } from '../../platform/index.js';
-import { Holding } from '../features/circuit/holding.js';
-import { FailureNotes, type NotedAttempt } from '../features/error-history/failure-notes.js';
-import { pauseWhileBusy } from '../features/idempotent/guard.js';
 import type { EventLog } from '../log/event-log.js';
 import type { ResolvedOptions } from '../module/options.js';
 import type { WaitQueues } from '../retry/index.js';
-import type { SafeProcess, SafeTracing } from '../tracing/index.js';
 import type { DlxContext } from './context.js';
-import { DeliveryTimers } from './delivery-timers.js';
+import type { DeliveryTimers } from './delivery-timers.js';
 import { Denials } from './denials.js';
-import { answer, attemptBy, type Failed, type Taken } from './failed-message.js';
+import { answer, attemptBy } from './failed-message.js';
+import type { Failed, Handling, Outcome, PlannedHandler, TakenBy } from './handler.js';
 import { FailureLog } from './failure-log.js';
 import { readable, UnsettledFailureError } from './failure.js';
+import type { Feature } from './feature.js';
+import { Followers, timeOfMove } from './followers.js';
 import { type HandlerCounts, noCounts } from './handler-counts.js';
 import type { HandlerMeter } from './handler-meter.js';
-import type { Handling, Outcome, PlannedHandler } from './handler.js';
+import { holdOf } from './holding.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import type { ConsumerPlan } from './plan.js';
 import { Republishing, type SettlementState, shortestPause } from './republishing.js';
 import { Retrying, waitAskedBy } from './retrying.js';
-import { Settling } from './settling.js';
-import { errorOf, TracedOutcomes, withSpan } from './traced-outcomes.js';
+
+/** Milliseconds after which a message comes again whose handler was not called because a duplicate of it is being handled. */
+const pauseWhileBusy = 1_000;
 
 /** A message was delivered although its attempts are used up. */
 export class AttemptsExhaustedError extends Error {
@@ -39,6 +38,14 @@ export class AttemptsExhaustedError extends Error {
 const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
   handler.settings.queueArguments.has('x-dead-letter-exchange');
 
+/** A message that is given up before or behind its handler: no client waits for its error. */
+const withoutHandler = (delivery: BackendDelivery, planned: PlannedHandler, error: unknown): TakenBy<Failed> => ({
+  delivery,
+  planned,
+  error,
+  filtered: error,
+});
+
 /**
  * Settles messages by the outcome of their handlers. A success acks. After a failure the exception decides (`RetryLater`, `Park`,
  * `Reject`, `Drop`). For other errors the message is retried if the handler has a policy, and dead-lettered with the reason if not.
@@ -47,81 +54,72 @@ export class Settlement implements SettlementState {
   readonly counts: HandlerCounts = noCounts();
   rejecting: ReadonlySet<string> = new Set();
   meter: HandlerMeter | undefined;
-  readonly timers: DeliveryTimers;
-  readonly settling = new Settling();
+  /** The deliveries whose handlers have ended, and that are settled as soon as the broker has a successor or a reply. */
+  readonly #settling = new Set<BackendDelivery>();
+  readonly #waiting: (() => void)[] = [];
+  readonly followers: Followers;
   readonly #republishing: Republishing;
-  readonly #holding: Holding;
   readonly #denials: Denials;
   readonly #log: FailureLog;
-  readonly notes: FailureNotes;
-  /** Undefined without tracing. */
-  readonly #traces: TracedOutcomes | undefined;
   #unhooked = false;
 
   constructor(
     private readonly backend: Backend,
     waitQueues: WaitQueues,
     readonly events: OutcomeEvents,
-    options: ResolvedOptions,
+    { logFailures }: Pick<ResolvedOptions, 'logFailures'>,
     private readonly lines: EventLog,
-    tracing: SafeTracing | undefined,
+    /** The timers of unsettled messages, those of attempts included. */
+    readonly timers: DeliveryTimers,
+    features: readonly Feature[],
   ) {
-    this.#traces = tracing && new TracedOutcomes(tracing, backend);
-    this.timers = new DeliveryTimers(backend.clock);
-    const retrying = new Retrying(waitQueues);
-    this.#holding = new Holding(retrying, () => backend.clock.now());
+    this.followers = new Followers(features);
     this.#denials = new Denials(lines);
-    this.notes = new FailureNotes(options, backend.clock, lines, backend.now);
-    this.#log = new FailureLog(lines, options.logFailures);
-    this.#republishing = new Republishing(this, retrying, this.#holding, this.#log, this.#traces);
+    this.#log = new FailureLog(lines, logFailures);
+    this.#republishing = new Republishing(this, new Retrying(waitQueues), this.#log, () => backend.clock.now());
   }
 
   settle(outcome: Outcome, handling: Handling): void {
-    const { delivery, planned, context, replies, epoch, span, outbox, begunAt } = handling;
-    if (context.isSettled && outbox?.hasAcked !== true) {
-      if (outbox?.failure !== undefined) this.#log.trouble(handling, uncommitted, outbox.failure);
+    const { delivery, planned, context, replies } = handling;
+    const isAcked = !outcome.failed && outcome.isAcked === true;
+    if (context.isSettled && !isAcked) {
       const isByHand = context.isSettledByHand;
-      if (isByHand) {
-        this.counts.byHand++;
-        if (outcome.failed)
-          this.#log.last(handling, context.attempt, settledBefore, context.failureOr(outcome.failure));
+      if (isByHand) this.counts.byHand++;
+      const kind = isByHand ? 'by hand' : 'requeued';
+      if (!outcome.failed) {
+        planned.gate?.succeeded(delivery);
+        return this.followers.settled({ delivery, planned, handling }, { kind });
       }
-      this.#inform(outcome, handling);
-      if (outcome.failed) replies?.error(outcome.failure, doNothing);
-      span?.end(
-        isByHand ? 'by hand' : 'requeued',
-        outcome.failed ? errorOf(context.failureOr(outcome.failure)) : undefined,
-      );
-      return;
+      const filtered = outcome.failure;
+      const error = context.failureOr(filtered);
+      if (isByHand) this.#log.last(handling, context.attempt, settledBefore, error);
+      planned.gate?.failed({ delivery, planned, handling, error, filtered });
+      replies?.error(filtered, doNothing);
+      return this.followers.settled({ delivery, planned, handling }, { kind, error });
     }
     if (!outcome.failed) {
-      if (outcome.isBusy === true) return this.postpone(delivery, planned, pauseWhileBusy);
+      if (outcome.skipped === 'busy') return this.#republishing.postpone(handling, pauseWhileBusy);
+      if (outcome.skipped === 'done') return this.#duplicate(handling);
       this.counts.acked++;
-      if (epoch !== undefined) planned.circuit?.succeeded(epoch);
-      delivery.ack();
-      span?.end('acked');
+      planned.gate?.succeeded(delivery);
+      if (!isAcked) delivery.ack();
+      if (this.followers.any) this.followers.settled({ delivery, planned, handling }, { kind: 'acked' });
       const { origin } = planned.handler;
       if (this.events.observed) this.events.emit('acked', delivery, { handler: origin, attempt: context.attempt });
       return;
     }
     this.#checkHook(context, planned);
     const filtered = outcome.failure;
-    const error = context.failureOr(filtered);
-    this.#fail({ delivery, planned, replies, epoch, error, filtered, span, context, begunAt });
+    this.#fail({ delivery, planned, handling, error: context.failureOr(filtered), filtered });
   }
 
-  /** Informs the circuit of a message that the handler settled itself. */
-  #inform(outcome: Outcome, { delivery, planned, context, epoch }: Handling): void {
-    if (epoch === undefined) return;
-    if (!outcome.failed) return planned.circuit?.succeeded(epoch);
-    this.#holding.decide({ delivery, planned, epoch, error: context.failureOr(outcome.failure) });
-  }
-
-  /** Ends the span of one of several handlers, if the outcome of another one settles the message. */
-  outvoted(outcome: Outcome, { context, span }: Handling): void {
-    if (span === undefined) return;
-    if (outcome.failed) span.end('failed', errorOf(context.failureOr(outcome.failure)));
-    else span.end('handled');
+  /** The outcome of another one of several handlers settles the message. */
+  outvoted(outcome: Outcome, handling: Handling): void {
+    const { delivery, planned, context } = handling;
+    const settled = outcome.failed
+      ? ({ kind: 'failed', error: context.failureOr(outcome.failure) } as const)
+      : ({ kind: 'handled' } as const);
+    this.followers.settled({ delivery, planned, handling }, settled);
   }
 
   /** Settles a message by the outcome of its handler. It never throws. */
@@ -138,56 +136,54 @@ export class Settlement implements SettlementState {
    * returns to its queue after a pause.
    * @param hasFailed true if its handler failed: then the message is settled as after another failure, and uses an attempt
    */
-  rescue(taken: Taken & Partial<Pick<Failed, 'replies'>>, thrown: unknown, hasFailed = false): void {
-    const { delivery, planned, replies } = taken;
-    this.settling.end(delivery);
+  rescue(taken: Pick<Handling, 'delivery' | 'planned'> & Partial<Handling>, thrown: unknown, hasFailed = false): void {
+    const { delivery, planned, context } = taken;
+    const handling = context && (taken as Handling);
+    this.hasSettled(delivery);
     const fault = readable(thrown);
     const isOver = (): boolean => delivery.settled;
     const giveBack = (): void => {
       if (!hasFailed) return delivery.requeue();
       const error = new UnsettledFailureError(fault);
       try {
-        this.#fail({ delivery, planned, replies, error, filtered: error });
+        this.#fail({ delivery, planned, handling, error, filtered: error });
       } catch {
         delivery.requeue();
       }
     };
     if (!isOver()) this.timers.after(shortestPause, isOver, giveBack);
-    taken.span?.end('requeued', errorOf(fault));
+    this.followers.settled({ delivery, planned, handling }, { kind: 'requeued', error: fault });
     this.#log.trouble(taken, 'could not be settled when its handler ended, and returns unless it was', fault);
   }
 
+  /** Logs an error that says nothing about the outcome. */
+  trouble(taken: TakenBy, what: string, error: unknown): void {
+    this.#log.trouble(taken, what, error);
+  }
+
   /** Acknowledges a message that was handled before, in this process or another. */
-  duplicate(delivery: BackendDelivery, { handler }: PlannedHandler): void {
+  #duplicate({ delivery, planned, replies }: Handling): void {
     this.counts.duplicates++;
     delivery.ack();
-    this.events.emit('acked', delivery, { handler: handler.origin });
+    this.events.emit('acked', delivery, { handler: planned.handler.origin });
+    replies?.complete(doNothing); // a packet of Nest may ask a handler of events
   }
 
-  /** Sends a message to its queue after a delay, as the same attempt. */
-  postpone(delivery: BackendDelivery, planned: PlannedHandler, delay: number): void {
-    this.#republishing.postpone(delivery, planned, delay);
-  }
-
-  /** Sends a message that came while its circuit is open to its queue, after the pause of the circuit. No handler gets it. */
+  /** Sends a message that came while its gate is closed to its queue, after the wait of the gate. No handler gets it. */
   wait(delivery: BackendDelivery, planned: PlannedHandler): void {
-    const hold = { wait: planned.circuit?.pause ?? 0, isCounted: false };
-    this.#republishing.hold(
-      { delivery, planned, replies: undefined, error: undefined, filtered: undefined, isUnhandled: true },
-      hold,
-    );
+    const hold = { wait: planned.gate?.wait ?? 0, isCounted: false };
+    const failed = { delivery, planned, error: undefined, filtered: undefined, isUnhandled: true } as const;
+    this.#republishing.hold(failed, hold);
   }
 
   /** Settles a message after `context.reject()` under a retry policy. */
   rejected(delivery: BackendDelivery, planned: PlannedHandler): void {
-    const error = new Reject('its handler called reject()');
-    this.#giveUp({ delivery, planned, replies: undefined, error, filtered: error });
+    this.#giveUp(withoutHandler(delivery, planned, new Reject('its handler called reject()')));
   }
 
   /** Settles a message after `context.requeue()` under a retry policy. */
   requeued(delivery: BackendDelivery, planned: PlannedHandler): void {
-    const error = new RetryLater(0, 'its handler called requeue()');
-    this.#republishing.retry({ delivery, planned, replies: undefined, error, filtered: error });
+    this.#republishing.retry(withoutHandler(delivery, planned, new RetryLater(0, 'its handler called requeue()')));
   }
 
   /**
@@ -196,20 +192,7 @@ export class Settlement implements SettlementState {
    */
   exhausted(delivery: BackendDelivery, planned: PlannedHandler, attempt: number): void {
     const error = new AttemptsExhaustedError(planned.handler.origin, attempt - 1);
-    this.#republishing.park({ delivery, planned, replies: undefined, error, filtered: error });
-  }
-
-  /** Dead-letters a message, with the reason in the headers if the backend can add them. */
-  reject(delivery: BackendDelivery, error: unknown, span?: SafeProcess, failed?: Failed): void {
-    if (delivery.settled) return span?.end('requeued', errorOf(error));
-    this.counts.rejected++;
-    const since = this.#traces?.now() ?? 0;
-    delivery.reject(
-      this.backend.rejectsWithHeaders ? this.#ofRejected(failed ?? { delivery, error }, span) : undefined,
-    );
-    this.#traces?.rejected({ delivery, error, span }, since);
-    const group = this.notes.group('rejected', failed ?? { delivery, error }, this.events);
-    this.events.emit('rejected', delivery, { error, ...group });
+    this.#republishing.park(withoutHandler(delivery, planned, error));
   }
 
   /**
@@ -218,23 +201,38 @@ export class Settlement implements SettlementState {
    */
   refuse(delivery: BackendDelivery, error: unknown, { handlers }: ConsumerPlan): void {
     const planned = handlers.find(({ retry }) => retry !== undefined);
-    if (planned === undefined || keepsDeadLetters(planned)) return this.reject(delivery, error);
-    this.#republishing.park({ delivery, planned, replies: undefined, error, filtered: error, isUnhandled: true });
+    if (planned === undefined || keepsDeadLetters(planned)) return this.#reject({ delivery, error, filtered: error });
+    this.#republishing.park({ delivery, planned, error, filtered: error, isUnhandled: true });
   }
 
-  #fail(failed: Failed): void {
+  isSettling(delivery: BackendDelivery): void {
+    this.#settling.add(delivery);
+  }
+
+  hasSettled(delivery: BackendDelivery): void {
+    this.#settling.delete(delivery);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when no delivery of a queue is being settled. */
+  async idle(queue: string): Promise<void> {
+    const isOf = (delivery: BackendDelivery): boolean => delivery.queue === queue && !delivery.settled;
+    while ([...this.#settling].some(isOf)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #fail(failed: TakenBy<Failed>): void {
     const { delivery, planned, error } = failed;
     if (error instanceof Drop) {
       this.counts.dropped++;
       if (this.meter !== undefined) this.meter.of(planned).dropped++;
       this.#log.dropped(failed, attemptBy(failed), error);
       this.#answer(failed, () => delivery.ack());
-      failed.span?.end('dropped');
+      this.followers.settled(failed, { kind: 'dropped', error });
       this.events.emit('dropped', delivery, { handler: planned.handler.origin, error });
       return;
     }
     this.#denials.note(error, delivery, planned.handler.origin);
-    const hold = this.#holding.decide(failed);
+    const hold = holdOf(failed);
     if (hold !== undefined) return this.#republishing.hold(failed, hold);
     const isAsked = error instanceof Park || waitAskedBy(error) !== undefined;
     if (isAsked || (planned.retry !== undefined && !(error instanceof Reject))) return this.#republishing.retry(failed);
@@ -245,19 +243,34 @@ export class Settlement implements SettlementState {
    * Ends the attempts of a message: its queue dead-letters it. Under a retry policy the message is parked if the queue has no
    * dead-letter exchange, because it would be lost, and if the exchange leads to the wait queue, because it would return for ever.
    */
-  #giveUp(failed: Failed): void {
-    const { delivery, planned, error } = failed;
+  #giveUp(failed: TakenBy<Failed>): void {
+    const { planned, error } = failed;
     if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#republishing.park(failed);
     if (this.meter !== undefined) this.meter.of(planned).rejected++;
     this.#log.last(failed, attemptBy(failed), 'rejected', error, true);
-    this.#answer(failed, () => this.reject(delivery, error, failed.span, failed));
+    this.#answer(failed, () => this.#reject(failed));
+  }
+
+  /** Dead-letters a message, with the reason in the headers if the backend can add them. */
+  #reject(failed: Failed): void {
+    const { delivery, error } = failed;
+    if (delivery.settled) return this.followers.settled(failed, { kind: 'requeued', error });
+    this.counts.rejected++;
+    const since = this.followers.any ? timeOfMove() : undefined;
+    const { headers } = delivery.message.own;
+    delivery.reject(
+      this.backend.rejectsWithHeaders ? fitting(headers, this.followers.headers(failed, 'reject')) : undefined,
+    );
+    this.followers.settled(failed, { kind: 'rejected', error, since });
+    const group = this.events.isWanted('rejected') ? this.followers.grouped(failed) : {};
+    this.events.emit('rejected', delivery, { error, ...group });
   }
 
   /** Sends the error to the client of a request, and then settles the message. */
   #answer(failed: Failed, settle: () => void): void {
-    this.settling.begin(failed.delivery);
+    this.isSettling(failed.delivery);
     answer(failed, () => {
-      this.settling.end(failed.delivery);
+      this.hasSettled(failed.delivery);
       settle();
     });
   }
@@ -271,14 +284,7 @@ export class Settlement implements SettlementState {
       'connect the transport with { inheritAppConfig: true }, or apply @UseInterceptors(CaptureErrors)';
     this.lines.write('errorsUnseen', text, { handler: handler.origin });
   }
-
-  #ofRejected(failed: NotedAttempt, span: SafeProcess | undefined): FieldTable {
-    return fitting(failed.delivery.message.own.headers, withSpan(this.notes.ofRejected(failed), span));
-  }
 }
 
 /** The fate of a message whose handler fails after that. */
 const settledBefore = 'after it had settled the message';
-
-/** The disk of the broker failed after the commit, or the channel ended in it. */
-const uncommitted = 'was handled, but it is unknown whether it was settled, and what it emitted published';

@@ -152,11 +152,6 @@ export const logEvents = {
     says: 'the window of `@Ordered` is full of messages that wait, and no other key goes on',
   }),
   recovered: line({ level: 'log', fields: ['queue', 'handler'], says: 'a queue that was `stalled` goes on' }),
-  idempotencyFailed: line({
-    level: 'error',
-    fields: failure,
-    says: 'what follows an answer of the store of `@Idempotent` failed',
-  }),
   tracingFailed: line({ level: 'warn', fields: failure, says: 'tracing failed; once' }),
   emitFailed: line({
     level: 'error',

@@ -1,12 +1,11 @@
 import type { Backend, ConsumerTimeout } from '../../backends/index.js';
 import { type Topology, returningDeadLetters, unreceivedDeadLetters } from '../../backends/topology/index.js';
 import type { HomeContext } from '../../platform/index.js';
+import type { Feature, Warning } from '../core/feature.js';
 import type { HandlerSource } from '../core/handler-source.js';
 import type { Handler, PlannedHandler } from '../core/handler.js';
 import type { ConsumerPlan, Plan } from '../core/plan.js';
-import { circuitWarnings } from '../features/circuit/index.js';
-import { orderWarnings } from '../features/ordered/order-warnings.js';
-import { limitOf, usualTimeout } from '../features/ordered/time-in-hand.js';
+import { limitOf, usualTimeout } from '../core/consumer-timeout.js';
 import { defaultBrokerName, type ResolvedOptions } from '../module/options.js';
 import type { DlxServer } from '../module/server.js';
 import type { EventLog } from './event-log.js';
@@ -23,6 +22,7 @@ export interface CheckedParts {
   readonly server: DlxServer;
   readonly home: HomeContext;
   readonly log: EventLog;
+  readonly features: readonly Feature[];
 }
 
 /** Logs the handlers of a broker when they start, and warns where messages would be lost or handled by nothing, each once. */
@@ -36,9 +36,9 @@ export class StartChecks {
   /** Warns of dead letters in a plan. @param doubts further warnings */
   plan({ topology, notes, consumers }: Plan, doubts: readonly string[]): void {
     const planned = consumers.flatMap(({ handlers }) => handlers);
-    const circuits = circuitWarnings(planned.map(({ handler }) => handler));
+    const ofFeatures = planned.flatMap((each) => this.#warnings(each, true));
     const letters = [...unreceivedWarnings(topology), ...returnWarnings(planned, topology)];
-    for (const warning of [...notes, ...doubts, ...circuits, ...letters]) {
+    for (const warning of [...notes, ...doubts, ...ofFeatures.map(({ text }) => text), ...letters]) {
       if (!this.#warned.has(warning)) this.parts.log.write('topologyDoubtful', warning, {});
       this.#warned.add(warning);
     }
@@ -55,7 +55,14 @@ export class StartChecks {
     if (loss !== undefined) log.write('failuresLost', loss, place);
     const late = timeoutWarning(planned, backend.consumerTimeout);
     if (late !== undefined) log.write('timeoutTooLong', late, place);
-    for (const risk of orderWarnings(planned, options.declare)) log.write('orderAtRisk', risk, place);
+    for (const { event, text } of this.#warnings(planned, false)) log.write(event, text, place);
+  }
+
+  /** The warnings of features. @param isPlanned true for those of a plan, false for those of a handler that starts */
+  #warnings(planned: PlannedHandler, isPlanned: boolean): readonly Warning[] {
+    const { features, options } = this.parts;
+    const all = features.flatMap((feature) => feature.warnings?.(planned, options.declare) ?? []);
+    return all.filter(({ event }) => (event === 'topologyDoubtful') === isPlanned);
   }
 
   /**

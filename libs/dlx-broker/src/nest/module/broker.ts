@@ -4,12 +4,13 @@ import { type Backend, ConnectionLostError } from '../../backends/index.js';
 import { describeTopology, type Topology } from '../../backends/topology/index.js';
 import { HomeContext } from '../../platform/index.js';
 import type { DlxClient } from '../client/client.js';
-import type { Processing } from '../core/attempt.js';
+import type { AttemptParts } from '../core/attempt.js';
 import { AttemptWatch } from '../core/attempt-watch.js';
-import { Attempts } from '../core/attempts.js';
+import { DeliveryTimers } from '../core/delivery-timers.js';
+import type { Feature } from '../core/feature.js';
 import type { HandlerCounts } from '../core/handler-counts.js';
 import type { HandlerSource } from '../core/handler-source.js';
-import type { Handler } from '../core/handler.js';
+import type { Handler, MessageOrder } from '../core/handler.js';
 import { retain, retentions } from '../core/lot-retention.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from '../core/outcome-events.js';
 import { planHandlers, type Plan } from '../core/plan.js';
@@ -18,10 +19,7 @@ import { Settlement } from '../core/settlement.js';
 import { within } from '../core/within.js';
 import type { Circuit, DlxHandler, HandlerStatus, HealthProbe } from '../features/circuit/index.js';
 import { HandlerGates } from '../features/circuit/handler-gates.js';
-import { IdempotencyGuard } from '../features/idempotent/guard.js';
-import { MemoryIdempotencyStore } from '../features/idempotent/memory-store.js';
-import type { OrderedQueue } from '../features/ordered/ordered-queue.js';
-import { refuseLongHolds } from '../features/ordered/time-in-hand.js';
+import { featuresOf } from '../features/index.js';
 import type { OutboxScope } from '../features/outbox/scope.js';
 import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from '../health/index.js';
 import { EventLog } from '../log/event-log.js';
@@ -69,6 +67,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   readonly #health: Health;
   readonly #gates: HandlerGates;
   readonly #watch: AttemptWatch;
+  readonly #features: readonly Feature[];
   /** Waits for the backend, each with the function that ends it. */
   readonly #waits = new Set<(reason: Error) => void>();
   #booted = false;
@@ -90,10 +89,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   ) {
     const { backend } = connected;
     const log = new EventLog(`DlxBroker ${options.name}`, options.logging);
-    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, parts.tracing);
-    const now = (): number => backend.clock.now();
-    const guard = new IdempotencyGuard(options.idempotencyStore ?? new MemoryIdempotencyStore(now), log, now);
-    const processing: Processing = (context, run) => server.process(context, run);
     const home = new HomeContext();
     const { drainTimeout } = options;
     const restore = (): Promise<void> => this.#inTurn(() => this.#consume());
@@ -109,12 +104,19 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#gates = gates;
     const watch = new AttemptWatch(backend, options.stuckAfter, log);
     this.#watch = watch;
+    const timers = new DeliveryTimers(backend.clock);
     const { tracing, outboxes } = parts;
-    const attempts = new Attempts(settlement, guard, processing, log, tracing, outboxes, gates.scope, watch);
+    const { circuits, scope } = gates;
+    const settling = (): Settlement => this.#settlement;
+    const features = featuresOf({ backend, options, log, timers, settlement: settling, tracing, outboxes, circuits });
+    this.#features = features;
+    const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, timers, features);
+    const processing: AttemptParts['processing'] = (context, run) => server.process(context, run);
+    const attempts: AttemptParts = { settlement, processing, log, scope, watch };
     parts.letters.heldUp = (queue) => gates.circuits.obstacle(queue);
     const work = { backend, settlement, attempts, home, log };
-    this.#consumers = new QueueConsumers({ ...work, circuits: gates.circuits, drainTimeout, restore });
-    this.#checks = new StartChecks({ options, backend, source, server, home, log });
+    this.#consumers = new QueueConsumers({ ...work, drainTimeout, restore });
+    this.#checks = new StartChecks({ options, backend, source, server, home, log, features });
     this.#health = new Health({
       name: options.name,
       options: options.health,
@@ -170,8 +172,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** @internal The queues whose messages are handled in order (`@Ordered`). */
-  get ordered(): readonly OrderedQueue[] {
-    return this.#consumers.ordered;
+  get ordered(): readonly MessageOrder[] {
+    return this.#consumers.orders;
   }
 
   /** Events of all messages. Hot: later subscribers get no earlier events. It completes with the application. */
@@ -370,7 +372,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   async #declare(plan: Plan): Promise<void> {
-    refuseLongHolds(plan.consumers, this.backend);
+    for (const { ordering } of plan.consumers) ordering?.check(this.backend);
     const different = this.options.declare ? await this.#untilClosing(this.backend.declare(plan.topology)) : undefined;
     this.#retryByReject(plan, different);
     const lots = retentions(plan.consumers.flatMap(({ handlers }) => handlers));
@@ -411,6 +413,6 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #plan(): Plan {
     const handlers = [...this.source.ofModule(), ...this.source.ofServer(this.server)];
     const { rejectsWithHeaders } = this.backend;
-    return planHandlers(handlers, this.options, this.source.features(), rejectsWithHeaders, this.#gates.circuits);
+    return planHandlers(handlers, this.options, this.source.features(), rejectsWithHeaders, this.#features);
   }
 }

@@ -108,22 +108,23 @@ export class SafeProcess implements ProcessSpan {
     this.header = attempt(() => headerOf(span));
   }
 
-  /** Calls the function once, and throws what the function throws, whatever the library does. */
-  run(handle: () => void): void {
-    let isCalled = false;
-    let thrown: { readonly error: unknown } | undefined;
+  /** Calls the function once. @returns what it returns; throws what it throws, whatever the library does */
+  run<T>(handle: () => T): T {
+    let end: (() => T) | undefined;
     const once = (): void => {
-      if (isCalled) return;
-      isCalled = true;
+      if (end !== undefined) return;
       try {
-        handle();
+        const value = handle();
+        end = () => value;
       } catch (error) {
-        thrown = { error };
+        end = () => {
+          throw error;
+        };
       }
     };
     this.attempt(() => this.span.run(once));
     once();
-    if (thrown !== undefined) throw (thrown as { readonly error: unknown }).error;
+    return end!();
   }
 
   handled(): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../testing/manual-clock.js';
 import { Park, RetryLater, Unavailable } from '../../core/outcomes.js';
-import { Circuit, type CircuitChange, type InHand } from './circuit.js';
+import { Circuit, type CircuitChange, type Waiting } from './circuit.js';
 import { type CircuitOptions, resolveCircuit } from './options.js';
 
 class BankDown extends Error {}
@@ -101,7 +101,7 @@ describe('a circuit', () => {
   it('lets one message through while it probes; others wait in hand for its outcome', () => {
     const { clock, circuit, fail, succeed } = arrange({ on: BankDown, atLeast: 1 });
     const happened: string[] = [];
-    const message = (name: string): InHand => ({
+    const message = (name: string): Waiting => ({
       run: () => void happened.push(`${name} runs`),
       hold: () => void happened.push(`${name} is held`),
     });
@@ -163,7 +163,7 @@ describe('a circuit', () => {
   it.each(['run', 'hold', 'leave'] as const)('goes on when a message in hand throws in %s', (what) => {
     const { clock, circuit, faults, fail, succeed } = arrange({ on: BankDown, atLeast: 1 });
     const done: string[] = [];
-    const message = (name: string): InHand => {
+    const message = (name: string): Waiting => {
       const end = (): void => {
         done.push(name);
         throw new Error(name);

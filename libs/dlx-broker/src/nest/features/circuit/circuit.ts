@@ -1,6 +1,7 @@
 import { after, callEach } from '../../../platform/index.js';
 import type { Clock } from '../../../engine/broker/index.js';
 import type { RetryPlan } from '../../retry/index.js';
+import type { AtGate, Hold } from '../../core/handler.js';
 import { Drop, Park, Reject, RetryLater, Unavailable } from '../../core/outcomes.js';
 import { Outages } from './outages.js';
 import { type ResolvedCircuit, roundedPause } from './options.js';
@@ -46,21 +47,8 @@ export interface CircuitFailure {
   readonly holds: number;
 }
 
-/** A message is to come again later, as the same attempt. */
-export interface Hold {
-  /** Milliseconds. */
-  readonly wait: number;
-  /** True if the circuit was closed: an outage is not counted. */
-  readonly isCounted: boolean;
-}
-
 /** A message that waits in hand until the probe under way has ended. */
-export interface InHand {
-  run(): void;
-  hold(): void;
-  /** The application shuts down, and nothing is tried any more. Without it the message just stays unsettled. */
-  leave?(): void;
-}
+export type Waiting = Omit<AtGate, 'giveBack'>;
 
 /**
  * Decides whether the handlers that depend on one service get messages. Its state is that of this process, and starts closed. Times
@@ -82,7 +70,7 @@ export class Circuit {
   /** True from the end of the application on: handlers in hand may fail then, and nothing is tried any more. */
   #hasEnded = false;
   #cancelTimer: (() => void) | undefined;
-  readonly #inHand: InHand[] = [];
+  readonly #inHand: Waiting[] = [];
   readonly #window: Window;
   readonly #outages = new Outages();
 
@@ -133,7 +121,7 @@ export class Circuit {
    * Lets a message through, keeps it in hand while another one is tried, or holds it while the circuit is open.
    * @returns true if the message goes to its handler now
    */
-  admits(message: InHand): boolean {
+  admits(message: Waiting): boolean {
     if (this.#state === 'closed') return true;
     if (this.#state === 'open') message.hold();
     else if (!this.#isTrying) return true;
@@ -179,7 +167,7 @@ export class Circuit {
     this.#isTrying = false;
     // One that is not handled (its queue is gone, or no handler can read it) is followed by the next one.
     while (this.#state === 'probing' && !this.#isTrying && this.#inHand.length > 0) {
-      this.#each('run', [this.#inHand.shift() as InHand]);
+      this.#each('run', [this.#inHand.shift() as Waiting]);
     }
   }
 
@@ -277,7 +265,7 @@ export class Circuit {
     this.#each('run');
   }
 
-  #each(what: keyof InHand, messages: readonly InHand[] = this.#inHand.splice(0)): void {
+  #each(what: keyof Waiting, messages: readonly Waiting[] = this.#inHand.splice(0)): void {
     callEach(
       messages,
       (message) => message[what]?.(),

@@ -3,7 +3,8 @@ import type { Clock } from '../../../engine/broker/index.js';
 import { OwnTimers } from '../../../platform/index.js';
 import { DlxConfigurationError, nearestWord } from '../../../platform/options/index.js';
 import { Circuit, type CircuitChange } from './circuit.js';
-import { Gate } from './gate.js';
+import { HandlerGate } from './gate.js';
+import type { Handler } from '../../core/handler.js';
 import type { HandlerStatus } from './handler-status.js';
 import type { HealthProbe, ResolvedCircuit } from './options.js';
 
@@ -49,7 +50,7 @@ export interface CircuitsParts {
   /** Finds a provider by its class. @throws when there is none */
   readonly provider: (type: Type<HealthProbe>) => HealthProbe;
   /** Called after each change of a circuit, with the gates that it moves. */
-  readonly changed: (circuit: Circuit, change: CircuitChange, gates: readonly Gate[]) => void;
+  readonly changed: (circuit: Circuit, change: CircuitChange, gates: readonly HandlerGate[]) => void;
   /** Logs a fault in a function of the application. */
   readonly doubt: (circuit: string, text: string, error: unknown) => void;
 }
@@ -57,7 +58,7 @@ export interface CircuitsParts {
 /** The circuits and gates of a broker. They keep their states while the handlers are planned again. */
 export class Circuits {
   readonly #circuits = new Map<string, Circuit>();
-  readonly #gates = new Map<string, Gate>();
+  readonly #gates = new Map<string, HandlerGate>();
   /** The time limits of probes. */
   readonly #timers: OwnTimers;
 
@@ -93,10 +94,15 @@ export class Circuits {
     return circuit;
   }
 
+  /** The circuit of a handler; undefined without `@Circuit`. */
+  ofHandler({ settings, origin }: Handler): Circuit | undefined {
+    return settings.circuit === undefined ? undefined : this.of(settings.circuit, origin);
+  }
+
   /** The gate of a queue. */
-  gate(queue: string, circuit: Circuit | undefined): Gate {
+  gate(queue: string, circuit: Circuit | undefined): HandlerGate {
     let gate = this.#gates.get(queue);
-    if (gate === undefined) this.#gates.set(queue, (gate = new Gate(queue, circuit)));
+    if (gate === undefined) this.#gates.set(queue, (gate = new HandlerGate(queue, circuit)));
     return gate;
   }
 

@@ -1,7 +1,8 @@
+import type { BackendDelivery } from '../../../backends/index.js';
+import { holdsOf } from '../../../platform/history/index.js';
+import type { Admission, AtGate, Failed, Gate, Hold, TakenBy } from '../../core/handler.js';
+import { unavailable } from '../../core/holding.js';
 import type { Circuit, CircuitState } from './circuit.js';
-
-/** How many messages a consumer may have in hand: as many as its prefetch, one, or none. */
-export type Admission = 'all' | 'one' | 'none';
 
 /** A pause by a caller. */
 export interface Pause {
@@ -11,8 +12,10 @@ export interface Pause {
 }
 
 /** Decides how many messages the handlers of a queue get: none while they are paused, and otherwise as their circuit says. */
-export class Gate {
+export class HandlerGate implements Gate {
   #pause: Pause | undefined;
+  /** The epochs of the circuit in which handlers got their messages. */
+  readonly #epochs = new WeakMap<BackendDelivery, number>();
 
   constructor(
     readonly queue: string,
@@ -29,6 +32,10 @@ export class Gate {
     return admissions[this.circuit?.state ?? 'closed'];
   }
 
+  get wait(): number {
+    return this.circuit?.pause ?? 0;
+  }
+
   /** @returns false if it was paused before; then its reason stays */
   close(pause: Pause): boolean {
     if (this.#pause !== undefined) return false;
@@ -41,6 +48,37 @@ export class Gate {
     const wasPaused = this.#pause !== undefined;
     this.#pause = undefined;
     return wasPaused;
+  }
+
+  /** The cancel of the consumer was on its way when the message came, or the message is a probe. */
+  admits(message: AtGate): boolean {
+    if (this.#pause === undefined) return this.circuit?.admits(message) !== false;
+    message.giveBack();
+    return false;
+  }
+
+  begin(delivery: BackendDelivery): void {
+    if (this.circuit !== undefined) this.#epochs.set(delivery, this.circuit.begin());
+  }
+
+  succeeded(delivery: BackendDelivery): void {
+    const epoch = this.#epochs.get(delivery);
+    if (epoch !== undefined) this.circuit?.succeeded(epoch);
+  }
+
+  failed({ delivery, planned: { retry }, error }: TakenBy<Failed>): Hold | undefined {
+    if (this.circuit === undefined) return unavailable(error);
+    const epoch = this.#epochs.get(delivery) ?? 0;
+    return this.circuit.failed({ error, retry, epoch, holds: holdsOf(delivery.message) });
+  }
+
+  ended(delivery: BackendDelivery): void {
+    const epoch = this.#epochs.get(delivery);
+    if (epoch !== undefined) this.circuit?.ended(epoch);
+  }
+
+  closedSince(time: number): number {
+    return this.circuit?.outageSince(time) ?? 0;
   }
 }
 

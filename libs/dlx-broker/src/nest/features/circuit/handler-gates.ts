@@ -14,7 +14,7 @@ import type { QueueConsumers } from '../../core/queue-consumers.js';
 import type { Circuit, CircuitChange } from './circuit.js';
 import { Circuits } from './circuits.js';
 import { DlxHandler } from './dlx-handler.js';
-import type { Gate } from './gate.js';
+import type { HandlerGate } from './gate.js';
 import { HandlerScope } from './handler-scope.js';
 import type { HandlerStatus, OperatedHandlers } from './handler-status.js';
 import type { HealthProbe } from './options.js';
@@ -124,12 +124,13 @@ export class HandlerGates {
     throw new DlxConfigurationError(`${text}; ${hint}there are ${names.join(', ') || 'none'}`);
   }
 
-  #statusOf({ handler, queue, circuit }: PlannedHandler): HandlerStatus {
-    return this.circuits.status(handler.origin, queue, circuit);
+  #statusOf({ handler, queue }: PlannedHandler): HandlerStatus {
+    return this.circuits.status(handler.origin, queue, this.circuits.ofHandler(handler));
   }
 
   #pause(name: string, reason: string | undefined): void {
-    for (const { queue, circuit } of this.#named(name)) {
+    for (const { queue, handler } of this.#named(name)) {
+      const circuit = this.circuits.ofHandler(handler);
       const gate = this.circuits.gate(queue, circuit);
       if (!gate.close({ reason, since: this.parts.clock.now() })) continue;
       this.parts.consumers().adjust(queue);
@@ -138,7 +139,8 @@ export class HandlerGates {
   }
 
   #resume(name: string): void {
-    for (const { queue, circuit } of this.#named(name)) {
+    for (const { queue, handler } of this.#named(name)) {
+      const circuit = this.circuits.ofHandler(handler);
       const gate = this.circuits.gate(queue, circuit);
       if (!gate.open()) continue;
       this.#reportPause(gate, 'resumed');
@@ -147,7 +149,7 @@ export class HandlerGates {
     }
   }
 
-  #changed(circuit: Circuit, change: CircuitChange, gates: readonly Gate[]): void {
+  #changed(circuit: Circuit, change: CircuitChange, gates: readonly HandlerGate[]): void {
     const { kind } = change;
     const { name, reason, pause } = circuit;
     this.#report(circuit, change);
@@ -172,7 +174,7 @@ export class HandlerGates {
     log.write('circuitOpened', `${name} opened: its handlers get no messages for ${pause} ms: ${reason}`, facts);
   }
 
-  #reportPause(gate: Gate, kind: 'paused' | 'resumed', reason?: string): void {
+  #reportPause(gate: HandlerGate, kind: 'paused' | 'resumed', reason?: string): void {
     const handlers = this.#of(gate.queue);
     const handler = handlers.map((planned) => planned.handler.origin).join(', ');
     const queue = shownText(gate.queue);

@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { Message } from '../../../engine/message/index.js';
 import { ManualClock } from '../../../testing.js';
 import { EventLog } from '../../log/event-log.js';
-import { FailureNotes, type NotedAttempt } from './failure-notes.js';
+import type { Failed } from '../../core/handler.js';
+import { FailureNotes } from './failure-notes.js';
 
 const notesOf = (errorHeaders: { stack: number; message: number } | undefined, errorHistory: number) =>
   new FailureNotes({ errorHeaders, errorHistory, fingerprint: undefined }, new ManualClock(), new EventLog('test'));
 
-const failedWith = (error: unknown): NotedAttempt =>
-  ({ error, delivery: { message: new Message('', 'work', {}, new Uint8Array()), queue: 'work' } }) as NotedAttempt;
+const failedWith = (error: unknown): Failed =>
+  ({ error, delivery: { message: new Message('', 'work', {}, new Uint8Array()), queue: 'work' } }) as Failed;
 
 const failure = (text: string): Error => Object.assign(new Error(text), { stack: `Error: ${text}\n    at Orders.pay` });
 

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import type { BackendDelivery } from '../../../backends/index.js';
 import type { Clock } from '../../../engine/broker/index.js';
 import {
   addEntry,
@@ -30,21 +29,8 @@ import { DlxContext } from '../../core/context.js';
 import type { EventLog } from '../../log/event-log.js';
 import { namedError, type NamedError, stackTextOf } from '../../core/failure.js';
 import { errorFacts, textOf } from '../../core/failure-log.js';
-import type { PlannedHandler } from '../../core/handler.js';
+import type { Failed } from '../../core/handler.js';
 import type { ResolvedOptions } from '../../module/options.js';
-
-/** A message whose handler failed, or that no handler could take. */
-export interface NotedAttempt {
-  readonly delivery: BackendDelivery;
-  /** The error as it was thrown. */
-  readonly error: unknown;
-  readonly planned?: PlannedHandler | undefined;
-  readonly context?: DlxContext | undefined;
-  /** When its handler began, in milliseconds since 1970; undefined if none did. */
-  readonly begunAt?: number | undefined;
-  /** True if no handler had the message. */
-  readonly isUnhandled?: boolean | undefined;
-}
 
 /** The most characters of the headers of an error. */
 interface ErrorLimits {
@@ -52,7 +38,7 @@ interface ErrorLimits {
   readonly message: number;
 }
 
-type NotesOptions = Pick<ResolvedOptions, 'errorHeaders' | 'errorHistory' | 'fingerprint'>;
+export type NotesOptions = Pick<ResolvedOptions, 'errorHeaders' | 'errorHistory' | 'fingerprint'>;
 
 /** Makes the headers that describe a failure: the error, the history of errors, and the fingerprint. It never throws. */
 export class FailureNotes {
@@ -70,14 +56,7 @@ export class FailureNotes {
     private readonly options: NotesOptions,
     private readonly clock: Clock,
     private readonly log: EventLog,
-    /** See {@link Backend.now}. */
-    private readonly now: () => number = () => clock.now(),
   ) {}
-
-  /** The time at which an attempt begins; undefined without a history. */
-  begin(): number | undefined {
-    return this.options.errorHistory === 0 ? undefined : this.now();
-  }
 
   /** `dlx-error-*` of an error. */
   ofError(error: unknown): FieldTable {
@@ -86,12 +65,13 @@ export class FailureNotes {
   }
 
   /** `dlx-error-*` and `dlx-errors` of a failure. */
-  headers(failed: NotedAttempt): FieldTable {
+  headers(failed: Failed): FieldTable {
     const { errorHistory, errorHeaders: limits } = this.options;
     const named = namedError(failed.error);
     const described = limits === undefined ? emptyTable : this.#described(failed.error, limits, named);
     if (errorHistory === 0) return described;
-    const { delivery, planned, begunAt } = failed;
+    const { delivery, planned, handling } = failed;
+    const begunAt = handling?.context.begunAt;
     const { own } = delivery.message;
     const attempt = attemptOf(delivery.message, planned?.queue ?? delivery.queue);
     const now = this.clock.now();
@@ -106,17 +86,17 @@ export class FailureNotes {
   }
 
   /** The headers of a message that is rejected. */
-  ofRejected(failed: NotedAttempt): FieldTable {
+  ofRejected(failed: Failed): FieldTable {
     return new Map(this.headers(failed)).set(retryHeaders.fingerprint, longstr(this.fingerprint(failed)));
   }
 
   /** The fingerprint of a failure: by the option, or else the calculated one. */
-  fingerprint(failed: NotedAttempt): string {
+  fingerprint(failed: Failed): string {
     const { fingerprint } = this.options;
     if (fingerprint === undefined) return this.#calculated(failed);
     try {
-      const { error, delivery, context = new DlxContext(delivery) } = failed;
-      const answer: unknown = fingerprint(error, context);
+      const { error, delivery, handling } = failed;
+      const answer: unknown = fingerprint(error, handling?.context ?? new DlxContext(delivery));
       if (isFingerprint(answer)) return answer;
       void Promise.resolve(answer).catch(() => undefined); // an unhandled rejection would end the process
       this.#report(new TypeError(`it returned ${shownAnswer(answer)}`));
@@ -126,17 +106,8 @@ export class FailureNotes {
     return this.#calculated(failed);
   }
 
-  /** The fingerprint for an event, if it is wanted. A message that is retried has none. */
-  group(
-    kind: 'retried' | 'parked' | 'rejected',
-    failed: NotedAttempt,
-    events: { isWanted(kind: 'parked' | 'rejected'): boolean },
-  ): { readonly fingerprint?: string } {
-    return kind !== 'retried' && events.isWanted(kind) ? { fingerprint: this.fingerprint(failed) } : {};
-  }
-
   /** By what the headers of the message tell, so that a reader calculates the same. */
-  #calculated(failed: NotedAttempt): string {
+  #calculated(failed: Failed): string {
     const { name, message } = namedError(failed.error);
     const { errorHeaders: limits } = this.options;
     const told = limits === undefined ? message : message.slice(0, limits.message);
@@ -189,5 +160,5 @@ export class FailureNotes {
 const shownAnswer = (answer: unknown): string =>
   typeof answer === 'string' ? `a string of ${answer.length} characters` : shown(answer);
 
-const handlerOf = ({ planned, isUnhandled }: NotedAttempt): string | undefined =>
+const handlerOf = ({ planned, isUnhandled }: Failed): string | undefined =>
   isUnhandled === true ? undefined : planned?.handler.origin;

@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { isThenable, shownText, withoutPasswords } from '../../../platform/index.js';
-import type { DlxContext } from '../../core/context.js';
+import { type Attempt, failedBy, type Next, type Outcome, type PlannedHandler, type Step } from '../../core/handler.js';
 import type { EventLog } from '../../log/event-log.js';
 import { describeError } from '../../core/failure.js';
 import { errorFacts } from '../../core/failure-log.js';
-import type { Outcome, PlannedHandler } from '../../core/handler.js';
 import { textOfKey } from '../message-key.js';
 import { RetryLater } from '../../core/outcomes.js';
+import type { Idempotence } from './idempotence.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 
-/** Milliseconds after which a message is tried again while a duplicate of it is being handled. */
-export const pauseWhileBusy = 1_000;
+const claims: readonly unknown[] = ['claimed', 'busy', 'done'] satisfies readonly Claim[];
+
+/** Milliseconds after which a message is tried again whose store cannot be asked, without a retry policy. */
+const pauseWithoutStore = 1_000;
 
 /** One claim of one message. */
 interface Claiming {
@@ -22,8 +24,6 @@ interface Claiming {
   readonly lease: number;
   readonly claimedAt: number;
 }
-
-type End = (outcome: Outcome) => void;
 
 /** Gives each message to its handler once. */
 export class IdempotencyGuard {
@@ -40,47 +40,38 @@ export class IdempotencyGuard {
     private readonly now: () => number,
   ) {}
 
-  /**
-   * @param run handles the message, and gets the function to call with the outcome
-   * @param skip called instead when the message was handled already, or a duplicate is being handled
-   * @param end called with the outcome when the store has it
-   */
-  pass(
-    planned: PlannedHandler,
-    data: unknown,
-    context: DlxContext,
-    run: (end: End) => void,
-    skip: (claim: 'busy' | 'done') => void,
-    end: End,
-  ): void {
-    const { idempotence } = planned.handler.settings;
-    if (idempotence === undefined) return run(end);
-    const fail = (failure: unknown): void => {
-      context.capture(failure);
-      end({ failed: true, failure });
-    };
+  /** The step of a handler. */
+  step({ handler }: PlannedHandler): Step | undefined {
+    const { idempotence } = handler.settings;
+    return idempotence && ((attempt, next) => this.#pass(attempt, idempotence, next));
+  }
+
+  async #pass({ planned, data, context }: Attempt, idempotence: Idempotence, next: Next): Promise<Outcome> {
     let own: string | undefined;
     try {
       own = textOfKey(idempotence.key(data, context), '@Idempotent', planned.handler.origin, 'none');
     } catch (error) {
-      return fail(error);
+      return failedBy(error, context);
     }
     if (own === undefined) {
       this.#warn(planned);
-      return run(end);
+      return next();
     }
     const { ttl, lease, store = this.defaultStore } = idempotence;
     const key = `${part(planned.queue)}:${own}`;
     const claiming = { store, ttl, lease, key, owner: `${this.#name}-${++this.#claims}`, claimedAt: this.now() };
-    this.#then(
-      () => store.claim(claiming.key, lease, claiming.owner),
-      (claim: Claim) => {
-        if (claim === 'busy' || claim === 'done') return skip(claim);
-        if (claim === 'claimed') return run((outcome) => this.#remember(outcome, claiming, planned, end));
-        fail(outage(new TypeError(`its claim answered none of 'claimed', 'busy' and 'done'`), planned));
-      },
-      (error) => fail(outage(error, planned)),
-    );
+    let claim: Claim;
+    try {
+      const claimed = store.claim(key, lease, claiming.owner);
+      claim = isThenable(claimed) ? await claimed : claimed;
+      if (!claims.includes(claim)) throw new TypeError(`its claim answered none of 'claimed', 'busy' and 'done'`);
+    } catch (error) {
+      return failedBy(outage(error, planned), context);
+    }
+    if (claim !== 'claimed') return { failed: false, skipped: claim };
+    const outcome = await next();
+    await this.#remember(outcome, claiming, planned);
+    return outcome;
   }
 
   /**
@@ -88,39 +79,16 @@ export class IdempotencyGuard {
    * store does not change the outcome: a message that was handled would otherwise be handled twice. With an outbox the message was
    * committed before: what it emitted would be lost if its duplicate were recognised after a crash in between.
    */
-  #remember(outcome: Outcome, claiming: Claiming, { handler }: PlannedHandler, end: End): void {
+  async #remember(outcome: Outcome, claiming: Claiming, { handler }: PlannedHandler): Promise<void> {
     const { store, key, owner, ttl } = claiming;
     this.#checkLease(claiming, handler);
-    this.#then(
-      () => (outcome.failed || outcome.isUndone === true ? store.release(key, owner) : store.done(key, ttl)),
-      () => end(outcome),
-      (error) => {
-        const what = outcome.failed ? 'will wait until its lease is over' : 'may be handled again if it comes again';
-        const text = `@Idempotent on ${handler.origin}: the message '${shownText(key, 255)}' ${what}: ${describe(error)}`;
-        this.log.write('keyNotStored', text, { handler: handler.origin, ...errorFacts(error) });
-        end(outcome);
-      },
-    );
-  }
-
-  /** Asks the store. An answer that is no promise continues in the same call stack. An answer that cannot be read is a fault of the store. */
-  #then<T>(ask: () => T | PromiseLike<T>, next: (answer: T) => void, failed: (error: unknown) => void): void {
-    let answer: T | undefined;
-    let later: Promise<T> | undefined;
     try {
-      const asked = ask();
-      if (isThenable(asked)) later = Promise.resolve(asked);
-      else answer = asked;
+      await (outcome.failed || outcome.isUndone === true ? store.release(key, owner) : store.done(key, ttl));
     } catch (error) {
-      return failed(error);
+      const what = outcome.failed ? 'will wait until its lease is over' : 'may be handled again if it comes again';
+      const text = `@Idempotent on ${handler.origin}: the message '${shownText(key, 255)}' ${what}: ${describe(error)}`;
+      this.log.write('keyNotStored', text, { handler: handler.origin, ...errorFacts(error) });
     }
-    if (later === undefined) return next(answer as T);
-    // A rejection that is not handled here would end the process.
-    later
-      .then(next, failed)
-      .catch((error: unknown) =>
-        this.log.write('idempotencyFailed', `@Idempotent: ${describe(error)}`, errorFacts(error)),
-      );
   }
 
   /** Warns once for each handler that took longer than its lease: a duplicate may have been handled meanwhile. */
@@ -146,7 +114,7 @@ const part = (queue: string): string => queue.replaceAll('%', '%25').replaceAll(
 /** The error for a message that was not handled: it is retried by the policy, or without one until the store answers. */
 function outage(error: unknown, { handler, retry }: PlannedHandler): unknown {
   const message = `@Idempotent on ${handler.origin}: its store cannot be asked: ${describe(error)}`;
-  if (retry === undefined) return new RetryLater(pauseWhileBusy, message);
+  if (retry === undefined) return new RetryLater(pauseWithoutStore, message);
   return new IdempotencyStoreError(message, { cause: error });
 }
 

@@ -1,27 +1,10 @@
-import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../../backends/index.js';
 import type { Message } from '../../../engine/message/index.js';
 import { type InHandHome, InHandDelivery } from '../../retry/index.js';
 import type { DlxContext } from '../../core/context.js';
-import type { PlannedHandler } from '../../core/handler.js';
+import type { Job } from '../../core/handler.js';
 import type { Lane, LaneItem } from './key-lanes.js';
 import { keyOf, type LaneKey } from './key-of.js';
-
-/** A delivery for handlers that keep an order, and how to handle it. */
-export interface OrderedJob {
-  readonly delivery: BackendDelivery;
-  /** The handler whose function gives the key. */
-  readonly planned: PlannedHandler;
-  readonly payload: unknown;
-  /** The async context of the message. */
-  readonly own: AsyncResource;
-  /** Makes the context of an attempt. */
-  contextOf(delivery: BackendDelivery): DlxContext;
-  /** Begins an attempt. @param ended called when the handler has ended; it may come later than the settlement, or earlier */
-  run(delivery: BackendDelivery, context: DlxContext, ended: () => void): void;
-  /** Ends an attempt whose handler was not called. */
-  fail(delivery: BackendDelivery, context: DlxContext, failure: unknown): void;
-}
 
 /** What a message in hand needs from its queue. */
 export interface MessageHost {
@@ -31,6 +14,8 @@ export interface MessageHost {
   moved(message: OrderedMessage, key: LaneKey): void;
   /** It is settled. */
   left(message: OrderedMessage): void;
+  /** An attempt begins. @param payload as the handler gets it @param ended called when the handler has ended */
+  begins(job: Job, attempt: OrderedAttempt, payload: unknown, ended: () => void): void;
   /** It waits for another attempt, for this many milliseconds. */
   waits(message: OrderedMessage, delay: number): void;
   /** An attempt cannot begin. */
@@ -41,7 +26,7 @@ export interface MessageHost {
 type Fate = 'open' | 'settled' | { readonly delay: number };
 
 /** One attempt. */
-interface Attempt {
+export interface OrderedAttempt {
   readonly delivery: InHandDelivery;
   readonly context: DlxContext;
 }
@@ -51,7 +36,9 @@ export class OrderedMessage implements InHandHome, LaneItem {
   /** Set by its queue. */
   lane!: Lane<OrderedMessage>;
   #next: Message;
-  #attempt: Attempt;
+  #attempt: OrderedAttempt;
+  /** True once a handler had the message. */
+  #hasBegun = false;
   #hasKey = false;
   #isAtWork = false;
   #hasEnded = false;
@@ -59,7 +46,7 @@ export class OrderedMessage implements InHandHome, LaneItem {
   #failure: { readonly error: unknown } | undefined;
 
   constructor(
-    readonly job: OrderedJob,
+    readonly job: Job,
     private readonly host: MessageHost,
   ) {
     this.#next = job.delivery.message;
@@ -131,7 +118,11 @@ export class OrderedMessage implements InHandHome, LaneItem {
         }
       }
       const failure = this.#failure;
-      if (failure === undefined) return this.job.run(delivery, context, ended);
+      if (failure === undefined) {
+        const payload = this.#hasBegun ? this.job.read() : this.job.payload;
+        this.#hasBegun = true;
+        return this.host.begins(this.job, this.#attempt, payload, ended);
+      }
       this.#failure = undefined;
       this.job.fail(delivery, context, failure.error);
       ended();
@@ -157,7 +148,7 @@ export class OrderedMessage implements InHandHome, LaneItem {
     else this.host.waits(this, fate.delay);
   }
 
-  #newAttempt(): Attempt {
+  #newAttempt(): OrderedAttempt {
     const delivery = new InHandDelivery(this.job.delivery, this.#next, this);
     return { delivery, context: this.job.contextOf(delivery) };
   }

@@ -1,12 +1,11 @@
 import type { Backend, BackendDelivery } from '../../../backends/index.js';
 import { shownText, after } from '../../../platform/index.js';
-import type { OrderedNumbers } from '../../../server/metrics/index.js';
 import type { Settlement } from '../../core/settlement.js';
 import type { EventLog } from '../../log/event-log.js';
-import type { Admission } from '../circuit/gate.js';
+import type { Admission, Job, MessageOrder } from '../../core/handler.js';
 import { KeyLanes, type Lane } from './key-lanes.js';
 import type { LaneKey } from './key-of.js';
-import { type MessageHost, type OrderedJob, OrderedMessage } from './ordered-message.js';
+import { type MessageHost, type OrderedAttempt, OrderedMessage } from './ordered-message.js';
 import type { QueueOrdering } from './queue-ordering.js';
 
 /** How long nothing may be settled while the window is full, until the queue is reported as stalled, in milliseconds. */
@@ -78,7 +77,7 @@ class StallWatch {
 const longestKey = 255;
 
 /** The messages of a queue that its handlers get in order: one at a time within a key. */
-export class OrderedQueue implements OrderedNumbers, MessageHost {
+export class OrderedQueue implements MessageOrder, MessageHost {
   readonly #lanes: KeyLanes<OrderedMessage>;
   readonly #watch: StallWatch;
   /** What ends the waits, by message. */
@@ -152,7 +151,7 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
   }
 
   /** Takes a delivery. It is called in the async context of the message. */
-  take(job: OrderedJob): void {
+  take(job: Job): void {
     const message = new OrderedMessage(job, this);
     const key = message.key();
     if (message.isGone) return;
@@ -222,6 +221,29 @@ export class OrderedQueue implements OrderedNumbers, MessageHost {
     message.lane = this.#lanes.enter(message, key);
     this.#lanes.start();
     this.#watch.note(false);
+  }
+
+  begins(job: Job, { delivery, context }: OrderedAttempt, payload: unknown, ended: () => void): void {
+    const { planned, own } = job;
+    if (job.exhausted(delivery, context)) return ended();
+    // The gate calls these later, when nothing else would rescue the message.
+    const later = (call: () => void): void => {
+      try {
+        call();
+      } catch (fault) {
+        this.settlement.rescue({ delivery, planned }, fault);
+        ended();
+      }
+    };
+    const hold = (): void =>
+      later(() => {
+        this.settlement.wait(delivery, planned);
+        ended();
+      });
+    const begin = (): void => job.run(delivery, context, payload, ended);
+    const admitted = (): void => later(() => own.runInAsyncScope(begin));
+    // Another queue with the same gate may have a message under trial.
+    if (planned.gate?.admits({ run: admitted, hold, giveBack: hold, leave: hold }) !== false) begin();
   }
 
   left(message: OrderedMessage): void {

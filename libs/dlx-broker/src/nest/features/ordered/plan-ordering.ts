@@ -2,7 +2,8 @@ import { DlxConfigurationError, refused } from '../../../platform/options/index.
 import type { PlannedHandler } from '../../core/handler.js';
 import type { QueueOrdering } from './queue-ordering.js';
 import type { Ordering } from './ordering.js';
-import { timeInHand, timeoutArgument } from './time-in-hand.js';
+import { timeoutArgument } from '../../core/consumer-timeout.js';
+import { timeInHand } from './time-in-hand.js';
 
 /**
  * How a queue keeps order, from all its handlers. They share the lanes: a key is the same key for all of them.

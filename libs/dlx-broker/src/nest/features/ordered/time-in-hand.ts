@@ -1,19 +1,7 @@
-import { type Backend, type ConsumerTimeout, serverOf } from '../../../backends/index.js';
+import { type Backend, serverOf } from '../../../backends/index.js';
 import { DlxConfigurationError } from '../../../platform/options/index.js';
-import type { PlannedHandler } from '../../core/handler.js';
+import { timeoutArgument, usualTimeout } from '../../core/consumer-timeout.js';
 import type { RetryPlan } from '../../retry/index.js';
-
-/** What a server does of which nothing is known: it takes a message back after 30 minutes (rule Q8). */
-export const usualTimeout: ConsumerTimeout = { limit: 1_800_000, byQueue: false };
-
-/** The argument by which a queue has another time limit, on servers that know it. */
-export const timeoutArgument = 'x-consumer-timeout';
-
-/** How long the server lets a handler keep a message, in milliseconds: the argument of its queue takes precedence, where it is known. */
-export function limitOf({ handler }: PlannedHandler, { limit, byQueue } = usualTimeout): number {
-  const own = byQueue ? handler.settings.queueArguments.get(timeoutArgument)?.value : undefined;
-  return typeof own === 'number' ? own : limit;
-}
 
 /** What the time in hand is calculated from. */
 export interface HoldPlan {
@@ -55,17 +43,6 @@ export function timeInHand(plan: HoldPlan): TimeInHand {
     break;
   }
   return { ...plan, time };
-}
-
-/** A consumer; without order it keeps nothing in hand. */
-interface Holding {
-  readonly ordering: { readonly timesInHand: readonly TimeInHand[] } | undefined;
-}
-
-/** Refuses consumers with a time in hand that is too long, see {@link refuseTooLong}. @throws DlxConfigurationError */
-export function refuseLongHolds(consumers: readonly Holding[], backend: Backend): void {
-  for (const { ordering } of consumers)
-    for (const inHand of ordering?.timesInHand ?? []) refuseTooLong(inHand, backend);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { DelayedPublication, Done, Publication } from '../../../backends/index.js';
+import type { Attempt } from '../../core/handler.js';
 import { derivedId } from './ids.js';
 import type { OutboxLimits } from './limits.js';
 import type { Outbox } from './outbox.js';
@@ -37,16 +38,19 @@ export interface OutboxPlan extends OutboxLimits {
 export class Collector {
   #count = 0;
   #bytes = 0;
-  #isClosed = false;
+  /** Class and method, for errors. */
+  readonly #handler: string;
+  /** The id of the message that is handled. */
+  readonly #cause: string | undefined;
 
   constructor(
     readonly outbox: Outbox,
     private readonly plan: OutboxPlan,
-    /** Class and method, for errors. */
-    private readonly handler: string,
-    /** The id of the message that is handled. */
-    private readonly cause: string | undefined,
-  ) {}
+    private readonly attempt: Pick<Attempt, 'planned' | 'context' | 'isOver'>,
+  ) {
+    this.#handler = attempt.planned.handler.origin;
+    this.#cause = attempt.context.message.own.messageId;
+  }
 
   get count(): number {
     return this.#count;
@@ -58,24 +62,24 @@ export class Collector {
 
   /** The id of the next event; undefined if the handled message has none. */
   nextId(): string | undefined {
-    return this.cause === undefined ? undefined : derivedId(this.cause, this.plan.tag, this.#count + 1);
+    return this.#cause === undefined ? undefined : derivedId(this.#cause, this.plan.tag, this.#count + 1);
   }
 
   /** False after the attempt. */
   get isOpen(): boolean {
-    return !this.#isClosed && this.outbox.isOpen;
+    return !this.attempt.isOver && this.outbox.isOpen;
   }
 
   /** The error of an event that comes too late. */
   closedError(): OutboxClosedError {
-    return new OutboxClosedError(this.handler);
+    return new OutboxClosedError(this.#handler);
   }
 
   /** @throws OutboxFullError */
   checkRoom({ body }: Publication): void {
     const { messages, bytes } = this.plan;
     if (this.#count >= messages || this.#bytes + body.length > bytes)
-      throw new OutboxFullError(this.handler, this.plan);
+      throw new OutboxFullError(this.#handler, this.plan);
   }
 
   /** Keeps an event. @param size of its body, in bytes */
@@ -84,10 +88,5 @@ export class Collector {
     this.#bytes += size;
     if (prepared instanceof Promise) this.outbox.holdLater(prepared, ended);
     else this.outbox.hold(prepared, ended);
-  }
-
-  /** The attempt has ended. */
-  close(): void {
-    this.#isClosed = true;
   }
 }

@@ -1,66 +1,70 @@
-import {
-  type End,
-  type GroupMember,
-  type HandlerGroup,
-  type Handling,
-  type Outcome,
-  succeeded,
-  undone,
-} from '../../core/handler.js';
-import { endOutbox } from './end-of-attempt.js';
+import { acked, type Attempt, failedBy, type Handling, type Outcome, succeeded, undone } from '../../core/handler.js';
 import { Outbox } from './outbox.js';
 
+/**
+ * The attempt of a handler with an outbox has ended: its message is committed after a success; after a failure what was emitted is
+ * dropped.
+ * @returns the outcome: a failure if the commit failed
+ */
+export async function endOutbox(outbox: Outbox, { delivery, context }: Handling, outcome: Outcome): Promise<Outcome> {
+  if (outbox.isCommitting) {
+    // The handler called ack(), and the server has not answered yet.
+    const failure = await new Promise<Error | undefined>((resolve) => outbox.whenCommitted(resolve));
+    return failure === undefined || outcome.failed ? outcome : failedBy(failure, context);
+  }
+  if (outcome.failed || context.isSettled) {
+    // Still open: the handler did not settle the message, so it has returned to its queue, and will be handled again.
+    const isUndone = !outcome.failed && outbox.isOpen;
+    outbox.drop();
+    return isUndone ? undone : outcome;
+  }
+  const failure = await new Promise<Error | undefined>((resolve) => outbox.commit(delivery, resolve));
+  return failure === undefined ? acked : failedBy(failure, context);
+}
+
 /** True if the message cannot be acked. */
-const prevents = (outcome: Outcome): boolean => outcome.failed || outcome.isBusy === true;
+const prevents = (outcome: Outcome): boolean => outcome.failed || outcome.skipped === 'busy';
 
 /**
  * Several handlers of one message, of which one or more have an outbox. The message is committed when all of them have succeeded. The
  * handlers end together: what one of them emitted must not be remembered as done (`@Idempotent`) and then be dropped.
  */
-class OutboxGroup implements HandlerGroup {
-  readonly #ended: (readonly [Outcome, End])[] = [];
+export class OutboxGroup {
+  readonly outbox = new Outbox();
+  readonly #arrived = new Map<Attempt, Outcome>();
+  #decide!: (outcomeOf: (outcome: Outcome) => Outcome) => void;
+  readonly #decided = new Promise<(outcome: Outcome) => Outcome>((resolve) => (this.#decide = resolve));
 
-  constructor(private readonly handlings: readonly Handling[]) {}
-
-  member(end: End): GroupMember {
-    let hasArrived = false;
-    const arrive = (outcome: Outcome, then: End): void => {
-      hasArrived = true;
-      if (this.#ended.push([outcome, then]) === this.handlings.length) this.#conclude();
-    };
-    return { arrive, end: (outcome) => (hasArrived ? end(outcome) : arrive(outcome, end)) };
+  constructor(private readonly attempts: readonly Attempt[]) {
+    for (const attempt of attempts) attempt.hasEnded = (outcome) => this.#note(attempt, outcome); // also without its handler
   }
 
-  #conclude(): void {
-    const [first] = this.handlings as readonly [Handling];
-    const { outbox } = first;
-    const preventing = this.#ended.find(([outcome]) => prevents(outcome));
-    if (preventing === undefined) {
-      return endOutbox(first, succeeded, (result) => {
-        for (const [outcome, end] of this.#ended) end(result === succeeded ? outcome : result);
-      });
+  /** A handler has ended. @returns its outcome, when all have ended and the message is committed or will not be */
+  async arrive(attempt: Attempt, outcome: Outcome): Promise<Outcome> {
+    this.#note(attempt, outcome);
+    const outcomeOf = await this.#decided;
+    return outcomeOf(outcome);
+  }
+
+  #note(attempt: Attempt, outcome: Outcome): void {
+    if (this.#arrived.has(attempt)) return;
+    this.#arrived.set(attempt, outcome);
+    if (this.#arrived.size === this.attempts.length) void this.#conclude().then(this.#decide);
+  }
+
+  async #conclude(): Promise<(outcome: Outcome) => Outcome> {
+    const [first] = this.attempts as readonly [Attempt];
+    const { outbox } = this;
+    if (![...this.#arrived.values()].some(prevents)) {
+      const result = await endOutbox(outbox, first, succeeded);
+      return (outcome) => (result === succeeded ? outcome : result);
     }
-    if (outbox?.isCommitting === true) {
+    let isOut = false;
+    if (outbox.isCommitting) {
       // A handler called ack(): the commit goes on, and a failure of another handler takes nothing out of it.
-      const failed: Outcome = { failed: true, failure: undefined };
-      return endOutbox(first, failed, () => this.#prevented(outbox.failure === undefined));
-    }
-    outbox?.drop();
-    this.#prevented(false);
-  }
-
-  /** @param isOut true if what the handlers emitted is published in spite of it */
-  #prevented(isOut: boolean): void {
-    for (const [outcome, end] of this.#ended) end(isOut || prevents(outcome) ? outcome : undone);
-  }
-}
-
-/** Gives one outbox to the handlers of a message. */
-export function shareOutbox(handlings: readonly Handling[]): void {
-  const outbox = new Outbox();
-  const group = new OutboxGroup(handlings);
-  for (const handling of handlings) {
-    handling.outbox = outbox;
-    handling.group = group;
+      await endOutbox(outbox, first, { failed: true, failure: undefined });
+      isOut = outbox.failure === undefined;
+    } else outbox.drop();
+    return (outcome) => (isOut || prevents(outcome) ? outcome : undone);
   }
 }

@@ -28,8 +28,6 @@ export class Outbox {
   #isOut = false;
   /** Called at the end of a commit. */
   readonly #waiting: Done[] = [];
-  /** True when the commit at the end of the attempt acked the message. */
-  hasAcked = false;
 
   get isOpen(): boolean {
     return this.#isOpen;

@@ -1,0 +1,72 @@
+import type { FieldTable } from '../../engine/message/index.js';
+import type { Failed, Gate, Handler, Ordering, PlannedHandler, Reader, Step, Taken } from './handler.js';
+
+/** Where a message goes whose handler failed. */
+export type Move = 'retry' | 'park' | 'hold' | 'reject';
+
+/**
+ * What became of a message. `by hand`: its handler settled it itself. `requeued`: an internal error, or its connection was lost.
+ * `handled` and `failed` are those of one of several handlers, of which another one decided.
+ */
+export interface Settled {
+  readonly kind:
+    'acked' | 'by hand' | 'requeued' | 'dropped' | 'rejected' | 'retried' | 'parked' | 'held' | 'handled' | 'failed';
+  /** The error as it was thrown; absent after a success. */
+  readonly error?: unknown;
+  /** For `retried`, `parked` and `held`: where the message was published, and as which attempt. */
+  readonly to?: string;
+  readonly attempt?: number;
+  /** For `retried` and `held`: the wait in milliseconds. */
+  readonly delay?: number;
+  /** Why the broker refused that: then the message is unsettled, and it is tried again. */
+  readonly failure?: Error | undefined;
+  /** When its move began: milliseconds since 1970, of the machine; undefined if it was not moved. */
+  readonly since?: number | undefined;
+}
+
+/** A warning for the log of the start. `topologyDoubtful` is logged when the handler is planned, others when it starts. */
+export interface Warning {
+  readonly event: 'topologyDoubtful' | 'orderAtRisk';
+  readonly text: string;
+}
+
+/** All that the core knows of a feature of handlers. */
+export interface Feature {
+  readonly name: string;
+  /** Refuses handlers of a queue that cannot work together. @throws DlxConfigurationError naming them, the reason and a remedy */
+  check?(queue: string, handlers: readonly Handler[]): void;
+  /** Decides how many messages a queue gives. Its handlers share the gate of the first one. */
+  gate?(queue: string, first: PlannedHandler): Gate | undefined;
+  /** Reads the messages of a queue. @throws DlxConfigurationError when its handlers differ in how to read them */
+  reader?(queue: string, handlers: readonly PlannedHandler[]): Reader | undefined;
+  /** True for a handler whose messages wait in hand: its retry policy needs no wait queues. */
+  keepsInHand?(handler: Handler): boolean;
+  /**
+   * Keeps the messages of a queue in hand, in an order.
+   * @param prefetch the most handlers at work, 0 for no limit
+   * @throws DlxConfigurationError when its handlers differ in that
+   */
+  ordering?(queue: string, handlers: readonly PlannedHandler[], prefetch: number): Ordering | undefined;
+  /** The waits of messages, in milliseconds, besides those of the retry policy: their queues are declared. @returns undefined for none */
+  waits?(planned: PlannedHandler): { readonly delays: readonly number[]; readonly by: string } | undefined;
+  /**
+   * The step of a handler, asked once in each plan.
+   * @param sharing all handlers of its queue
+   * @returns undefined for a handler without the feature, whose messages then cost nothing more
+   */
+  step?(planned: PlannedHandler, sharing: readonly PlannedHandler[]): Step | undefined;
+  /** @param declares false: the application declares no queue (option `declare`) */
+  warnings?(planned: PlannedHandler, declares: boolean): readonly Warning[];
+  /** Adds to the headers of a message whose handler failed, or that no handler got. @param before by the features before this one */
+  headers?(failed: Failed, move: Move, before: FieldTable): FieldTable;
+  /** A text that is the same for failures of the same cause; of the first feature that has one. */
+  fingerprint?(failed: Failed): string;
+  /** Called when a message was settled, or could not be. It never throws. */
+  settled?(taken: Taken, settled: Settled): void;
+}
+
+/** One step for several, the first one outermost. @returns undefined for none */
+export function composed(steps: readonly Step[]): Step | undefined {
+  if (steps.length === 0) return undefined;
+  return steps.reduceRight((inner, outer) => (attempt, next) => outer(attempt, () => inner(attempt, next)));
+}
