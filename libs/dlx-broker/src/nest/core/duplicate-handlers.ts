@@ -11,7 +11,6 @@ export function refuseDuplicateHandlers(handlers: readonly Handler[]): void {
   for (const handler of handlers) {
     const queue = queueOf(handler);
     if (handler.kind === 'request') {
-      refuseIdempotent(handler);
       for (const pattern of handler.patterns) {
         refuseWildcard(pattern, handler);
         refuseSecond(requests, `pattern '${pattern}'`, handler, pattern);
@@ -27,13 +26,6 @@ export function refuseDuplicateHandlers(handlers: readonly Handler[]): void {
     }
     if (queue === handler.origin) refuseSecond(unnamed, `queue '${queue}'; name it by @Queue`, handler, queue);
   }
-}
-
-function refuseIdempotent({ settings, origin }: Handler): void {
-  if (settings.idempotence === undefined) return;
-  throw new DlxConfigurationError(
-    `@Idempotent on ${origin}: a request wants an answer each time; put it on events, or keep the answers yourself`,
-  );
 }
 
 function refuseSecond(known: Map<string, Handler>, what: string, handler: Handler, key: string): void {

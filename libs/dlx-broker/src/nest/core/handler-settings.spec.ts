@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DlxConfigurationError } from '../../platform/options/index.js';
 import { contributionsOf } from '../decorators/contribution.js';
 import * as decorators from '../decorators/index.js';
+import { featureDecorators } from '../features/index.js';
 import { readSettings, type HandlerSettings } from './handler-settings.js';
 
 const { Bind, Consume, ConsumerPriority, DeadLetter, Exchange, Expires, MaxLength, MaxLengthBytes, MaxPriority } =
@@ -12,7 +13,7 @@ const { Prefetch, Queue, QueueArguments, Quorum, Retry, SingleActiveConsumer, Tt
 function settingsOf(...above: readonly MethodDecorator[]): HandlerSettings {
   const method = (): void => undefined;
   for (const decorate of above.toReversed()) decorate({}, 'created', { value: method } as never);
-  return readSettings(contributionsOf(method), 'OrdersController.created');
+  return readSettings(contributionsOf(method), 'OrdersController.created', featureDecorators);
 }
 
 const argumentsOf = (...above: readonly MethodDecorator[]): Record<string, unknown> =>

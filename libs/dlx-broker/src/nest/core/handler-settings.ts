@@ -1,27 +1,16 @@
-import { bool, type Field, type FieldTable } from '../../engine/message/index.js';
+import type { Field, FieldTable } from '../../engine/message/index.js';
 import type { RetryPolicy } from '../retry/index.js';
-import {
-  DlxConfigurationError,
-  checkMethods,
-  optionsOf,
-  parseDuration,
-  refused,
-  refuseUnknown,
-} from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
 import { fieldTableOf, putArgument, routingKeysOf, withSafeStrategy } from '../../backends/topology/index.js';
 import type { Contract } from '../features/contract/contract.js';
-import { type CircuitOptions, type ResolvedCircuit, resolveCircuit } from '../features/circuit/options.js';
 import type { ConsumeOptions } from '../decorators/consume.js';
 import type { Contribution } from '../decorators/contribution.js';
 import type { ExchangeOptions } from '../decorators/exchange.js';
 import { examples, exchangeOptions, freeOptions, parameters, remedies } from '../decorators/free-options.js';
-import type { IdempotentOptions } from '../decorators/idempotent.js';
 import type { QueueOptions } from '../decorators/queue.js';
+import type { Check } from '../module/check-options.js';
 import { decoratorTable, type DecoratorRow } from '../decorators/table.js';
 import type { Envelope } from '../features/envelope/envelope.js';
-import { type OutboxLimits, readOutbox } from '../features/outbox/limits.js';
-import type { Idempotence } from '../features/idempotent/idempotence.js';
-import { type Ordering, readOrdering, refuseUnordered } from '../features/ordered/ordering.js';
 
 export interface NamedExchange extends ExchangeOptions {
   readonly name: string;
@@ -50,37 +39,69 @@ export interface HandlerSettings {
   readonly envelope: Envelope | undefined;
   /** False: no retries, also if the module has a policy. */
   readonly retry: RetryPolicy | false | undefined;
-  readonly idempotence: Idempotence | undefined;
-  /** Undefined: the order of messages is not kept. */
-  readonly ordering: Ordering | undefined;
-  /** The name of a circuit of the module, or a circuit for this handler alone. */
-  readonly circuit: string | ResolvedCircuit | undefined;
-  /** False: no outbox, also if the module has one. */
-  readonly outbox: OutboxLimits | false | undefined;
+  /** What the decorators of features say, by their names. */
+  readonly features: ReadonlyMap<string, unknown>;
 }
+
+/** The decorator of a feature, and how its options are read. */
+export interface FeatureDecorator<Setting> {
+  /** Without the `@`. */
+  readonly name: string;
+  /** Checks its options, each by itself. */
+  readonly options: Readonly<Record<string, Check>>;
+  /** The options that are a parameter of the decorator. Errors do not list them. */
+  readonly parameters?: readonly string[];
+  /** What to write where an object of options was expected. */
+  readonly remedy?: string;
+  /** @throws DlxConfigurationError naming the option and the value */
+  read(given: Contribution['settings'], origin: string): Setting;
+  /** The arguments that it gives the queue. @throws DlxConfigurationError for settings beside it under which it does nothing */
+  argumentsFor?(setting: Setting, beside: BesideFeature, origin: string): FieldTable;
+}
+
+/** Settings of the same handler. */
+export interface BesideFeature {
+  readonly queue: QueueOptions;
+  readonly args: FieldTable;
+  readonly prefetch: number | undefined;
+}
+
+/** What the decorator of a feature says above a handler; undefined without it. */
+export const settingOf = <Setting>(
+  { settings }: { readonly settings: Pick<HandlerSettings, 'features'> },
+  { name }: FeatureDecorator<Setting>,
+): Setting | undefined => settings.features.get(name) as Setting | undefined;
 
 /**
  * @param handler class and method, for errors
+ * @param features the decorators of features
  * @throws DlxConfigurationError naming the decorator, the handler and the value
  */
-export function readSettings(contributions: readonly Contribution[], handler: string): HandlerSettings {
+export function readSettings(
+  contributions: readonly Contribution[],
+  handler: string,
+  features: readonly FeatureDecorator<unknown>[] = [],
+): HandlerSettings {
   const args = new Map<string, Field>();
   const consumer = new Map<string, Field>();
   for (const { decorator, settings, misplaced } of contributions) {
     const origin = `@${decorator} on ${handler}`;
+    const feature = features.find(({ name }) => name === decorator);
     if (misplaced !== undefined) {
-      throw refused(misplaced.value, origin, `is not an object of options; ${remedies[decorator] ?? 'leave it out'}`);
+      const remedy = feature?.remedy ?? remedies[decorator] ?? 'leave it out';
+      throw refused(misplaced.value, origin, `is not an object of options; ${remedy}`);
     }
+    const free = feature?.options ?? freeOptions[decorator] ?? {};
     for (const [setting, value] of Object.entries(settings)) {
       const row = decoratorTable.find((row) => row.decorator === decorator && row.setting === setting);
-      checkKnown(decorator, settings, origin);
+      checkKnown(decorator, settings, free, feature?.parameters ?? parameters[decorator] ?? [], origin);
       if (value === undefined && setting !== 'contract')
         throw refused(
           value,
           nameOf(setting, origin),
           `where a value is expected; write ${examples[`${decorator}.${setting}`] ?? 'one, or leave it out'}`,
         );
-      if (row === undefined) freeOptions[decorator]?.[setting]?.(value, nameOf(setting, origin));
+      if (row === undefined) free[setting]?.(value, nameOf(setting, origin));
       else put(row.of === 'queue' ? args : consumer, row.becomes, read(row, value, origin), origin);
     }
     if (decorator === 'Queue' || decorator === 'QueueArguments') {
@@ -90,10 +111,15 @@ export function readSettings(contributions: readonly Contribution[], handler: st
   }
   const queue = (single(contributions, 'Queue', handler) ?? {}) as QueueOptions;
   const prefetch = consumer.get('prefetch')?.value as number | undefined;
-  const ordering = readOrdering(single(contributions, 'Ordered', handler), `@Ordered on ${handler}`);
-  if (ordering !== undefined) {
-    put(args, 'x-single-active-consumer', bool(true), `@Ordered on ${handler}`);
-    refuseUnordered(ordering, { queue, args, prefetch }, `@Ordered on ${handler}`);
+  const ofFeatures = new Map<string, unknown>();
+  for (const feature of features) {
+    const given = single(contributions, feature.name, handler);
+    if (given === undefined) continue;
+    const origin = `@${feature.name} on ${handler}`;
+    const setting = feature.read(given, origin);
+    ofFeatures.set(feature.name, setting);
+    const own = feature.argumentsFor?.(setting, { queue, args, prefetch }, origin) ?? [];
+    for (const [name, field] of own) put(args, name, field, origin);
   }
   const consume = readConsume(single(contributions, 'Consume', handler), `@Consume on ${handler}`);
   return {
@@ -107,10 +133,7 @@ export function readSettings(contributions: readonly Contribution[], handler: st
     prefetch,
     priority: consumer.get('priority')?.value as number | undefined,
     envelope: envelopeOf(queue, consume, handler),
-    ordering,
-    idempotence: readIdempotence(single(contributions, 'Idempotent', handler), `@Idempotent on ${handler}`),
-    circuit: readCircuit(single(contributions, 'Circuit', handler), `@Circuit on ${handler}`),
-    outbox: readOutbox(single(contributions, 'Outbox', handler)?.['value'], `@Outbox on ${handler}`),
+    features: ofFeatures,
     retry: readRetry(single(contributions, 'Retry', handler)?.['policy'], `@Retry on ${handler}`),
   };
 }
@@ -123,10 +146,15 @@ const read = (row: DecoratorRow, value: unknown, origin: string): Field =>
 const put = (into: Map<string, Field>, name: string, field: Field, origin: string): void =>
   putArgument(into, name, field, origin, 'another decorator of the same handler');
 
-function checkKnown(decorator: string, settings: Contribution['settings'], origin: string): void {
+function checkKnown(
+  decorator: string,
+  settings: Contribution['settings'],
+  free: FeatureDecorator<unknown>['options'],
+  hidden: readonly string[],
+  origin: string,
+): void {
   const rows = decoratorTable.filter((row) => row.decorator === decorator).map(({ setting }) => setting);
-  const known = [...rows, ...Object.keys(freeOptions[decorator] ?? {})];
-  const hidden = parameters[decorator] ?? [];
+  const known = [...rows, ...Object.keys(free)];
   refuseUnknown(
     Object.fromEntries(Object.entries(settings).filter(([name]) => !hidden.includes(name))),
     known.filter((name) => !hidden.includes(name)),
@@ -162,42 +190,10 @@ function single(
   return found[0];
 }
 
-function readCircuit(
-  given: Contribution['settings'] | undefined,
-  origin: string,
-): string | ResolvedCircuit | undefined {
-  if (given === undefined) return undefined;
-  const name = given['circuit'];
-  return typeof name === 'string' ? name : resolveCircuit(given as CircuitOptions, origin);
-}
-
 function readRetry(policy: unknown, origin: string): RetryPolicy | false | undefined {
   if (policy === undefined || policy === false) return policy;
   if (typeof policy === 'object' && policy !== null) return policy as RetryPolicy;
   throw refused(policy, origin, 'is no policy: write { attempts: 5 }, or false for none');
-}
-
-function readIdempotence(given: IdempotentOptions | undefined, origin: string): Idempotence | undefined {
-  if (given === undefined) return undefined;
-  const { key, ttl = '24h', lease = '5m', store } = given;
-  if (store !== undefined) checkStore(store, `store of ${origin}`);
-  return {
-    key: key ?? ((_, { properties }) => properties.messageId || null),
-    ttl: someTime(ttl, `ttl of ${origin}`),
-    lease: someTime(lease, `lease of ${origin}`),
-    store,
-  };
-}
-
-/** @throws DlxConfigurationError for a value that is no idempotency store */
-export const checkStore = (store: unknown, origin: string): void =>
-  checkMethods(store, origin, 'IdempotencyStore', ['claim', 'done', 'release']);
-
-/** A duration above 0, in milliseconds. @throws DlxConfigurationError */
-function someTime(value: number | string, origin: string): number {
-  const time = parseDuration(value, origin);
-  if (time === 0) throw refused(value, origin, 'is no time at all; nothing would be remembered');
-  return time;
 }
 
 function readContract(contributions: readonly Contribution[], handler: string): Contract | undefined {

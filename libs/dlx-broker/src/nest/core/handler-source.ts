@@ -10,7 +10,7 @@ import { decoratorTable } from '../decorators/table.js';
 import { discoverMethods, type DiscoveredMethod } from './explorer.js';
 import { featuresOf } from '../module/feature.js';
 import type { Handler } from './handler.js';
-import { readSettings } from './handler-settings.js';
+import { type FeatureDecorator, readSettings } from './handler-settings.js';
 import { Invoker, type RegisterRequest } from './invoker.js';
 import type { Module } from './nest-versions.js';
 import { defaultBrokerName } from '../module/options.js';
@@ -35,6 +35,8 @@ export class HandlerSource {
     private readonly modules: ModulesContainer,
     private readonly config: ApplicationConfig,
     private readonly registerRequest: RegisterRequest,
+    /** The decorators of features. */
+    private readonly decorators: readonly FeatureDecorator<unknown>[],
     timers: OwnTimers,
     /** Finds the methods with `@OnDeadLetter`, once. @throws DlxConfigurationError */
     private readonly hookDeaths?: () => void,
@@ -97,7 +99,7 @@ export class HandlerSource {
         refuseUnbound(method);
         continue;
       }
-      const settings = readSettings(contributions, origin);
+      const settings = readSettings(contributions, origin, this.decorators);
       const asked = settings.consume?.broker ?? defaultBrokerName;
       refuseUnknownBroker(this.modules, asked, `@Consume on ${origin}`);
       refuseSecondWay(method, asked);
@@ -127,7 +129,7 @@ export class HandlerSource {
     if (owners.length > 0 && method === undefined) return; // Nest added all handlers a second time
     const known = method && this.#byMethod.get(method);
     const origin = method?.origin ?? added.pattern;
-    const settings = readSettings(method?.contributions ?? [], origin);
+    const settings = readSettings(method?.contributions ?? [], origin, this.decorators);
     checkServed(settings.contract, added, origin);
     if (known !== undefined) {
       known.push(added.pattern);

@@ -13,6 +13,7 @@ import { event, request } from '../features/contract/index.js';
 import { contributionsOf } from '../decorators/contribution.js';
 import * as decorators from '../decorators/index.js';
 import { DlxBrokerModule } from '../module/dlx-broker.module.js';
+import { featureDecorators } from '../features/index.js';
 import { readSettings } from './handler-settings.js';
 import { checkOptions, resolveOptions } from '../module/options.js';
 import { RetryLater } from './outcomes.js';
@@ -35,7 +36,7 @@ const { Answer, Circuit, On, Ordered } = decorators;
 function above(...all: readonly MethodDecorator[]) {
   const method = (): void => undefined;
   for (const decorate of all) decorate({}, 'create', { value: method } as Any);
-  return readSettings(contributionsOf(method), 'Orders.create');
+  return readSettings(contributionsOf(method), 'Orders.create', featureDecorators);
 }
 
 function refuses(cases: readonly Case[]): void {

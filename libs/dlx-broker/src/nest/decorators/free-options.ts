@@ -9,7 +9,7 @@ const typed =
   (value, origin) => {
     if (typeof value !== type) throw refused(value, origin, `is not a ${type}`);
   };
-const isText = typed('string');
+export const isText = typed('string');
 const isFlag = typed('boolean');
 const isTable: Check = (value, origin) =>
   checkedArguments(optionsOf(value, origin, "write { 'x-...': value }"), origin);
@@ -49,7 +49,8 @@ function noContract(value: unknown, origin: string, remedy: string): DlxConfigur
   return refused(value, origin, `is no contract; ${value === undefined ? cycle : `write ${remedy}`}`);
 }
 
-const isKey: Check = (value, origin) => {
+/** A function that gives the key of a message. */
+export const isKey: Check = (value, origin) => {
   if (typeof value !== 'function') throw refused(value, origin, 'is not a function; write (order) => order.id');
 };
 
@@ -80,28 +81,13 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
   Bind: { exchange: isSource, routingKey: readLater, arguments: isTable },
   Consume: { queue: isText, exchange: readLater, routingKey: readLater, envelope: isEnvelope, broker: isText },
   QueueArguments: { arguments: isTable },
-  Circuit: {
-    circuit: isText,
-    on: readLater,
-    share: readLater,
-    atLeast: readLater,
-    within: readLater,
-    pause: readLater,
-    probes: readLater,
-    probe: readLater,
-    holds: readLater,
-  },
   Retry: { policy: readLater },
-  Ordered: { key: isKey, window: readLater, holdAtMost: readLater },
   On: { contract: isEvent },
   Answer: { contract: isRequest },
-  Outbox: { value: readLater },
-  Idempotent: { key: isKey, ttl: readLater, lease: readLater, store: readLater },
 };
 
 /** Settings that are a parameter of the decorator, or that it sets itself. Errors do not list them among the options. */
 export const parameters: Readonly<Record<string, readonly string[]>> = {
-  Circuit: ['circuit'],
   Exchange: ['name'],
   MaxLength: ['value'],
   MaxLengthBytes: ['value'],
@@ -126,7 +112,6 @@ export const examples: Readonly<Record<string, string>> = {
 
 /** What to write where an object of options was expected. */
 export const remedies: Readonly<Record<string, string>> = {
-  Circuit: "write 'bank', a name in the option 'circuits', or { on: [BankDown], pause: '10s' }",
   Queue: "write 'orders' or { name: 'orders', durable: false }",
   Exchange: "write { type: 'direct' } behind its name",
   Consume:
@@ -135,6 +120,4 @@ export const remedies: Readonly<Record<string, string>> = {
   MaxLength: "write { overflow: 'reject-publish' } behind the number",
   MaxLengthBytes: "write { overflow: 'reject-publish' } behind the number",
   Quorum: 'write { deliveryLimit: 5 }, or nothing',
-  Ordered: 'write { key: (order) => order.id }',
-  Idempotent: "write { key: (order) => order.id, ttl: '24h' }, or nothing for the message id",
 };

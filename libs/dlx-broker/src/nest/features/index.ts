@@ -5,13 +5,18 @@ import type { Settlement } from '../core/settlement.js';
 import type { EventLog } from '../log/event-log.js';
 import type { ResolvedOptions } from '../module/options.js';
 import type { SafeTracing } from '../tracing/index.js';
+import type { FeatureDecorator } from '../core/handler-settings.js';
+import { circuitDecorator } from './circuit/circuit-decorator.js';
 import { circuit } from './circuit/feature.js';
 import type { Circuits } from './circuit/index.js';
 import { envelope } from './envelope/feature.js';
 import { errorHistory } from './error-history/index.js';
 import { idempotent } from './idempotent/feature.js';
+import { idempotentDecorator } from './idempotent/idempotence.js';
 import { ordered } from './ordered/feature.js';
+import { orderedDecorator } from './ordered/ordering.js';
 import { outbox } from './outbox/index.js';
+import { outboxDecorator } from './outbox/limits.js';
 import type { OutboxScope } from './outbox/scope.js';
 import { timeout } from './timeout/index.js';
 import { tracing } from './tracing/index.js';
@@ -28,14 +33,31 @@ export interface FeatureParts {
   readonly circuits: Circuits;
 }
 
+/** A feature of handlers: the decorator that it reads, and what it does for a broker. */
+interface FeatureRow {
+  readonly decorator?: FeatureDecorator<unknown>;
+  make(parts: FeatureParts): Feature;
+}
+
 /** The features of handlers. The step of the first one is the outermost. */
-export const featuresOf = (parts: FeatureParts): readonly Feature[] => [
-  circuit(parts.circuits),
-  ordered(parts.backend, parts.settlement, parts.log),
-  envelope(parts.options.envelope, parts.log),
-  errorHistory(parts.options, parts.backend.clock, parts.log),
-  idempotent(parts.options.idempotencyStore, parts.backend.clock, parts.log),
-  outbox(parts.outboxes, parts.options.outbox, parts.settlement),
-  tracing(parts.tracing, parts.backend),
-  timeout(parts.timers),
+const rows: readonly FeatureRow[] = [
+  { decorator: circuitDecorator, make: ({ circuits }) => circuit(circuits) },
+  { decorator: orderedDecorator, make: ({ backend, settlement, log }) => ordered(backend, settlement, log) },
+  { make: ({ options, log }) => envelope(options.envelope, log) },
+  { make: ({ options, backend, log }) => errorHistory(options, backend.clock, log) },
+  {
+    decorator: idempotentDecorator,
+    make: ({ options, backend, log }) => idempotent(options.idempotencyStore, backend.clock, log),
+  },
+  {
+    decorator: outboxDecorator,
+    make: ({ outboxes, options, settlement }) => outbox(outboxes, options.outbox, settlement),
+  },
+  { make: ({ tracing: port, backend }) => tracing(port, backend) },
+  { make: ({ timers }) => timeout(timers) },
 ];
+
+/** The decorators of features. */
+export const featureDecorators = rows.flatMap(({ decorator }) => decorator ?? []);
+
+export const featuresOf = (parts: FeatureParts): readonly Feature[] => rows.map(({ make }) => make(parts));

@@ -15,6 +15,7 @@ import { type DlxFeatureOptions, featureModule } from './feature.js';
 import { captureErrors } from '../core/capture.js';
 import { iterateResults } from '../core/generated.js';
 import { HandlerSource } from '../core/handler-source.js';
+import { featureDecorators } from '../features/index.js';
 import { hookDeaths } from '../death-hooks/hook-deaths.js';
 import { EventLog } from '../log/event-log.js';
 import { errorFacts, stackOf, logSubscriberError, textOf } from '../core/failure-log.js';
@@ -272,7 +273,7 @@ function coreModule(
         const register = (request: unknown, contextId: ContextId): void =>
           moduleRef.registerRequestByContextId(request, contextId);
         const hook = (): void => hookDeaths(modules, name, connected.backend, events, options.logging);
-        const source = new HandlerSource(name, modules, config, register, client.timers, hook);
+        const source = new HandlerSource(name, modules, config, register, featureDecorators, client.timers, hook);
         const provider: BrokerParts['provider'] = (type) => moduleRef.get(type, { strict: false });
         const parts = { client, waitQueues, events, letters, redrives, outboxes, tracing, provider };
         return new DlxBroker(resolveOptions(options, name), connected, server, source, parts);

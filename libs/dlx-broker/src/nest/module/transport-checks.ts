@@ -14,7 +14,8 @@ import { readOutbox } from '../features/outbox/limits.js';
 import { anEnvelope } from '../features/envelope/envelope.js';
 import { areHealthOptions } from '../health/options.js';
 import { areLoggingOptions } from '../log/logging.js';
-import { checkExchange, checkStore } from '../core/handler-settings.js';
+import { checkExchange } from '../core/handler-settings.js';
+import { checkStore } from '../features/idempotent/store.js';
 import { planRetry, type RetryPolicy } from '../retry/index.js';
 import type { TransportOptions } from './transport-options.js';
 

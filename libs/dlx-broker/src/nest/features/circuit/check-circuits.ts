@@ -1,5 +1,7 @@
 import { DlxConfigurationError } from '../../../platform/options/index.js';
 import type { Handler } from '../../core/handler.js';
+import { settingOf } from '../../core/handler-settings.js';
+import { circuitDecorator } from './circuit-decorator.js';
 
 /**
  * Refuses circuits that cannot work on a queue. Its consumer is cancelled while the circuit is open.
@@ -7,9 +9,11 @@ import type { Handler } from '../../core/handler.js';
  */
 export function refuseCircuits(queue: string, handlers: readonly Handler[]): void {
   const [first] = handlers;
-  const guarded = handlers.find(({ settings }) => settings.circuit !== undefined);
+  const guarded = handlers.find((handler) => settingOf(handler, circuitDecorator) !== undefined);
   if (first === undefined || guarded === undefined) return;
-  const other = handlers.find(({ settings }) => settings.circuit !== guarded.settings.circuit);
+  const other = handlers.find(
+    (handler) => settingOf(handler, circuitDecorator) !== settingOf(guarded, circuitDecorator),
+  );
   if (other !== undefined) {
     throw new DlxConfigurationError(
       `queue '${queue}': ${guarded.origin} and ${other.origin} share it, so an open circuit stops both; give them the same ` +
@@ -28,8 +32,9 @@ export function refuseCircuits(queue: string, handlers: readonly Handler[]): voi
 
 /** A line for each handler whose messages may die, or whose clients give up, while its circuit is open. */
 export function circuitWarnings(handlers: readonly Handler[]): readonly string[] {
-  return handlers.flatMap(({ settings, origin, kind }) => {
-    if (settings.circuit === undefined) return [];
+  return handlers.flatMap((handler) => {
+    const { settings, origin, kind } = handler;
+    if (settingOf(handler, circuitDecorator) === undefined) return [];
     const while_ = `while the circuit of ${origin} is open`;
     const { queueArguments } = settings;
     return [

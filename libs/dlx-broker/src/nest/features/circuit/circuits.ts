@@ -3,6 +3,8 @@ import type { Clock } from '../../../engine/broker/index.js';
 import { OwnTimers } from '../../../platform/index.js';
 import { DlxConfigurationError, nearestWord } from '../../../platform/options/index.js';
 import { Circuit, type CircuitChange } from './circuit.js';
+import { settingOf } from '../../core/handler-settings.js';
+import { circuitDecorator } from './circuit-decorator.js';
 import { HandlerGate } from './gate.js';
 import type { Handler } from '../../core/handler.js';
 import type { HandlerStatus } from './handler-status.js';
@@ -95,8 +97,9 @@ export class Circuits {
   }
 
   /** The circuit of a handler; undefined without `@Circuit`. */
-  ofHandler({ settings, origin }: Handler): Circuit | undefined {
-    return settings.circuit === undefined ? undefined : this.of(settings.circuit, origin);
+  ofHandler(handler: Handler): Circuit | undefined {
+    const setting = settingOf(handler, circuitDecorator);
+    return setting === undefined ? undefined : this.of(setting, handler.origin);
   }
 
   /** The gate of a queue. */

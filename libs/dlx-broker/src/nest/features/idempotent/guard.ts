@@ -6,7 +6,8 @@ import { describeError } from '../../core/failure.js';
 import { errorFacts } from '../../core/failure-log.js';
 import { textOfKey } from '../message-key.js';
 import { RetryLater } from '../../core/outcomes.js';
-import type { Idempotence } from './idempotence.js';
+import { settingOf } from '../../core/handler-settings.js';
+import { type Idempotence, idempotentDecorator } from './idempotence.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 
 const claims: readonly unknown[] = ['claimed', 'busy', 'done'] satisfies readonly Claim[];
@@ -42,7 +43,7 @@ export class IdempotencyGuard {
 
   /** The step of a handler. */
   step({ handler }: PlannedHandler): Step | undefined {
-    const { idempotence } = handler.settings;
+    const idempotence = settingOf(handler, idempotentDecorator);
     return idempotence && ((attempt, next) => this.#pass(attempt, idempotence, next));
   }
 

@@ -1,3 +1,5 @@
+import { checkMethods } from '../../../platform/options/index.js';
+
 /**
  * The state of a key. `claimed`: the caller has it now. `busy`: another delivery has it. `done`: a message with this key was
  * handled.
@@ -24,3 +26,7 @@ export interface IdempotencyStore {
 export class IdempotencyStoreError extends Error {
   override readonly name = 'IdempotencyStoreError';
 }
+
+/** @throws DlxConfigurationError for a value that is no idempotency store */
+export const checkStore = (store: unknown, origin: string): void =>
+  checkMethods(store, origin, 'IdempotencyStore', ['claim', 'done', 'release']);

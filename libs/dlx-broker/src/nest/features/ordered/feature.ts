@@ -2,6 +2,8 @@ import type { Backend } from '../../../backends/index.js';
 import type { Feature } from '../../core/feature.js';
 import type { Settlement } from '../../core/settlement.js';
 import type { EventLog } from '../../log/event-log.js';
+import { settingOf } from '../../core/handler-settings.js';
+import { orderedDecorator } from './ordering.js';
 import { orderWarnings } from './order-warnings.js';
 import { OrderedQueue } from './ordered-queue.js';
 import { planOrdering } from './plan-ordering.js';
@@ -10,7 +12,7 @@ import { refuseTooLong } from './time-in-hand.js';
 /** Handles the messages of a key one at a time and in order (`@Ordered`). */
 export const ordered = (backend: Pick<Backend, 'clock'>, settlement: () => Settlement, log: EventLog): Feature => ({
   name: 'ordered',
-  keepsInHand: ({ settings }) => settings.ordering !== undefined,
+  keepsInHand: (handler) => settingOf(handler, orderedDecorator) !== undefined,
   ordering(queue, handlers, prefetch) {
     const ordering = planOrdering(queue, handlers, prefetch);
     return (

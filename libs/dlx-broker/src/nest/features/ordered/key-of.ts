@@ -1,4 +1,6 @@
 import type { DlxContext } from '../../core/context.js';
+import { settingOf } from '../../core/handler-settings.js';
+import { orderedDecorator } from './ordering.js';
 import { breachOf } from '../contract/check.js';
 import type { Handler, PlannedHandler } from '../../core/handler.js';
 import { textOfKey } from '../message-key.js';
@@ -20,6 +22,6 @@ export function keyOf({ handler }: PlannedHandler, payload: unknown, context: Dl
   }
 }
 
-function keyIn({ settings, origin }: Handler, payload: unknown, context: DlxContext): LaneKey {
-  return textOfKey(settings.ordering?.key(payload, context), '@Ordered', origin, 'no order');
+function keyIn(handler: Handler, payload: unknown, context: DlxContext): LaneKey {
+  return textOfKey(settingOf(handler, orderedDecorator)?.key(payload, context), '@Ordered', handler.origin, 'no order');
 }

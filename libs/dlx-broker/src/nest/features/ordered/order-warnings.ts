@@ -1,4 +1,6 @@
 import type { PlannedHandler } from '../../core/handler.js';
+import { settingOf } from '../../core/handler-settings.js';
+import { orderedDecorator } from './ordering.js';
 
 const limits = ['x-max-length', 'x-max-length-bytes'];
 
@@ -7,8 +9,8 @@ const limits = ['x-max-length', 'x-max-length-bytes'];
  * @param declares false: the application declares no queue (option `declare`)
  */
 export function orderWarnings({ handler, queue }: PlannedHandler, declares: boolean): readonly string[] {
-  const { ordering, queueArguments, queue: asked } = handler.settings;
-  if (ordering === undefined) return [];
+  const { queueArguments, queue: asked } = handler.settings;
+  if (settingOf(handler, orderedDecorator) === undefined) return [];
   const warnings: string[] = [];
   const overflow = queueArguments.get('x-overflow')?.value ?? 'drop-head';
   if (overflow === 'drop-head' && limits.some((name) => queueArguments.has(name))) {

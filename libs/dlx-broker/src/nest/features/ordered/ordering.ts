@@ -1,7 +1,9 @@
-import type { FieldTable } from '../../../engine/message/index.js';
+import { bool } from '../../../engine/message/index.js';
 import { DlxConfigurationError, parseDuration, refused, whole } from '../../../platform/options/index.js';
+import type { BesideFeature, FeatureDecorator } from '../../core/handler-settings.js';
+import { isKey } from '../../decorators/free-options.js';
 import type { OrderedOptions } from '../../decorators/ordered.js';
-import type { QueueOptions } from '../../decorators/queue.js';
+import { readLater } from '../../module/check-options.js';
 
 /** The checked options of `@Ordered`. */
 export interface Ordering {
@@ -14,8 +16,7 @@ export interface Ordering {
 const mostInHand = whole(1, 65_535);
 
 /** @throws DlxConfigurationError naming the option and the value */
-export function readOrdering(given: unknown, origin: string): Ordering | undefined {
-  if (given === undefined) return undefined;
+function readOrdering(given: unknown, origin: string): Ordering {
   const { key, window = 1_000, holdAtMost = '5m' } = given as OrderedOptions;
   if (typeof key !== 'function') throw refused(key, `key of ${origin}`, 'is not a function: write (order) => order.id');
   mostInHand.read(window, `window of ${origin}`);
@@ -26,15 +27,7 @@ export function readOrdering(given: unknown, origin: string): Ordering | undefin
 }
 
 /** Refuses settings of the same handler under which there is no order. @throws DlxConfigurationError */
-export function refuseUnordered(
-  { window }: Ordering,
-  {
-    queue,
-    args,
-    prefetch,
-  }: { readonly queue: QueueOptions; readonly args: FieldTable; readonly prefetch: number | undefined },
-  origin: string,
-): void {
+function refuseUnordered({ window }: Ordering, { queue, args, prefetch }: BesideFeature, origin: string): void {
   const refuse = (why: string): never => {
     throw new DlxConfigurationError(`${origin}: ${why}`);
   };
@@ -49,3 +42,14 @@ export function refuseUnordered(
   if (prefetch !== undefined && prefetch > window)
     refuse(`@Prefetch(${prefetch}) is more than its window (${window}); raise window, or lower the prefetch`);
 }
+
+export const orderedDecorator: FeatureDecorator<Ordering> = {
+  name: 'Ordered',
+  options: { key: isKey, window: readLater, holdAtMost: readLater },
+  remedy: 'write { key: (order) => order.id }',
+  read: readOrdering,
+  argumentsFor(ordering, beside, origin) {
+    refuseUnordered(ordering, beside, origin);
+    return new Map([['x-single-active-consumer', bool(true)]]);
+  },
+};

@@ -1,7 +1,8 @@
 import { DlxConfigurationError, refused } from '../../../platform/options/index.js';
 import type { PlannedHandler } from '../../core/handler.js';
 import type { QueueOrdering } from './queue-ordering.js';
-import type { Ordering } from './ordering.js';
+import { settingOf } from '../../core/handler-settings.js';
+import { type Ordering, orderedDecorator } from './ordering.js';
 import { timeoutArgument } from '../../core/consumer-timeout.js';
 import { timeInHand } from './time-in-hand.js';
 
@@ -16,17 +17,17 @@ export function planOrdering(
   handlers: readonly PlannedHandler[],
   prefetch: number,
 ): QueueOrdering | undefined {
-  const ordered = handlers.filter(({ handler }) => handler.settings.ordering !== undefined);
+  const ordered = handlers.filter(({ handler }) => settingOf(handler, orderedDecorator) !== undefined);
   const [first] = ordered;
   if (first === undefined) return undefined;
-  const without = handlers.find(({ handler }) => handler.settings.ordering === undefined);
+  const without = handlers.find(({ handler }) => settingOf(handler, orderedDecorator) === undefined);
   if (without !== undefined) {
     throw new DlxConfigurationError(
       `queue '${queue}': ${first.handler.origin} has @Ordered and ${without.handler.origin} has not, and a queue keeps the order of all ` +
         'its messages or of none; add @Ordered, or give one of them a queue of its own',
     );
   }
-  const { window, holdAtMost } = first.handler.settings.ordering!;
+  const { window, holdAtMost } = settingOf(first.handler, orderedDecorator)!;
   refuseDifferent(queue, ordered, 'window');
   refuseDifferent(queue, ordered, 'holdAtMost');
   const timeout = ordered.map(({ handler }) => {
@@ -57,7 +58,10 @@ function refuseDifferent(
   handlers: readonly PlannedHandler[],
   option: Exclude<keyof Ordering, 'key'>,
 ): void {
-  const claims = handlers.map(({ handler: { origin, settings } }) => ({ origin, value: settings.ordering?.[option] }));
+  const claims = handlers.map(({ handler }) => ({
+    origin: handler.origin,
+    value: settingOf(handler, orderedDecorator)?.[option],
+  }));
   const [first] = claims;
   const other = claims.find(({ value }) => value !== first?.value);
   if (first === undefined || other === undefined) return;

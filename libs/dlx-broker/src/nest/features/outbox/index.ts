@@ -4,7 +4,8 @@ import type { Settlement } from '../../core/settlement.js';
 import { Collector, type OutboxPlan } from './collector.js';
 import { endOutbox, OutboxGroup } from './group.js';
 import { tagOf } from './ids.js';
-import type { OutboxLimits } from './limits.js';
+import { settingOf } from '../../core/handler-settings.js';
+import { outboxDecorator, type OutboxLimits } from './limits.js';
 import { Outbox } from './outbox.js';
 import type { OutboxScope } from './scope.js';
 
@@ -19,7 +20,7 @@ export function outbox(
 ): Feature {
   const groups = new WeakMap<readonly Attempt[], OutboxGroup>();
   const planOf = ({ handler, queue }: PlannedHandler): OutboxPlan | undefined => {
-    const limits = handler.settings.outbox ?? ofModule;
+    const limits = settingOf(handler, outboxDecorator) ?? ofModule;
     return limits === undefined || limits === false ? undefined : { ...limits, tag: tagOf(queue, handler.origin) };
   };
   const groupOf = (attempts: readonly Attempt[]): OutboxGroup => {

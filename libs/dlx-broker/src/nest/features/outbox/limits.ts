@@ -1,5 +1,6 @@
 import { bytesIn, optionsOf, refused, refuseUnknown, whole } from '../../../platform/options/index.js';
-import { optionIn } from '../../module/check-options.js';
+import type { FeatureDecorator } from '../../core/handler-settings.js';
+import { optionIn, readLater } from '../../module/check-options.js';
 
 /** How much the outbox of one attempt holds. */
 export interface OutboxOptions {
@@ -38,3 +39,9 @@ export function readOutbox(given: unknown, origin: string): OutboxLimits | false
   }
   return { messages, bytes: size };
 }
+
+export const outboxDecorator: FeatureDecorator<OutboxLimits | false | undefined> = {
+  name: 'Outbox',
+  options: { value: readLater },
+  read: ({ value }, origin) => readOutbox(value, origin),
+};
