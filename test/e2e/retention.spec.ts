@@ -5,7 +5,7 @@ import { int32, longstr } from 'dlx-broker/engine';
 import { retryWithBackoff } from 'dlx-broker/streams';
 import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { retain } from '../../libs/dlx-broker/src/nest/core/lot-retention.js';
+import { retain } from '../../libs/dlx-broker/src/nest/retry/lot-retention.js';
 import { planRetry } from '../../libs/dlx-broker/src/nest/retry/index.js';
 
 const opened: DlxTesting[] = [];

@@ -160,10 +160,10 @@ function occupying(directory: string, connected: Connected): Connected {
       isUp = false;
       drained = end;
     },
-    open: async (parkingLots) => {
+    open: async () => {
       check();
       isUp = true;
-      await connected.open(parkingLots);
+      await connected.open();
     },
     close,
   };

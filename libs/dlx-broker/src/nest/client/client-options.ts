@@ -7,7 +7,7 @@ import {
   refuseUnknown,
   text,
 } from '../../platform/options/index.js';
-import type { Envelope } from '../features/envelope/envelope.js';
+import type { Envelope } from '../decorators/envelope.js';
 import type { OutboxScope } from '../features/outbox/scope.js';
 import type { LoggingOptions } from '../log/logging.js';
 import { parseDelay, type WaitQueueType } from '../retry/index.js';

@@ -10,7 +10,7 @@ import { examples, exchangeOptions, freeOptions, parameters, remedies } from '..
 import type { QueueOptions } from '../decorators/queue.js';
 import type { Check } from '../module/check-options.js';
 import { decoratorTable, type DecoratorRow } from '../decorators/table.js';
-import type { Envelope } from '../features/envelope/envelope.js';
+import type { Envelope } from '../decorators/envelope.js';
 
 export interface NamedExchange extends ExchangeOptions {
   readonly name: string;

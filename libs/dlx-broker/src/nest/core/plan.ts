@@ -27,7 +27,7 @@ import { isPredeclared } from '../../engine/message/index.js';
 import { composed, type Feature } from './feature.js';
 import type { Handler, Ordering, PlannedHandler, Reader } from './handler.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
-import { retentions } from './lot-retention.js';
+import { retentions } from '../retry/lot-retention.js';
 import { queueOf } from './queue-of.js';
 import { refuseDuplicateHandlers } from './duplicate-handlers.js';
 import { unretryable, notRetryable } from './not-retryable.js';

@@ -1,4 +1,4 @@
-import type { Envelope } from '../features/envelope/envelope.js';
+import type { Envelope } from './envelope.js';
 import { contribute } from './contribution.js';
 import type { ExchangeOptions } from './exchange.js';
 

@@ -1,5 +1,5 @@
 import { EventContract, RequestContract } from '../features/contract/contract.js';
-import { anEnvelope } from '../features/envelope/envelope.js';
+import { anEnvelope } from './envelope.js';
 import { type Check, readLater } from '../module/check-options.js';
 import { DlxConfigurationError, optionsOf, refused } from '../../platform/options/index.js';
 import { checkedArguments } from '../../backends/topology/index.js';

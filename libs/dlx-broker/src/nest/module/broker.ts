@@ -11,7 +11,7 @@ import type { Feature } from '../core/feature.js';
 import type { HandlerCounts } from '../core/handler-counts.js';
 import type { HandlerSource } from '../core/handler-source.js';
 import type { Handler, MessageOrder } from '../core/handler.js';
-import { retain, retentions } from '../core/lot-retention.js';
+import { retain, retentions } from '../retry/lot-retention.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from '../core/outcome-events.js';
 import { planHandlers, type Plan } from '../core/plan.js';
 import { QueueConsumers } from '../core/queue-consumers.js';
@@ -273,7 +273,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.connected.manage?.(this.#gates.operated);
     await this.#consume();
     if (this.#closing) return;
-    await this.connected.open(this.parts.waitQueues.lots);
+    await this.connected.open();
     this.#isUp = true;
     this.#unlisten = this.backend.delayed?.onUnrouted?.((address) => this.parts.client.unrouted(address));
     this.#health.start();

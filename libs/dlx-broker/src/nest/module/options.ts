@@ -21,7 +21,7 @@ import { errorsKept, type FingerprintFunction } from '../features/error-history/
 import type { LogFailures } from '../core/failure-log.js';
 import { resolveHealth, type ResolvedHealth } from '../health/options.js';
 import type { LoggingOptions } from '../log/logging.js';
-import type { Envelope } from '../features/envelope/envelope.js';
+import type { Envelope } from '../decorators/envelope.js';
 import type { NamedExchange } from '../core/handler-settings.js';
 import { type OutboxLimits, readOutbox } from '../features/outbox/limits.js';
 import { leastStuckAfter, transportChecks } from './transport-checks.js';
@@ -116,10 +116,9 @@ export interface Connected {
   draining?(end: Promise<void>): void;
   /**
    * Opens the ports of the options. Idempotent.
-   * @param parkingLots the names of the application's parking lots, to which others may be added later
    * @throws DlxConfigurationError when a port cannot be opened
    */
-  open(parkingLots: ReadonlySet<string>): Promise<void>;
+  open(): Promise<void>;
   /** Where the broker is, for the log of the start. Absent where the log has it, and for a broker of the caller. */
   where?(): string;
   /** The address of the AMQP port, once it is open. */

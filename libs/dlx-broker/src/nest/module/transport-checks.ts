@@ -11,7 +11,7 @@ import { areCircuits } from '../features/circuit/options.js';
 import { tracingMethods } from '../tracing/index.js';
 import { isErrorHistory } from '../features/error-history/options.js';
 import { readOutbox } from '../features/outbox/limits.js';
-import { anEnvelope } from '../features/envelope/envelope.js';
+import { anEnvelope } from '../decorators/envelope.js';
 import { areHealthOptions } from '../health/options.js';
 import { areLoggingOptions } from '../log/logging.js';
 import { checkExchange } from '../core/handler-settings.js';

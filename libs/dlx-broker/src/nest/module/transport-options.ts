@@ -6,7 +6,7 @@ import type { FingerprintFunction } from '../features/error-history/options.js';
 import type { LogFailures } from '../core/failure-log.js';
 import type { HealthOptions } from '../health/options.js';
 import type { LoggingOptions } from '../log/logging.js';
-import type { Envelope } from '../features/envelope/envelope.js';
+import type { Envelope } from '../decorators/envelope.js';
 import type { NamedExchange } from '../core/handler-settings.js';
 import type { OutboxOptions } from '../features/outbox/limits.js';
 import type { IdempotencyStore } from '../features/idempotent/store.js';

@@ -123,11 +123,6 @@ export class WaitQueues {
     this.#known.delete(delay);
   }
 
-  /** The names of the parking lots that exist, as far as this process knows. */
-  get lots(): ReadonlySet<string> {
-    return this.#readyLots;
-  }
-
   /** Declares a parking lot unless it exists, see `wait`. An existing one is not changed. */
   lot(queue: string): Promise<void> | undefined {
     if (this.#readyLots.has(queue)) return undefined;

@@ -1,6 +1,6 @@
 import { DlxConfigurationError, optionsOf, refuseUnknown } from '../../../platform/options/index.js';
 import { isText } from '../../module/check-options.js';
-import { anEnvelope, type Envelope } from './envelope.js';
+import { anEnvelope, type Envelope } from '../../decorators/envelope.js';
 
 /** The queue or the exchange of the messages of one client. */
 export interface ClientTarget {

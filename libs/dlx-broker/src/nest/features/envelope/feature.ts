@@ -5,7 +5,7 @@ import { payloadOf } from '../../core/payload-of.js';
 import { agreed } from '../../core/plan.js';
 import { handlersFor } from '../../core/selection.js';
 import type { EventLog } from '../../log/event-log.js';
-import type { Envelope } from './envelope.js';
+import type { Envelope } from '../../decorators/envelope.js';
 import { type Packet, packetOf } from './packet.js';
 import { PacketContext } from './packet-context.js';
 import { mayBePacket, PacketSuspicion } from './suspicion.js';

@@ -1,7 +1,7 @@
 import type { Backend } from '../../backends/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import { lotText, type Retention, retentionPolicy, type RetryPlan } from '../retry/index.js';
-import type { PlannedHandler } from './handler.js';
+import { lotText, type Retention, retentionPolicy, type RetryPlan } from './index.js';
+import type { PlannedHandler } from '../core/handler.js';
 
 /** The parking lots of handlers, each with its retention. @throws DlxConfigurationError when two handlers want different ones */
 export function retentions(handlers: Iterable<PlannedHandler>): ReadonlyMap<string, Retention | undefined> {

@@ -1,4 +1,4 @@
-import { oneOf } from '../../../platform/options/index.js';
+import { oneOf } from '../../platform/options/index.js';
 
 /**
  * What a body is. `nest`: a packet of Nest's RabbitMQ transport, with pattern, data and, of a request, an id. `none`: the data
