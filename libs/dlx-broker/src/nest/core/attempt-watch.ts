@@ -1,7 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { type Backend, ConnectionLostError } from '../../backends/index.js';
 import { after, shownText } from '../../platform/index.js';
-import type { Message } from '../../engine/message/index.js';
 import type { EventLog } from '../log/event-log.js';
 import type { Handling } from './handler.js';
 import { HandlerTimeoutError } from './handler-timeout-error.js';
@@ -19,15 +19,12 @@ export interface WatchedAttempt extends Handling {
   younger: WatchedAttempt | undefined;
 }
 
-/** An attempt whose message the server took back. */
-interface LostAttempt {
-  /** The handler; another one of the same queue may have ended in time. */
-  readonly origin: string;
-  readonly message: Message;
-  readonly queue: string;
-  readonly error: HandlerTimeoutError;
-  /** How long its message is waited for: milliseconds since 1970. */
-  readonly until: number;
+/** Attempts of a handler whose message the server took back. Equal messages without an id stand for each other. */
+interface TakenBack {
+  count: number;
+  error: HandlerTimeoutError;
+  /** How long the message is waited for: milliseconds since 1970. */
+  until: number;
 }
 
 /** The server says so when it closes the channel (rule Q8). */
@@ -40,7 +37,10 @@ const slack = 1_000;
 const leastPause = 1_000;
 
 /** Messages that are waited for at most. */
-const mostLost = 1_000;
+const mostTakenBack = 1_000;
+
+/** How often the consumer timeout a message is waited for: other replicas may have it in between. */
+const timesWaited = 10;
 
 /**
  * Knows the attempts that are under way: it warns of handlers that hang, and counts attempts whose message the server took back. An
@@ -52,7 +52,8 @@ export class AttemptWatch {
   /** Stops the timer. */
   #cancel: (() => void) | undefined;
   #isClosed = false;
-  #lost: LostAttempt[] = [];
+  /** By {@link keyOf}, in the order of their ends. */
+  readonly #takenBack = new Map<string, TakenBack>();
 
   /** @param stuckAfter milliseconds; Infinity for never */
   constructor(
@@ -115,29 +116,33 @@ export class AttemptWatch {
       if (isLate) {
         const error = new HandlerTimeoutError(origin, limit, ', the consumer timeout of the server');
         late.set(origin, { count: (late.get(origin)?.count ?? 0) + 1, limit });
-        this.#lost.push({ origin, message: delivery.message, queue, error, until: now + limit });
+        this.#remember(keyOf(each), error, now + timesWaited * limit);
         gone.push([each, error]);
       } else {
         const text = `the messages of queue '${shownText(queue)}' have returned to it: another consumer may get them`;
         gone.push([each, new ConnectionLostError(text, true, { cause: failure })]);
       }
     }
-    this.#lost = this.#lost.slice(-mostLost);
     for (const [handler, { count, limit }] of late) this.#logLate(handler, queue, count, limit);
     // Afterwards, because a listener may end its attempt at once.
     for (const [{ context, own }, reason] of gone) own.runInAsyncScope(() => context.abort(reason));
   }
 
   /** Why a message that was delivered again is not handled: its attempt before took too long. Asked once for each. */
-  lost({ delivery, planned }: Handling): HandlerTimeoutError | undefined {
-    if (this.#lost.length === 0 || !delivery.redelivered) return undefined;
-    const now = this.backend.clock.now();
-    this.#lost = this.#lost.filter(({ until }) => until >= now);
-    const { origin } = planned.handler;
-    const index = this.#lost.findIndex(
-      (each) => each.origin === origin && each.queue === delivery.queue && isSame(each.message, delivery.message),
-    );
-    return index < 0 ? undefined : this.#lost.splice(index, 1)[0]!.error;
+  takenBack(handling: Handling): HandlerTimeoutError | undefined {
+    if (this.#takenBack.size === 0 || !handling.delivery.redelivered) return undefined;
+    const key = keyOf(handling);
+    const found = this.#takenBack.get(key);
+    if (found === undefined) return undefined;
+    if (--found.count === 0) this.#takenBack.delete(key);
+    return found.until < this.backend.clock.now() ? undefined : found.error;
+  }
+
+  #remember(key: string, error: HandlerTimeoutError, until: number): void {
+    const count = (this.#takenBack.get(key)?.count ?? 0) + 1;
+    this.#takenBack.delete(key);
+    this.#takenBack.set(key, { count, error, until });
+    if (this.#takenBack.size > mostTakenBack) this.#takenBack.delete(this.#takenBack.keys().next().value as string);
   }
 
   close(): void {
@@ -203,9 +208,9 @@ function limitIn(failure: Error | undefined): number {
   return limit === undefined ? Infinity : Number(limit);
 }
 
-/** Messages of other clients may have no id. Those that are equal may stand for each other. */
-function isSame(one: Message, other: Message): boolean {
-  const { messageId } = one.own;
-  if (messageId !== undefined || other.own.messageId !== undefined) return messageId === other.own.messageId;
-  return Buffer.compare(one.body, other.body) === 0;
+/** A handler, a queue and a message. Messages of other clients may have no id: then their bodies are compared. */
+function keyOf({ delivery, planned }: Handling): string {
+  const { messageId } = delivery.message.own;
+  const of = messageId === undefined ? createHash('sha256').update(delivery.message.body).digest('base64') : messageId;
+  return JSON.stringify([planned.handler.origin, delivery.queue, messageId !== undefined, of]);
 }

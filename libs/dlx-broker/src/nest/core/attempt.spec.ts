@@ -16,7 +16,7 @@ const parts = {
   processing: (_: unknown, run: (end: () => void) => void) => run(() => undefined),
   log: { write: () => undefined },
   scope: { isUsed: false },
-  watch: { begin: () => 0, end: () => undefined, lost: () => undefined },
+  watch: { begin: () => 0, end: () => undefined, takenBack: () => undefined },
 } as unknown as AttemptParts;
 
 /** An attempt of a handler as it may be added to the server by hand: nothing of Nest stands in between. */

@@ -33,7 +33,7 @@ export interface AttemptParts {
   readonly processing: Processing;
   readonly log: EventLog;
   readonly scope: CallScope;
-  readonly watch: Pick<AttemptWatch, 'begin' | 'end' | 'lost' | 'interrupted'>;
+  readonly watch: Pick<AttemptWatch, 'begin' | 'end' | 'takenBack' | 'interrupted'>;
 }
 
 /** What an attempt handles. */
@@ -94,7 +94,7 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
    * @param broken called instead if a step has a bug
    */
   run(ended: (outcome: Outcome) => void, broken: (fault: unknown) => void): void {
-    const failure = this.parts.watch.lost(this);
+    const failure = this.parts.watch.takenBack(this);
     if (failure !== undefined) {
       this.context.markHooked(); // no handler is called, so the hook is not missing
       return ended(failedBy(failure, this.context));

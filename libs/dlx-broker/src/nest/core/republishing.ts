@@ -175,7 +175,8 @@ export class Republishing {
     this.log.trouble(taken, `cannot be republished and ${next}`, failure);
     if (isOver) {
       this.shared.followers.settled(taken, { kind: 'requeued', error: failure });
-      return taken.delivery.requeue();
+      // What no handler had must not count for a delivery limit.
+      return taken.handling === undefined ? taken.delivery.giveBack() : taken.delivery.requeue();
     }
     const isSettled = (): boolean => taken.delivery.settled;
     this.shared.timers.after(pause, isSettled, () => {

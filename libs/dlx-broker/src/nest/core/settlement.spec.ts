@@ -10,8 +10,7 @@ import { readSettings } from './handler-settings.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Settlement } from './settlement.js';
 
-/** Rescues a message whose handler failed. @returns the events of the log, and how often the message was rejected */
-function rescued(settled: boolean): readonly unknown[] {
+function arrange() {
   const { backend, clock } = harness();
   const lines: string[] = [];
   const log = { write: (event: string) => void lines.push(event), writes: () => true } as unknown as EventLog;
@@ -26,12 +25,18 @@ function rescued(settled: boolean): readonly unknown[] {
     new DeliveryTimers(backend.clock),
     [],
   );
-  let rejected = 0;
   const message = new Message('', 'q', {}, new Uint8Array());
-  const delivery = { message, queue: 'q', settled, reject: () => void rejected++ } as unknown as BackendDelivery;
   const invoke = () => Promise.resolve();
   const handler: Handler = { origin: 'A.b', kind: 'event', patterns: ['x'], settings: readSettings([], 'A.b'), invoke };
   const planned = { handler, queue: 'q', retry: undefined };
+  return { settlement, lines, clock, message, planned };
+}
+
+/** Rescues a message whose handler failed. @returns the events of the log, and how often the message was rejected */
+function rescued(settled: boolean): readonly unknown[] {
+  const { settlement, lines, clock, message, planned } = arrange();
+  let rejected = 0;
+  const delivery = { message, queue: 'q', settled, reject: () => void rejected++ } as unknown as BackendDelivery;
   settlement.rescue({ delivery, planned }, new Error('a bug'), true);
   clock.advance('1m');
   return [lines, rejected];
@@ -45,4 +50,25 @@ describe('a message whose settlement failed', () => {
   it('is left alone if it was settled before', () => {
     expect(rescued(true)).toEqual([['unsettled'], 0]);
   });
+});
+
+it('a message that no handler had, and that the broker keeps refusing, returns without counting for a delivery limit', async () => {
+  const { settlement, clock, message, planned } = arrange();
+  const calls: string[] = [];
+  const delivery = {
+    message,
+    queue: 'q',
+    get settled() {
+      return calls.length > 0;
+    },
+    replaceBy: (_: unknown, done: (failure: Error) => void) => done(new Error('full')),
+    giveBack: () => void calls.push('giveBack'),
+    requeue: () => void calls.push('requeue'),
+  } as unknown as BackendDelivery;
+  settlement.wait(delivery, planned);
+  for (let minutes = 0; minutes < 40; minutes++) {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    clock.advance('1m');
+  }
+  expect(calls).toEqual(['giveBack']);
 });
