@@ -79,6 +79,13 @@ describe('a handler that hangs', () => {
       return this.hold(data, context);
     }
 
+    @Consume('acked')
+    @DeadLetter(false)
+    acked(@Payload() data: unknown, @Ctx() context: DlxContext): Promise<void> {
+      context.ack();
+      return this.hold(data, context);
+    }
+
     @Consume('limited')
     @Retry({ attempts: 1, timeout: '1h' })
     limited(@Payload() data: unknown, @Ctx() context: DlxContext): Promise<void> {
@@ -91,7 +98,8 @@ describe('a handler that hangs', () => {
     const since = new Date(clock.now());
     for (const id of [1, 2, 3]) await emit('jobs', id);
     await emit('limited', 4);
-    await until(() => expect(handlers.begun).toHaveLength(3));
+    await emit('acked', 0);
+    await until(() => expect(handlers.begun).toHaveLength(4));
     clock.advance(59_999);
     expect(lines).toEqual([]);
     expect((await dlx.health()).stuck).toEqual([]);
@@ -106,7 +114,7 @@ describe('a handler that hangs', () => {
       stuck: [{ handler: 'Jobs.work', queue: 'jobs', messages: 2, since }],
     });
     handlers.ends[0]!();
-    await until(() => expect(handlers.begun).toHaveLength(4));
+    await until(() => expect(handlers.begun).toHaveLength(5));
     clock.advance(60_000);
     expect(lines).toHaveLength(1); // it is stuck as before
     for (const end of handlers.ends) end();
@@ -114,7 +122,7 @@ describe('a handler that hangs', () => {
     clock.advance(1_000);
     expect((await dlx.health()).stuck).toEqual([]);
     await emit('jobs', 5);
-    await until(() => expect(handlers.begun).toHaveLength(5));
+    await until(() => expect(handlers.begun).toHaveLength(6));
     clock.advance(60_000);
     expect(lines).toHaveLength(2); // it was not stuck in between
   });

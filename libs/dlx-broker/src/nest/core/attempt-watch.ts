@@ -159,11 +159,11 @@ export class AttemptWatch {
     });
   }
 
-  /** Those that are under way for longer than the option. Those with a time limit end by themselves. */
+  /** Attempts that are under way for longer than the option. Those with a time limit end by themselves; a settled message waits for none. */
   *#stuckAttempts(): Iterable<WatchedAttempt> {
     const latest = this.backend.clock.now() - this.stuckAfter;
     for (let each = this.#oldest; each !== undefined && each.begunAt <= latest; each = each.younger) {
-      if (each.planned.retry?.timeout === undefined) yield each;
+      if (each.planned.retry?.timeout === undefined && !each.context.isSettledByHand) yield each;
     }
   }
 

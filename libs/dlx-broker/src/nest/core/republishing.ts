@@ -72,13 +72,15 @@ export class Republishing {
   park(failed: TakenBy<Failed>, pause = shortestPause): void {
     const { delivery, planned, error } = failed;
     const { followers } = this.shared;
-    const decided = this.#decided(failed, pause, (next) => this.park(failed, next));
-    const failure: Failure = {
-      error,
-      headers: followers.headers(failed, 'park'),
-      fingerprint: followers.fingerprint(failed),
-    };
-    this.retrying.park(delivery, planned.retry, failure, decided);
+    const again = (next: number): void => this.park(failed, next);
+    try {
+      const headers = followers.headers(failed, 'park');
+      const failure: Failure = { error, headers, fingerprint: followers.fingerprint(failed) };
+      this.retrying.park(delivery, planned.retry, failure, this.#decided(failed, pause, again));
+    } catch (fault) {
+      this.shared.hasSettled(delivery);
+      this.#tryLater(failed, fault, pause, again);
+    }
   }
 
   /** Publishes a message that is held to a wait queue. */
