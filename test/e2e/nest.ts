@@ -1,5 +1,5 @@
 import { ApplicationConfig } from '@nestjs/core';
-import { preRequestHooksOf } from '../../libs/dlx-broker/src/nest/core/nest-versions.js';
+import { preRequestHooksOf } from '../../libs/dlx-broker/src/nest/handlers/nest-versions.js';
 
 /** True where test/nest-11 runs these cases. */
 export const isNest11 = preRequestHooksOf(new ApplicationConfig()) === undefined;

@@ -1,6 +1,6 @@
 export type { DlxBrokerAsyncOptions, DlxBrokerOptionsFactory } from './module/async-options.js';
 export { type BrokerCounts, DlxBroker } from './module/broker.js';
-export { CaptureErrors } from './core/capture.js';
+export { CaptureErrors } from './handlers/capture.js';
 export {
   type CircuitOptions,
   type CircuitState,

@@ -3,9 +3,9 @@ import type { Properties } from '../../engine/message/index.js';
 import { shown } from '../../platform/options/index.js';
 import { asError } from '../core/failure.js';
 import { withMetadata } from '../core/headers.js';
-import { InvalidMessageException, type OutgoingPacket } from '../core/nest-versions.js';
 import { type EncodedPayload, encodePayload } from '../core/payload.js';
 import { encodePacket } from '../features/envelope/packet.js';
+import { InvalidMessageException, type OutgoingPacket } from '../handlers/nest-versions.js';
 import type { PublishSpan } from '../tracing/index.js';
 import { DlxRecord, recordProperties } from './record-builder.js';
 

@@ -10,10 +10,10 @@ import {
 import { longstr, type FieldTable, type Message } from '../../engine/message/index.js';
 import { describeError, readable } from '../core/failure.js';
 import { dlxHeaders } from '../core/headers.js';
-import { RpcException } from '../core/nest-versions.js';
 import { encodePayload } from '../core/payload.js';
 import { encodeReply, type ReplyKind } from '../features/envelope/packet.js';
 import type { Outbox } from '../features/outbox/outbox.js';
+import { RpcException } from '../handlers/nest-versions.js';
 import { Batch, type InBatch } from './batch.js';
 import { RequesterWatch, type WatchedRequest } from './requester-watch.js';
 

@@ -4,14 +4,14 @@ import type { BackendDelivery, Done } from '../../backends/index.js';
 import { doNothing } from '../../platform/index.js';
 import { UnreadableValueError } from '../client/reply-publisher.js';
 import type { ReplyStream, ReplyPublisher } from '../client/reply-publisher.js';
+import { Refusal } from '../handlers/capture.js';
 import type { EventLog } from '../log/event-log.js';
 import type { AttemptWatch, WatchedAttempt } from './attempt-watch.js';
-import { Refusal } from './capture.js';
 import type { DlxContext } from './context.js';
 import { errorFacts, stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
-import { type Attempt, failedBy, type Handling, type Outcome, type PlannedHandler, succeeded } from './handler.js';
 import type { Ended } from './handler-meter.js';
+import { type Attempt, failedBy, type Handling, type Outcome, type PlannedHandler, succeeded } from './handler.js';
 import type { Settlement } from './settlement.js';
 
 /**

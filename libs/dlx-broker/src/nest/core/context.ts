@@ -15,7 +15,7 @@ import {
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
 import { dlxHeaders, textsOf } from './headers.js';
-import { areErrorsHandledBefore, BaseRpcContext } from './nest-versions.js';
+import { areErrorsHandledBefore, BaseRpcContext } from '../handlers/nest-versions.js';
 
 /**
  * The routing key with which a message was published. After a wait queue the message itself has the name of its work queue as

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import type { EventLog } from '../log/event-log.js';
-import { RpcException } from './nest-versions.js';
+import { RpcException } from '../handlers/nest-versions.js';
 import type { BackendDelivery } from '../../backends/index.js';
 import { deathsOf } from '../../engine/message/index.js';
 import { isWaitQueueName } from '../../backends/topology/index.js';

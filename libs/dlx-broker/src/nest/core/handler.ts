@@ -5,7 +5,7 @@ import type { RetryPlan } from '../retry/index.js';
 
 import type { HandlerSettings } from './handler-settings.js';
 import type { DlxContext } from './context.js';
-import type { DiscoveredMethod } from './explorer.js';
+import type { DiscoveredMethod } from '../handlers/explorer.js';
 import type { ReplyPublisher } from '../client/reply-publisher.js';
 
 /** A method that handles messages, by a pattern of Nest or by `@Consume`. */

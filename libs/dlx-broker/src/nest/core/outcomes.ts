@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { RpcException } from './nest-versions.js';
+import { RpcException } from '../handlers/nest-versions.js';
 import { parseDuration, refused } from '../../platform/options/index.js';
 
 /*

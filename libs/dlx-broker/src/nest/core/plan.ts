@@ -29,7 +29,7 @@ import type { Handler, Ordering, PlannedHandler, Reader } from './handler.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
 import { retentions } from '../retry/lot-retention.js';
 import { queueOf } from './queue-of.js';
-import { refuseDuplicateHandlers } from './duplicate-handlers.js';
+import { refuseDuplicateHandlers } from '../handlers/duplicate-handlers.js';
 import { unretryable, notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from '../module/options.js';
 

@@ -6,7 +6,7 @@ import type { EventLog } from '../log/event-log.js';
 import type { DlxContext } from './context.js';
 import type { Opened } from './handler.js';
 import { errorFacts, mostCharacters, textOf } from './failure-log.js';
-import { NO_MESSAGE_HANDLER } from './nest-versions.js';
+import { NO_MESSAGE_HANDLER } from '../handlers/nest-versions.js';
 import type { ConsumerPlan } from './plan.js';
 import type { Settlement } from './settlement.js';
 

@@ -2,7 +2,7 @@ import type { ModulesContainer } from '@nestjs/core';
 import type { Backend } from '../../backends/index.js';
 import { HomeContext } from '../../platform/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown, text } from '../../platform/options/index.js';
-import { methodsOf } from '../core/explorer.js';
+import { methodsOf } from '../handlers/explorer.js';
 import type { OutcomeEvents } from '../core/outcome-events.js';
 import { type DeathKind, deathHooksOf, type OnDeadLetterOptions } from '../decorators/on-dead-letter.js';
 import { EventLog } from '../log/event-log.js';

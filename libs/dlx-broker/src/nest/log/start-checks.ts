@@ -2,7 +2,7 @@ import type { Backend, ConsumerTimeout } from '../../backends/index.js';
 import { type Topology, returningDeadLetters, unreceivedDeadLetters } from '../../backends/topology/index.js';
 import type { HomeContext } from '../../platform/index.js';
 import type { Feature, Warning } from '../core/feature.js';
-import type { HandlerSource } from '../core/handler-source.js';
+import type { HandlerSource } from '../handlers/handler-source.js';
 import type { Handler, PlannedHandler } from '../core/handler.js';
 import type { ConsumerPlan, Plan } from '../core/plan.js';
 import { limitOf, usualTimeout } from '../core/consumer-timeout.js';

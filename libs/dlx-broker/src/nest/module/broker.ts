@@ -9,7 +9,7 @@ import { AttemptWatch } from '../core/attempt-watch.js';
 import { DeliveryTimers } from '../core/delivery-timers.js';
 import type { Feature } from '../core/feature.js';
 import type { HandlerCounts } from '../core/handler-counts.js';
-import type { HandlerSource } from '../core/handler-source.js';
+import type { HandlerSource } from '../handlers/handler-source.js';
 import type { Handler, MessageOrder } from '../core/handler.js';
 import { retain, retentions } from '../retry/lot-retention.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from '../core/outcome-events.js';

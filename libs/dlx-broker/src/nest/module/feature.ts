@@ -4,7 +4,7 @@ import { ModulesContainer } from '@nestjs/core';
 import { DlxConfigurationError, optionsOf, refuseUnknown } from '../../platform/options/index.js';
 import { type Contributions, readTopology, type TopologyOption } from '../../backends/topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
-import type { Module as NestModule } from '../core/nest-versions.js';
+import type { Module as NestModule } from '../handlers/nest-versions.js';
 import { defaultBrokerName } from './options.js';
 
 /** The declarations of a feature module, besides those of its handlers. */

@@ -8,7 +8,7 @@ import {
   type ProcessingStartHook,
   type Server,
   TransportServer,
-} from '../core/nest-versions.js';
+} from '../handlers/nest-versions.js';
 import { defaultBrokerName } from './options.js';
 import { type DlxStatus, followStatus } from '../client/client-state.js';
 

@@ -1,6 +1,6 @@
 import { concatMap, isObservable, type Observable, of } from 'rxjs';
 import { DlxConfigurationError } from '../../../platform/options/index.js';
-import { Refusal } from '../../core/capture.js';
+import { Refusal } from '../../handlers/capture.js';
 import type { Handler } from '../../core/handler.js';
 import type { HandlerSettings } from '../../core/handler-settings.js';
 import { consumedPatterns } from '../../core/plan.js';

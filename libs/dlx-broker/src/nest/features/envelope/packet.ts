@@ -1,5 +1,5 @@
 import type { MsPattern, WritePacket } from '@nestjs/microservices';
-import { transformPatternToRoute } from '../../core/nest-versions.js';
+import { transformPatternToRoute } from '../../handlers/nest-versions.js';
 import { jsonType } from '../../../platform/history/index.js';
 import type { EncodedPayload } from '../../core/payload.js';
 

@@ -1,6 +1,6 @@
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import type { Handler } from './handler.js';
-import { queueOf } from './queue-of.js';
+import type { Handler } from '../core/handler.js';
+import { queueOf } from '../core/queue-of.js';
 
 /** Refuses two handlers of one request, and two handlers for every message of a queue. */
 export function refuseDuplicateHandlers(handlers: readonly Handler[]): void {

@@ -1,9 +1,9 @@
 import { catchError, isObservable } from 'rxjs';
 import { isThenable } from '../../platform/index.js';
 import { refusedOr } from './capture.js';
-import type { DlxContext } from './context.js';
+import type { DlxContext } from '../core/context.js';
 import { iterated } from './generated.js';
-import type { Handler } from './handler.js';
+import type { Handler } from '../core/handler.js';
 import type { FoundEnhancers, RpcExceptionsHandler, RpcProxy } from './nest-versions.js';
 
 type Method = (...args: unknown[]) => unknown;

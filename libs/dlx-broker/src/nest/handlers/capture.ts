@@ -2,8 +2,8 @@ import 'reflect-metadata';
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
 import { catchError, Observable, Subscriber, throwError } from 'rxjs';
-import { DlxContext } from './context.js';
-import { readable } from './failure.js';
+import { DlxContext } from '../core/context.js';
+import { readable } from '../core/failure.js';
 import { mayFilter } from './filters.js';
 import {
   ExecutionContextHost,

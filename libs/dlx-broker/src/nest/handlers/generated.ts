@@ -1,5 +1,5 @@
 import { from, type Observable } from 'rxjs';
-import { DlxContext } from './context.js';
+import { DlxContext } from '../core/context.js';
 import { readResultsBefore } from './nest-versions.js';
 
 type Generated = Generator | AsyncGenerator;

@@ -1,8 +1,8 @@
 import { ContextIdFactory, type ApplicationConfig, type ContextId, type ModulesContainer } from '@nestjs/core';
 import { CapturingRpcProxy, filtered, isCaptureHook } from './capture.js';
-import type { DlxContext } from './context.js';
+import type { DlxContext } from '../core/context.js';
 import type { DiscoveredMethod } from './explorer.js';
-import type { Handler } from './handler.js';
+import type { Handler } from '../core/handler.js';
 import {
   creatorForOneMethod,
   ExceptionFiltersContext,
