@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { limitNames } from '../engine/broker/index.js';
 import { apiHarness } from '../../../../test/harnesses/api-harness.js';
 import { listen } from '../../../../test/harnesses/listener.js';
-import { guestOf, addUsers } from '../platform/logins/index.js';
+import { addUsers, guestOf } from '../platform/logins/index.js';
 import { methodNames } from './http/resource.js';
 import { resources } from './api/resources.js';
 

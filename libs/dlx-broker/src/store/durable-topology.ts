@@ -1,4 +1,4 @@
-import { type Added, delayedType, delayedName, outlives, type TopologyChange } from '../engine/broker/index.js';
+import { type Added, delayedName, delayedType, outlives, type TopologyChange } from '../engine/broker/index.js';
 
 /** A declared object. */
 interface Declaration {

@@ -1,5 +1,5 @@
 import type { FieldTable, Properties } from '../../engine/message/index.js';
-import type { ClientError, ConnectionFailedError, ConnectionClosedError, ReturnedError } from './errors.js';
+import type { ClientError, ConnectionClosedError, ConnectionFailedError, ReturnedError } from './errors.js';
 
 /** Called once: with a failure, or with nothing. */
 export type Done = (failure?: ClientError) => void;

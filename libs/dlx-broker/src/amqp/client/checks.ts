@@ -1,5 +1,11 @@
-import { maxNesting, type Field, type FieldTable, isShortstr, type Properties } from '../../engine/message/index.js';
-import { PackedTable } from '../../engine/message/index.js';
+import {
+  type Field,
+  type FieldTable,
+  isShortstr,
+  maxNesting,
+  PackedTable,
+  type Properties,
+} from '../../engine/message/index.js';
 import { UnsendableError } from './errors.js';
 
 /** @throws UnsendableError when a name does not fit on the wire */

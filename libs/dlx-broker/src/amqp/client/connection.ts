@@ -1,4 +1,4 @@
-import { methodIds, Malformed } from '../../engine/message/index.js';
+import { Malformed, methodIds } from '../../engine/message/index.js';
 import { after, shownText } from '../../platform/index.js';
 import { BufferPool, type FrameOutput, FrameWriter, type MethodReader, methods, WireError } from '../wire/index.js';
 import type { AmqpChannel, AmqpConnection, ChannelEvents, ConnectionEvents, Done, ServerDescription } from './api.js';
@@ -7,9 +7,9 @@ import { Channels, ServerChannel } from './channel.js';
 import { HeldBytes } from './content-reader.js';
 import {
   ClientError,
-  ConnectionFailedError,
   ConnectionClosedError,
   type ConnectionEnd,
+  ConnectionFailedError,
   UnsendableError,
 } from './errors.js';
 import { type Agreement, ClientHandshake, type ConnectionOptions, defaults } from './handshake.js';

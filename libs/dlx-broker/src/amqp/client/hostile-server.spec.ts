@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recorded, noting } from '../../../../../test/harnesses/linked-client.js';
+import { noting, recorded } from '../../../../../test/harnesses/linked-client.js';
 import { bool, type FieldTable, longstr, table } from '../../engine/message/index.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { BufferPool, frameTypes, FrameWriter, methods } from '../wire/index.js';

@@ -1,8 +1,18 @@
 import type { Socket } from 'node:net';
 import { AmqpError, type ClientState, type Connection, type ConnectionOutbox } from '../../engine/broker/index.js';
 import { methodIds, noBytes } from '../../engine/message/index.js';
-import { checkFrame, frameOverhead, FrameReader, type FrameSink, frameTypes, type FrameWriter } from '../wire/index.js';
-import { HeaderReader, methods, protocolHeader, StrictMethodReader } from '../wire/index.js';
+import {
+  checkFrame,
+  frameOverhead,
+  FrameReader,
+  type FrameSink,
+  frameTypes,
+  type FrameWriter,
+  HeaderReader,
+  methods,
+  protocolHeader,
+  StrictMethodReader,
+} from '../wire/index.js';
 import { ClientChannel } from './channel.js';
 import { ConnectionDetails } from './connection-details.js';
 import { type Client, Handshake, type Tuning } from './handshake.js';

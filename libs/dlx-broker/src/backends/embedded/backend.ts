@@ -4,8 +4,8 @@ import {
   type Clock,
   type Connection,
   Outcome,
-  replyQueue,
   profiles,
+  replyQueue,
   silentOutbox,
 } from '../../engine/broker/index.js';
 import type { Message } from '../../engine/message/index.js';
@@ -33,7 +33,7 @@ import { RefusedError, TopologyError, UnroutableError } from '../errors.js';
 import type { Topology } from '../topology/index.js';
 import { browsingOn, deathsOn, listingOn, pausingOn, retainOn, withHint } from './capabilities.js';
 import { EmbeddedDelayed } from './delayed.js';
-import { EmbeddedDelivery, type EmbeddedConsumer } from './delivery.js';
+import { type EmbeddedConsumer, EmbeddedDelivery } from './delivery.js';
 import { declareEmbedded } from './topology.js';
 
 const ignored: Done = () => undefined;

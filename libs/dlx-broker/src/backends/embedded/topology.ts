@@ -4,8 +4,8 @@ import {
   exchangeTypeDescriptions,
   exchangeTypes,
   isExchangeType,
+  type VirtualHostCore,
 } from '../../engine/broker/index.js';
-import type { VirtualHostCore } from '../../engine/broker/index.js';
 import type { Field, FieldTable } from '../../engine/message/index.js';
 import { nearestWord } from '../../platform/options/index.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../topology/index.js';

@@ -1,5 +1,4 @@
-import { createServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { LinkedServer } from '../../../../../test/harnesses/amqp-link.js';

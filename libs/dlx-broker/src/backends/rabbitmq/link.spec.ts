@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AmqpConnection, ConnectionEvents, ServerDescription } from '../../amqp/client/api.js';
 import type { Address } from '../../amqp/client/dial.js';
-import { ConnectionFailedError, type ConnectFailure, ConnectionClosedError } from '../../amqp/client/errors.js';
+import { type ConnectFailure, ConnectionClosedError, ConnectionFailedError } from '../../amqp/client/errors.js';
 import type { ConnectionOptions } from '../../amqp/client/handshake.js';
 import type { Transport } from '../../amqp/client/transport.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';

@@ -1,12 +1,12 @@
 import { type Field, isPredeclared } from '../../engine/message/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
 import {
-  sameField,
-  sameTable,
-  showField,
   type BindingDeclaration,
   type ExchangeDeclaration,
   type QueueDeclaration,
+  sameField,
+  sameTable,
+  showField,
   type Topology,
 } from './topology.js';
 

@@ -1,6 +1,6 @@
 import { reservedPrefix } from '../../engine/message/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import type { Topology, QueueDeclaration } from './topology.js';
+import type { QueueDeclaration, Topology } from './topology.js';
 import { type ExchangeKind, exchangeTypes, wordsOf } from '../../engine/broker/index.js';
 
 /** A message that reached a queue with a routing key, and the queues it died in before. */

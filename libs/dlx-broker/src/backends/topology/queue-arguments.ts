@@ -2,13 +2,13 @@ import { type argumentRows, queueArguments as known, type Written } from '../../
 import type { Field, FieldTable } from '../../engine/message/index.js';
 import {
   type Accepts,
+  DlxConfigurationError,
   duration,
   flag,
   oneOf,
+  refused,
   text,
   whole,
-  DlxConfigurationError,
-  refused,
 } from '../../platform/options/index.js';
 import { sameField, showField } from './topology.js';
 

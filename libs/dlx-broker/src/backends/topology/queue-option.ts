@@ -1,6 +1,6 @@
 import type { Overflow } from '../../engine/broker/index.js';
 import type { Field, FieldTable } from '../../engine/message/index.js';
-import { flag, optionsOf, refuseUnknown, refused } from '../../platform/options/index.js';
+import { flag, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
 import { checkedArguments, checkedName } from './declared-parts.js';
 import { putArgument, queueArguments, withSafeStrategy, type WrittenArgument } from './queue-arguments.js';
 import type { QueueDeclaration } from './topology.js';

@@ -1,8 +1,8 @@
 import { type FieldTable, isPredeclared } from '../../engine/message/index.js';
-import { flag, text, optionsOf, refuseUnknown, refused } from '../../platform/options/index.js';
+import { flag, optionsOf, refused, refuseUnknown, text } from '../../platform/options/index.js';
 import type { Contributions, MentionedExchange } from './collect.js';
 import { checkedArguments, checkedName, routingKeysOf } from './declared-parts.js';
-import { readQueue, type QueueOption } from './queue-option.js';
+import { type QueueOption, readQueue } from './queue-option.js';
 import type { BindingDeclaration, ExchangeDeclaration, ExchangeType, QueueDeclaration } from './topology.js';
 
 /** How an exchange is declared. */

@@ -1,5 +1,5 @@
 import type { RoutingType } from '../../engine/broker/index.js';
-import { type FieldTable, fromField, integerOf, type Field } from '../../engine/message/index.js';
+import { type Field, type FieldTable, fromField, integerOf } from '../../engine/message/index.js';
 
 /** The exchange types that ship with the broker; others may be registered by plugins of a real RabbitMQ. */
 export type ExchangeType = RoutingType | (string & {});

@@ -1,5 +1,4 @@
-import { maxNesting, fieldTypeNames } from '../message/index.js';
-import type { Field } from '../message/index.js';
+import { type Field, fieldTypeNames, maxNesting } from '../message/index.js';
 
 /** A field's value as in RabbitMQ's error texts: text as it is, other types as an Erlang term. */
 export const fieldText = (field: Field): string => (field.type === 'S' ? field.value : erlangTerm(field));

@@ -46,7 +46,7 @@ export interface Unreadable extends Error {
 export const isLost = (error: unknown): boolean => error instanceof Error && (error as Unreadable).isLost === true;
 
 /** The body of a message without content, shared. */
-export const noBody: Uint8Array = noBytes;
+export const emptyBody: Uint8Array = noBytes;
 
 /**
  * A message. Immutable, and shared by all queues that have it. Millions of messages may wait, so every field counts: what few

@@ -1,6 +1,12 @@
 import { minConsumerTimeout } from '../../engine/broker/index.js';
-import type { PublishBuffer, RabbitMqOptions, RabbitMqPolicy } from '../../backends/index.js';
-import { checkManagementUrl, misnamedIn, parseAddresses } from '../../backends/index.js';
+import {
+  checkManagementUrl,
+  misnamedIn,
+  parseAddresses,
+  type PublishBuffer,
+  type RabbitMqOptions,
+  type RabbitMqPolicy,
+} from '../../backends/index.js';
 import {
   DlxConfigurationError,
   optionsOf,

@@ -27,7 +27,7 @@ import { EventFailures } from './event-failures.js';
 import { asError } from '../core/failure.js';
 import { EventLog } from '../log/event-log.js';
 import { Client, type DispatchHook, type OutgoingPacket } from '../handlers/nest-versions.js';
-import { type ClientTarget, checkTarget } from '../features/envelope/client-target.js';
+import { checkTarget, type ClientTarget } from '../features/envelope/client-target.js';
 import { collect } from '../features/outbox/collect.js';
 import type { Collector } from '../features/outbox/collector.js';
 import type { OutboxScope } from '../features/outbox/scope.js';

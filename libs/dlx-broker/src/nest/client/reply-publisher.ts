@@ -7,7 +7,7 @@ import {
   isReplyAddress,
   UnroutableError,
 } from '../../backends/index.js';
-import { longstr, type FieldTable, type Message } from '../../engine/message/index.js';
+import { type FieldTable, longstr, type Message } from '../../engine/message/index.js';
 import { describeError, readable } from '../core/failure.js';
 import { dlxHeaders } from '../core/headers.js';
 import { encodePayload } from '../core/payload.js';

@@ -3,7 +3,7 @@ import { DlxConfigurationError } from '../../platform/options/index.js';
 import { contributionsOf } from '../decorators/contribution.js';
 import * as decorators from '../decorators/index.js';
 import { featureDecorators } from '../features/index.js';
-import { readSettings, type HandlerSettings } from './handler-settings.js';
+import { type HandlerSettings, readSettings } from './handler-settings.js';
 
 const { Bind, Consume, ConsumerPriority, DeadLetter, Exchange, Expires, MaxLength, MaxLengthBytes, MaxPriority } =
   decorators;

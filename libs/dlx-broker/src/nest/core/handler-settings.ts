@@ -9,7 +9,7 @@ import type { ExchangeOptions } from '../decorators/exchange.js';
 import { examples, exchangeOptions, freeOptions, parameters, remedies } from '../decorators/free-options.js';
 import type { QueueOptions } from '../decorators/queue.js';
 import type { Check } from '../module/check-options.js';
-import { decoratorTable, type DecoratorRow } from '../decorators/table.js';
+import { type DecoratorRow, decoratorTable } from '../decorators/table.js';
 import type { Envelope } from '../decorators/envelope.js';
 
 export interface NamedExchange extends ExchangeOptions {

@@ -2,7 +2,6 @@ import type { AsyncResource } from 'node:async_hooks';
 import type { Backend, BackendDelivery } from '../../backends/index.js';
 import type { OrderedNumbers } from '../../server/metrics/index.js';
 import type { RetryPlan } from '../retry/index.js';
-
 import type { HandlerSettings } from './handler-settings.js';
 import type { DlxContext } from './context.js';
 import type { DiscoveredMethod } from '../handlers/explorer.js';

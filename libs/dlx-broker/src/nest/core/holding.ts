@@ -1,5 +1,5 @@
-import { type FieldTable, type Field, int32, int64 } from '../../engine/message/index.js';
-import { holdsOf, failingSince, heldUntil, retryHeaders } from '../../platform/history/index.js';
+import { type Field, type FieldTable, int32, int64 } from '../../engine/message/index.js';
+import { failingSince, heldUntil, holdsOf, retryHeaders } from '../../platform/history/index.js';
 import type { Failed, Hold, TakenBy } from './handler.js';
 import { Unavailable } from './outcomes.js';
 

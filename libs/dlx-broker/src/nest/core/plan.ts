@@ -4,23 +4,23 @@ import {
   planRetry,
   rejectArgumentNames,
   rejectArguments,
-  styleOf,
-  waitQueueTopology,
   type RetryPlan,
   type RetryStyle,
+  styleOf,
+  waitQueueTopology,
 } from '../retry/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
 import {
+  type BindingDeclaration,
   clusterTopology,
   collectTopology,
-  fieldTableOf,
-  refuseDroppingCycles,
-  routingKeysOf,
-  type BindingDeclaration,
   type Contributions,
   type ExchangeDeclaration,
+  fieldTableOf,
   type MentionedExchange,
   type QueueDeclaration,
+  refuseDroppingCycles,
+  routingKeysOf,
   type Topology,
 } from '../../backends/topology/index.js';
 import { isPredeclared } from '../../engine/message/index.js';
@@ -30,7 +30,7 @@ import type { HandlerSettings, NamedExchange } from './handler-settings.js';
 import { retentions } from '../retry/lot-retention.js';
 import { queueOf } from './queue-of.js';
 import { refuseDuplicateHandlers } from '../handlers/duplicate-handlers.js';
-import { unretryable, notRetryable } from './not-retryable.js';
+import { notRetryable, unretryable } from './not-retryable.js';
 import type { ResolvedOptions } from '../module/options.js';
 
 /** The consumer of a queue, and its handlers. */

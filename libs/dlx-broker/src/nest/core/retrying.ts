@@ -2,17 +2,17 @@ import { AsyncResource } from 'node:async_hooks';
 import { attemptOf } from '../../platform/history/index.js';
 import type { FieldTable } from '../../engine/message/index.js';
 import {
+  type Failure,
+  type LeftOut,
   park,
+  type Republished,
   retryIn,
   retryInOrPark,
   retryOrPark,
-  type Failure,
-  type LeftOut,
-  type Republished,
   type RetryOutcome,
-  type WaitQueues,
   type RetryPlan,
   waitOf,
+  type WaitQueues,
 } from '../retry/index.js';
 import { type BackendDelivery } from '../../backends/index.js';
 

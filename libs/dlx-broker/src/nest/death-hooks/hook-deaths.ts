@@ -4,7 +4,7 @@ import { HomeContext } from '../../platform/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown, text } from '../../platform/options/index.js';
 import { methodsOf } from '../handlers/explorer.js';
 import type { OutcomeEvents } from '../core/outcome-events.js';
-import { type DeathKind, deathHooksOf, type OnDeadLetterOptions } from '../decorators/on-dead-letter.js';
+import { deathHooksOf, type DeathKind, type OnDeadLetterOptions } from '../decorators/on-dead-letter.js';
 import { EventLog } from '../log/event-log.js';
 import type { LoggingOptions } from '../log/logging.js';
 import { refuseUnknownBroker } from '../module/broker-names.js';

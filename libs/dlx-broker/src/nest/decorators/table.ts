@@ -1,5 +1,5 @@
-import { whole, type Accepts } from '../../platform/options/index.js';
-import { queueArguments, type Overflow, type WrittenArgument } from '../../backends/topology/index.js';
+import { type Accepts, whole } from '../../platform/options/index.js';
+import { type Overflow, queueArguments, type WrittenArgument } from '../../backends/topology/index.js';
 import { contribute } from './contribution.js';
 
 /** One setting of a decorator, and the argument or option that it sets. */

@@ -1,6 +1,5 @@
-import type { ModulesContainer } from '@nestjs/core';
-import { MetadataScanner } from '@nestjs/core';
-import { contributionsOf, type Contribution } from '../decorators/contribution.js';
+import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
+import { type Contribution, contributionsOf } from '../decorators/contribution.js';
 import {
   type InstanceWrapper,
   type Module,

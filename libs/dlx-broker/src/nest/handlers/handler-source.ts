@@ -7,7 +7,7 @@ import type { SchemaTimers } from '../features/contract/check.js';
 import { checkServed, patternsOf, withContract } from '../features/contract/handler-side.js';
 import type { Contribution } from '../decorators/contribution.js';
 import { decoratorTable } from '../decorators/table.js';
-import { discoverMethods, type DiscoveredMethod } from './explorer.js';
+import { type DiscoveredMethod, discoverMethods } from './explorer.js';
 import { featuresOf } from '../module/feature.js';
 import type { Handler } from '../core/handler.js';
 import { type FeatureDecorator, readSettings } from '../core/handler-settings.js';

@@ -1,4 +1,4 @@
-import { ContextIdFactory, type ApplicationConfig, type ContextId, type ModulesContainer } from '@nestjs/core';
+import { type ApplicationConfig, type ContextId, ContextIdFactory, type ModulesContainer } from '@nestjs/core';
 import { CapturingRpcProxy, filtered, isCaptureHook } from './capture.js';
 import type { DlxContext } from '../core/context.js';
 import type { DiscoveredMethod } from './explorer.js';

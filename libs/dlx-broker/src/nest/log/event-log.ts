@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { type FieldsOf, type LineEvent, type LineLevel, logEvents } from './log-events.js';
-import { LogLine, type LoggingOptions } from './logging.js';
+import { type LoggingOptions, LogLine } from './logging.js';
 
 type Line = [message: unknown, ...more: unknown[]];
 

@@ -1,5 +1,5 @@
 import type { Backend, ConsumerTimeout } from '../../backends/index.js';
-import { type Topology, returningDeadLetters, unreceivedDeadLetters } from '../../backends/topology/index.js';
+import { returningDeadLetters, type Topology, unreceivedDeadLetters } from '../../backends/topology/index.js';
 import type { HomeContext } from '../../platform/index.js';
 import type { Feature, Warning } from '../core/feature.js';
 import type { HandlerSource } from '../handlers/handler-source.js';

@@ -13,7 +13,7 @@ import type { HandlerSource } from '../handlers/handler-source.js';
 import type { Handler, MessageOrder } from '../core/handler.js';
 import { retain, retentions } from '../retry/lot-retention.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from '../core/outcome-events.js';
-import { planHandlers, type Plan } from '../core/plan.js';
+import { type Plan, planHandlers } from '../core/plan.js';
 import { QueueConsumers } from '../core/queue-consumers.js';
 import { Settlement } from '../core/settlement.js';
 import { within } from '../core/within.js';

@@ -1,11 +1,11 @@
-import { Module, type DynamicModule, type InjectionToken, type Provider } from '@nestjs/common';
+import { type DynamicModule, type InjectionToken, Module, type Provider } from '@nestjs/common';
 import { ApplicationConfig, type ContextId, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { WaitQueues } from '../retry/index.js';
 
 import { shownText } from '../../platform/index.js';
 import { connect } from '../brokers/connect.js';
 import { embedded } from '../brokers/embedded.js';
-import { DeadLetters, Redrives, type DeadLettersOptions, type QueueNames } from '../streams/index.js';
+import { DeadLetters, type DeadLettersOptions, type QueueNames, Redrives } from '../streams/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
 import { asyncProviders, type DlxBrokerAsyncOptions } from './async-options.js';
 import { type BrokerParts, DlxBroker } from './broker.js';
@@ -18,16 +18,16 @@ import { HandlerSource } from '../handlers/handler-source.js';
 import { featureDecorators } from '../features/index.js';
 import { hookDeaths } from '../death-hooks/hook-deaths.js';
 import { EventLog } from '../log/event-log.js';
-import { errorFacts, stackOf, logSubscriberError, textOf } from '../core/failure-log.js';
+import { errorFacts, logSubscriberError, stackOf, textOf } from '../core/failure-log.js';
 import { beginsFirst, beginsLast, Lifecycle } from './lifecycle.js';
 import {
   checkOptions,
-  defaultBrokerName,
-  resolveOptions,
-  waitQueueTypeOf,
   type Connected,
+  defaultBrokerName,
   type DlxBrokerModuleExtras,
   type DlxBrokerOptions,
+  resolveOptions,
+  waitQueueTypeOf,
 } from './options.js';
 import { OutboxScope } from '../features/outbox/scope.js';
 import { OutcomeEvents } from '../core/outcome-events.js';

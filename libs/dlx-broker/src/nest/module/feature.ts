@@ -1,5 +1,4 @@
-import type { DynamicModule, InjectionToken } from '@nestjs/common';
-import { Module } from '@nestjs/common';
+import { type DynamicModule, type InjectionToken, Module } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DlxConfigurationError, optionsOf, refuseUnknown } from '../../platform/options/index.js';
 import { type Contributions, readTopology, type TopologyOption } from '../../backends/topology/index.js';

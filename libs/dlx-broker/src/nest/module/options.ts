@@ -12,14 +12,14 @@ import {
 } from '../../platform/options/index.js';
 import { type ClusterOptions, type Contributions, readTopology } from '../../backends/topology/index.js';
 import type { OperatedHandlers } from '../features/circuit/handler-status.js';
-import { type ResolvedCircuit, resolveCircuit } from '../features/circuit/options.js';
+import { resolveCircuit, type ResolvedCircuit } from '../features/circuit/options.js';
 import { embeddedChecks } from '../brokers/embedded.js';
 import { rabbitmqChecks } from '../brokers/rabbitmq.js';
 import { type BrokerChoice, isChoice } from '../brokers/made.js';
 import { checkAll, type Checks, isFlag, isText, optionIn } from './check-options.js';
 import { errorsKept, type FingerprintFunction } from '../features/error-history/options.js';
 import type { LogFailures } from '../core/failure-log.js';
-import { resolveHealth, type ResolvedHealth } from '../health/options.js';
+import { type ResolvedHealth, resolveHealth } from '../health/options.js';
 import type { LoggingOptions } from '../log/logging.js';
 import type { Envelope } from '../decorators/envelope.js';
 import type { NamedExchange } from '../core/handler-settings.js';

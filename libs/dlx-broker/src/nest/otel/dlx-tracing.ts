@@ -10,35 +10,35 @@ import type {
   TracerProvider,
 } from '@opentelemetry/api';
 import type { Publication } from '../../backends/index.js';
-import { type Message, deathsOf } from '../../engine/message/index.js';
+import { deathsOf, type Message } from '../../engine/message/index.js';
 import { DlxConfigurationError, oneOf, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
 import {
   type DlxTracing,
   type Move,
+  type ProcessOutcome,
   type ProcessSpan,
   type PublishSpan,
   type RedriveSpan,
+  timeOfMove,
   type TracedAttempt,
   type TracedError,
-  type ProcessOutcome,
-  timeOfMove,
 } from '../tracing/index.js';
 import { type Api, loadApi } from './api.js';
 import {
+  deadLetteredEvent,
+  deathEvent,
   destinationOf,
   ofCreation,
+  ofDeadLetter,
+  ofDeath,
+  ofError,
   ofMove,
+  ofOutcome,
   ofPreviousAttempt,
   ofProcess,
   ofPublish,
   ofRedrive,
   ofRedriven,
-  ofOutcome,
-  ofError,
-  deadLetteredEvent,
-  deathEvent,
-  ofDeadLetter,
-  ofDeath,
 } from './attributes.js';
 import {
   getter,
@@ -47,8 +47,8 @@ import {
   type Outgoing,
   previousAttempt,
   setter,
-  withTexts,
   textOf,
+  withTexts,
 } from './carriers.js';
 
 /** An event of a span: its name, its attributes and its time. */

@@ -1,10 +1,10 @@
 import {
   DlxConfigurationError,
   longestDuration,
-  parseDuration,
-  optionsOf,
-  refuseUnknown,
   notAPromise,
+  optionsOf,
+  parseDuration,
+  refuseUnknown,
   shown,
 } from '../../platform/options/index.js';
 

@@ -3,11 +3,11 @@ import { retryHeaders } from '../../platform/history/index.js';
 import { stepUp } from './steps.js';
 import type { WaitQueueType } from './wait-queue-names.js';
 import {
-  maxDelay,
-  need,
   type Backend,
   type DelayedPublication,
   type Done,
+  maxDelay,
+  need,
   type Publication,
 } from '../../backends/index.js';
 import { DlxConfigurationError, parseDuration } from '../../platform/options/index.js';

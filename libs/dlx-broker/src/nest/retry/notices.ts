@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Backend, BackendDelivery, Done, Publication } from '../../backends/index.js';
 import {
+  cutTo,
   failingSince,
   fingerprintIn,
   jsonType,
+  mostErrorMessage,
   notedErrorOf,
   readHistory,
+  recordedAddressOf,
   redrivesOf,
 } from '../../platform/history/index.js';
-import { mostErrorMessage, cutTo, recordedAddressOf } from '../../platform/history/index.js';
 import { type Address, isShortstr, Message } from '../../engine/message/index.js';
 import { isUnsendable } from './shorter-headers.js';
 

@@ -1,4 +1,4 @@
-import { type Field, isReserved, isShortstr, maxShortstrBytes, longstr } from '../../engine/message/index.js';
+import { type Field, isReserved, isShortstr, longstr, maxShortstrBytes } from '../../engine/message/index.js';
 import { DlxConfigurationError, shown } from '../../platform/options/index.js';
 import { type QueueDeclaration } from '../../backends/topology/index.js';
 import { type Retention, retentionArgumentNames, retentionArguments } from './retention.js';

@@ -1,15 +1,15 @@
 import type { QueueDeclaration, Topology } from '../../backends/topology/index.js';
 import {
   DlxConfigurationError,
+  notAPromise,
   numberInString,
-  parseDuration,
   optionsOf,
+  parseDuration,
   refused,
   refuseUnknown,
   shown,
-  notAPromise,
 } from '../../platform/options/index.js';
-import { planWaits, type BackoffSetting, type Wait } from './backoff.js';
+import { type BackoffSetting, planWaits, type Wait } from './backoff.js';
 import { NotedFailure } from './noted-failure.js';
 import { archiveQueue, checkedParkingLot, parkingLotQueue } from './parking-lot.js';
 import { type Retention, retentionOf } from './retention.js';

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import {
   array,
   bool,
+  type Field,
   int32,
   int64,
   longstr,
   Message,
+  type Properties,
   table,
   timestamp,
-  type Field,
-  type Properties,
 } from '../../engine/message/index.js';
 import { planRetry } from './policy.js';
 

@@ -1,4 +1,12 @@
-import { deathsOf, longstr, successorProperties } from '../../engine/message/index.js';
+import {
+  type Address,
+  deathsOf,
+  type FieldTable,
+  longstr,
+  type Message,
+  type RecordedOrigin,
+  successorProperties,
+} from '../../engine/message/index.js';
 import {
   attemptOf,
   errorHeaders,
@@ -11,7 +19,6 @@ import {
   publishedTo,
   recordedAddressOf,
 } from '../../platform/history/index.js';
-import type { Address, FieldTable, Message, RecordedOrigin } from '../../engine/message/index.js';
 import { decideRetry, type ParkedFor } from './decision.js';
 import { waitQueueName } from './wait-queue-names.js';
 import type { RetryPlan } from './policy.js';

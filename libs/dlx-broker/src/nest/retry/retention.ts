@@ -1,4 +1,4 @@
-import { type Field, isShortstr, maxShortstrBytes, longstr } from '../../engine/message/index.js';
+import { type Field, isShortstr, longstr, maxShortstrBytes } from '../../engine/message/index.js';
 import { DlxConfigurationError, parseDuration, shown, shownUnits } from '../../platform/options/index.js';
 import type { Wait } from './backoff.js';
 import type { WaitQueueType } from './wait-queue-names.js';

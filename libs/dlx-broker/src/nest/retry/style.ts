@@ -1,4 +1,4 @@
-import { longstr, type Field, type FieldTable } from '../../engine/message/index.js';
+import { type Field, type FieldTable, longstr } from '../../engine/message/index.js';
 import { killingArguments } from '../../backends/topology/index.js';
 import type { RetryPlan } from './policy.js';
 import { lotText } from './retention.js';

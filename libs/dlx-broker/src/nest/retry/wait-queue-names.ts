@@ -1,4 +1,4 @@
-import { emptyTable, int64, longstr, type Field, type FieldTable } from '../../engine/message/index.js';
+import { emptyTable, type Field, type FieldTable, int64, longstr } from '../../engine/message/index.js';
 import { longestDuration } from '../../platform/options/index.js';
 import {
   type BindingDeclaration,

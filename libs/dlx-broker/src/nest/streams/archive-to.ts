@@ -1,5 +1,4 @@
-import { concatMap, groupBy, mergeMap, Observable } from 'rxjs';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import { concatMap, groupBy, mergeMap, type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { after } from '../../platform/index.js';
 import { checkMethods } from '../../platform/options/index.js';
 import type { ConsumedLetter } from './consumed-letter.js';

@@ -1,5 +1,4 @@
-import { Observable } from 'rxjs';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { after, doNothing } from '../../platform/index.js';
 
 import type { ConsumedLetter } from './consumed-letter.js';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../../test/harnesses/letters-harness.js';
 import { DeadLetters } from './dead-letters.js';
 import { parkWhen } from './park-when.js';
-import { redriveTo, type RedriveTarget } from './redrive-to.js';
+import { type RedriveTarget, redriveTo } from './redrive-to.js';
 import { Redrives } from './redrives.js';
 import { retryWithBackoff } from './retry-with-backoff.js';
 import { tapDeaths } from './tap-deaths.js';

@@ -1,4 +1,4 @@
-import { assert, asyncProperty, constantFrom, array, integer, tuple } from 'fast-check';
+import { array, assert, asyncProperty, constantFrom, integer, tuple } from 'fast-check';
 import type { Subscription } from 'rxjs';
 import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../../test/harnesses/letters-harness.js';

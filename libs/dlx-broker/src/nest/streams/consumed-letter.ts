@@ -7,8 +7,7 @@ import { DlxConfigurationError, parseDuration } from '../../platform/options/ind
 import { type Move, type SafeTracing, timeOfMove } from '../tracing/index.js';
 import { type Edit, editedLetter } from './edit.js';
 import { queueOf, targetOf } from './given.js';
-import type { CallbackTimeoutError } from './letter-errors.js';
-import { LetterSettledError } from './letter-errors.js';
+import { type CallbackTimeoutError, LetterSettledError } from './letter-errors.js';
 import { Letter } from './letter.js';
 
 /** How a letter was settled. */

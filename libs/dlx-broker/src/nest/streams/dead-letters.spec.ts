@@ -1,4 +1,4 @@
-import { EMPTY, concatMap, firstValueFrom, lastValueFrom, mergeMap, of, take, tap, throwError, toArray } from 'rxjs';
+import { concatMap, EMPTY, firstValueFrom, lastValueFrom, mergeMap, of, take, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../engine/broker/index.js';
 import { UndecodablePayloadError } from '../../platform/history/index.js';

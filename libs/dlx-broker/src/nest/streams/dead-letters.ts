@@ -3,15 +3,15 @@ import {
   EMPTY,
   mergeMap,
   Observable,
+  type ObservableInput,
   ReplaySubject,
   Subject,
   Subscription,
   takeUntil,
-  type ObservableInput,
 } from 'rxjs';
 import { type Backend, type BrowseCursor, need } from '../../backends/index.js';
 import { defaultErrors } from '../../platform/history/index.js';
-import { doNothing, HomeContext, after } from '../../platform/index.js';
+import { after, doNothing, HomeContext } from '../../platform/index.js';
 import {
   DlxConfigurationError,
   notAPromise,
@@ -29,7 +29,7 @@ import { checkFunction, queueOf } from './given.js';
 import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
 import { Letter } from './letter.js';
-import { runForever, type Failed } from './run-forever.js';
+import { type Failed, runForever } from './run-forever.js';
 
 /** Letters of one page. Other work of the process runs between two pages. */
 const pageSize = 100;

@@ -1,5 +1,4 @@
-import { groupBy, Subject } from 'rxjs';
-import type { GroupedObservable, OperatorFunction } from 'rxjs';
+import { groupBy, type GroupedObservable, type OperatorFunction, Subject } from 'rxjs';
 import type { ConsumedLetter } from './consumed-letter.js';
 
 /** One stream for each group of letters that have the same key. */

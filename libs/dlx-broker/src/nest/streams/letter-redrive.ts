@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { concatMap, finalize, lastValueFrom, Subject, take, takeUntil, takeWhile, tap, type Observable } from 'rxjs';
+import { concatMap, finalize, lastValueFrom, type Observable, Subject, take, takeUntil, takeWhile, tap } from 'rxjs';
 import { type Backend, nearestQueue, UnroutableError } from '../../backends/index.js';
 import { after } from '../../platform/index.js';
 import type { Address } from '../../engine/message/index.js';

@@ -1,7 +1,7 @@
 import { lastValueFrom, map, mergeMap, of, take, tap, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHarness as arrange } from '../../../../../test/harnesses/letters-harness.js';
-import { int64, longstr, type Field } from '../../engine/message/index.js';
+import { type Field, int64, longstr } from '../../engine/message/index.js';
 import type { RetryPolicy } from '../retry/index.js';
 
 import type { ConsumedLetter } from './consumed-letter.js';

@@ -4,7 +4,7 @@ import { attemptOf } from '../../platform/history/index.js';
 import { park, retryIn, UnprovenOriginError, WaitQueues } from '../retry/index.js';
 
 import type { BackendDelivery } from '../../backends/index.js';
-import { array, int64, longstr, table, type Field } from '../../engine/message/index.js';
+import { array, type Field, int64, longstr, table } from '../../engine/message/index.js';
 import { Redrives } from './redrives.js';
 
 const target = 'hospital';

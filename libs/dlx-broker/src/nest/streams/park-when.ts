@@ -1,5 +1,4 @@
-import { concatMap, EMPTY, from, mergeMap, of } from 'rxjs';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import { concatMap, EMPTY, from, mergeMap, type MonoTypeOperatorFunction, of } from 'rxjs';
 import { notAPromise } from '../../platform/options/index.js';
 import type { ConsumedLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';

@@ -1,4 +1,4 @@
-import { lastValueFrom, ReplaySubject, Observable, type Subscription } from 'rxjs';
+import { lastValueFrom, Observable, ReplaySubject, type Subscription } from 'rxjs';
 import type { Backend } from '../../backends/index.js';
 import type { DeadLetters } from './dead-letters.js';
 import { LetterRedrive } from './letter-redrive.js';

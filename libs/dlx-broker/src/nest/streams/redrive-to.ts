@@ -1,5 +1,4 @@
-import { mergeMap } from 'rxjs';
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import { mergeMap, type MonoTypeOperatorFunction } from 'rxjs';
 import type { Address } from '../../engine/message/index.js';
 
 import { notAPromise } from '../../platform/options/index.js';

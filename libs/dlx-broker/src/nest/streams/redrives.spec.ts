@@ -1,5 +1,5 @@
 import { setImmediate as soon } from 'node:timers/promises';
-import { map, toArray, lastValueFrom } from 'rxjs';
+import { lastValueFrom, map, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../../test/harnesses/letters-harness.js';
 import { silentOutbox } from '../../engine/broker/index.js';

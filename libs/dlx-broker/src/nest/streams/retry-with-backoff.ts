@@ -1,13 +1,12 @@
-import { mergeMap } from 'rxjs';
-import type { OperatorFunction } from 'rxjs';
+import { mergeMap, type OperatorFunction } from 'rxjs';
 import {
-  type ParkedFor,
-  type RetryOutcome,
   decideRetry,
   isNotRetryable,
   isUnsendable,
   NotedFailure,
+  type ParkedFor,
   planRetry,
+  type RetryOutcome,
   type RetryPlan,
   type RetryPolicy,
 } from '../retry/index.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHarness as arrange } from '../../../../../test/harnesses/letters-harness.js';
 import { ManualClock } from '../testing/manual-clock.js';
 import { DeadLetters } from './dead-letters.js';
-import { runForever, type Failed } from './run-forever.js';
+import { type Failed, runForever } from './run-forever.js';
 
 const failures = (begin: () => ReturnType<typeof throwError>, pause = 1_000) => {
   const clock = new ManualClock();

@@ -1,4 +1,4 @@
-import { defer, Subscription, type ObservableInput } from 'rxjs';
+import { defer, type ObservableInput, Subscription } from 'rxjs';
 import type { Backend } from '../../backends/index.js';
 import { clockTimer } from './clock-timer.js';
 import { CallbackTimeoutError } from './letter-errors.js';

@@ -1,5 +1,4 @@
-import { concatMap, defer, from, map, of } from 'rxjs';
-import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { concatMap, defer, from, map, type MonoTypeOperatorFunction, type Observable, of } from 'rxjs';
 import { Pacing } from '../../server/redrive/index.js';
 import { DlxConfigurationError, optionsOf, refuseUnknown, shown } from '../../platform/options/index.js';
 import { clockTimer } from './clock-timer.js';

@@ -2,9 +2,9 @@ import { Controller, Injectable, Module } from '@nestjs/common';
 import { EventPattern, Payload } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Consume, DlxBrokerModule, Retry, getDeadLettersToken } from '../index.js';
-import { retryWithBackoff, type DeadLetters } from '../streams/index.js';
-import { DlxTesting, UnsettledError, type DlxTestingOptions } from './dlx-testing.js';
+import { Consume, DlxBrokerModule, getDeadLettersToken, Retry } from '../index.js';
+import { type DeadLetters, retryWithBackoff } from '../streams/index.js';
+import { DlxTesting, type DlxTestingOptions, UnsettledError } from './dlx-testing.js';
 
 const running: DlxTesting[] = [];
 const testing = (options: DlxTestingOptions = {}): DlxTesting => {

@@ -1,25 +1,24 @@
 import type { INestMicroservice, LoggerService, ModuleMetadata } from '@nestjs/common';
 import type { TestingModuleBuilder } from '@nestjs/testing';
-import type { Address } from '../../engine/message/index.js';
+import type { Address, Properties } from '../../engine/message/index.js';
 
-import type { Properties } from '../../engine/message/index.js';
 import {
-  DlxBrokerModule,
   type DlxBroker,
+  DlxBrokerModule,
   type DlxHandler,
+  type DlxServer,
   encodePayload,
   getDlxBrokerToken,
   getDlxConnectedToken,
   getDlxServerToken,
   givenBackend,
-  type DlxServer,
   type TransportOptions,
 } from '../index.js';
 import type { Letter } from '../streams/index.js';
 import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, whole } from '../../platform/options/index.js';
 import { type CircuitView, viewOf } from './circuit-view.js';
 import { QueueExpectation } from './expectations.js';
-import { harnessOf, harnessOptions, type Harness, type HarnessOptions } from './harness.js';
+import { type Harness, harnessOf, harnessOptions, type HarnessOptions } from './harness.js';
 import type { QueueView } from './queue-view.js';
 import { Timeline } from './timeline.js';
 

@@ -1,6 +1,6 @@
 import type { Queue } from '../../engine/broker/index.js';
 import { decodePayload, historyOf } from '../../platform/history/index.js';
-import { fromFieldTable, type DeathEntry, type Plain, type Properties } from '../../engine/message/index.js';
+import { type DeathEntry, fromFieldTable, type Plain, type Properties } from '../../engine/message/index.js';
 import { didYouMean } from '../../platform/options/index.js';
 import { Letter } from '../streams/index.js';
 

@@ -11,8 +11,7 @@ import {
 } from '../../engine/message/index.js';
 import { addEntry, type ErrorEntry, readHistory, writeHistory } from './error-entries.js';
 import { errorKind, fingerprintIn, fingerprintOf } from './origin.js';
-import { mostHeaderBytes } from './republished.js';
-import { headersForRedrive, headersForRetry } from './republished.js';
+import { headersForRedrive, headersForRetry, mostHeaderBytes } from './republished.js';
 
 const now = 1_700_000_000_000;
 const entry = (attempt: number, more: Partial<ErrorEntry> = {}): ErrorEntry => ({

@@ -4,16 +4,16 @@ import {
   type DeathEntry,
   deathsOf,
   type Field,
+  fieldSize,
   type FieldTable,
   int32,
   int64,
+  isLargerThan,
   longstr,
   type Message,
   Repeated,
   RepeatedField,
   stripDeaths,
-  fieldSize,
-  isLargerThan,
   tableSize,
 } from '../../engine/message/index.js';
 import { deathIn, failingSince, historyAfter, historyOf, redrivesOf, writeDeaths } from './attempts.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { defaultHashing, hashPassword, storedHash, parseStoredHash, verifyPassword } from './password.js';
+import { defaultHashing, hashPassword, parseStoredHash, storedHash, verifyPassword } from './password.js';
 
 describe('a password', () => {
   it('is kept salted, as RabbitMQ keeps it', () => {

@@ -6,13 +6,13 @@ import {
   backreference,
   capture,
   characters,
+  type Fits,
   lookAhead,
   lookBehind,
+  type Piece,
   repeat,
   repeatCharacter,
   sequence,
-  type Fits,
-  type Piece,
   type Times,
 } from './matching.js';
 import { escapedCode, readClass, Reader } from './set.js';

@@ -6,7 +6,7 @@ import { setPermissions, setTopicPermissions } from '../api/resources/permission
 import { setPolicy } from '../api/resources/policies.js';
 import { addVhost, metadataIn, refuseStreams } from '../api/resources/vhosts.js';
 import { booleanIn, type JsonObject, requiredText, textIn } from '../http/body.js';
-import { badRequest, FieldJsonError, codes, detailOf, escapedRequest, noVhost, type Problem } from '../http/reply.js';
+import { badRequest, codes, detailOf, escapedRequest, FieldJsonError, noVhost, type Problem } from '../http/reply.js';
 import type { Management } from '../management.js';
 import { userOfJson } from './user-json.js';
 

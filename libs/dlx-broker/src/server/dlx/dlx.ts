@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Broker, Queue, User, VirtualHost, Clock } from '../../engine/broker/index.js';
+import type { Broker, Clock, Queue, User, VirtualHost } from '../../engine/broker/index.js';
 import { AuditLog, type AuditSink } from '../audit/audit-log.js';
 import { isOf, visibleVhosts } from '../http/auth.js';
 import { jsonPieces } from '../http/json.js';

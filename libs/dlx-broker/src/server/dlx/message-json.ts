@@ -8,7 +8,7 @@ import {
   firstDeathOf,
   isLost,
   type Message,
-  noBody,
+  emptyBody,
   plainProperties,
 } from '../../engine/message/index.js';
 import { diedAt, fingerprintIn, historyOf, originOf, readHistory, redrivesOf } from '../../platform/history/index.js';
@@ -38,7 +38,7 @@ export function payloadOf(message: Message, encoding: PayloadEncoding, truncate:
   const about = { payload_bytes: message.size, payload_truncated };
   let body: Uint8Array;
   try {
-    body = truncate === 0 ? noBody : message.body;
+    body = truncate === 0 ? emptyBody : message.body;
   } catch (error) {
     const payload_error = { kind: isLost(error) ? 'lost' : 'unreadable', reason: (error as Error).message } as const;
     return { payload: null, payload_encoding: 'base64', ...about, payload_truncated: true, payload_error };

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { bind, bracketed } from '../../platform/index.js';
-import { type ConnectionLimits, HttpConnections, defaultConnectionLimits, type Visit } from './http-connections.js';
+import { type ConnectionLimits, defaultConnectionLimits, HttpConnections, type Visit } from './http-connections.js';
 import { eventLoop } from './turns.js';
 
 /** Answers a request. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsonText, jsonPieces, Rows } from './json.js';
+import { jsonPieces, JsonText, Rows } from './json.js';
 
 const written = (value: unknown): string => [...jsonPieces(value)].join('');
 

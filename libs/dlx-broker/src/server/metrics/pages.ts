@@ -3,7 +3,7 @@ import type { DeadLetterGraphs } from '../index.js';
 import { handlerFamilies, letterFamilies, processFamilies } from './dlx-families.js';
 import { type Family, labelled, type Metric, type Series, single, textOf } from './family.js';
 import type { Endpoint, Meter, Scrape } from './meter.js';
-import { channelKind, connectionKind, queueKind, queueNumbers, type Kind, type ObjectNumber } from './objects.js';
+import { channelKind, connectionKind, type Kind, type ObjectNumber, queueKind, queueNumbers } from './objects.js';
 import { globalFamilies, infoFamilies, nodeFamilies } from './rabbitmq-families.js';
 
 /** The metrics of a kind as sums over all objects. */

@@ -2,7 +2,7 @@ import type { Limits, Listener, TlsOptions } from '../../amqp/server/index.js';
 import type { Broker, ProfileName } from '../../engine/broker/index.js';
 import type { HttpListener, HttpOptions } from '../index.js';
 import type { MetricsListener, MetricsOptions } from '../metrics/index.js';
-import { inMemory, type Reporter, openBroker } from './open-broker.js';
+import { inMemory, openBroker, type Reporter } from './open-broker.js';
 import type { DataOptions } from '../../store/index.js';
 import { addUsers, doubtsAbout, guestOf, refuseUnknownVhosts, type ServedUser } from '../../platform/logins/index.js';
 import { Listeners } from './listeners.js';

@@ -3,8 +3,7 @@ import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import { harness } from '../../nest/testing/harness.js';
 import { Measures } from './measures.js';
 import { channelSeries, queueSeries, vhostSeries } from './series.js';
-import { History } from './statistics.js';
-import { interval, Statistics } from './statistics.js';
+import { History, interval, Statistics } from './statistics.js';
 
 function arrange() {
   const { broker, clock } = harness();

@@ -2,9 +2,9 @@ import { AsyncResource } from 'node:async_hooks';
 import {
   type Broker,
   type Histogram,
-  type MessageOwner,
   isPersistent,
   type Journal,
+  type MessageOwner,
   type Queue,
   type RetainedDeath,
   type Settled,

@@ -1,5 +1,5 @@
 import type { TopologyChange } from '../../engine/broker/index.js';
-import { type Message, isLost } from '../../engine/message/index.js';
+import { isLost, type Message } from '../../engine/message/index.js';
 import type { Batch } from './batch.js';
 import type { Compaction } from './compaction.js';
 import { type Declared, plainOf } from './declared.js';

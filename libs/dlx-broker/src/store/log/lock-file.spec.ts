@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreError } from './faults.js';
-import { lockDirectory } from './lock-file.js';
-import { ownIdentity } from './lock-file.js';
+import { lockDirectory, ownIdentity } from './lock-file.js';
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'lock-'))));

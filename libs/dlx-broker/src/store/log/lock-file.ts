@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import {
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
-  readlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { cannotOpen, isFull, StoreError } from './faults.js';

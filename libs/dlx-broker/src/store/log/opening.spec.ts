@@ -8,7 +8,7 @@ import { CountedNames } from '../../nest/testing/counted-names.js';
 import { listen } from '../../../../../test/harnesses/listener.js';
 import { ManualClock } from '../../nest/testing/manual-clock.js';
 import { DiskJournal } from './disk-journal.js';
-import { inOneTurn, chosen, sorting } from './in-turns.js';
+import { chosen, inOneTurn, sorting } from './in-turns.js';
 import type { DiskJournalOptions } from './options.js';
 
 const patterns = { compile: () => ({ matches: () => true }) };

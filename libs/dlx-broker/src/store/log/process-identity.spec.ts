@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { ownIdentity, livenessOf } from './lock-file.js';
+import { livenessOf, ownIdentity } from './lock-file.js';
 
 it('an existing process is alive', () => {
   expect(livenessOf(ownIdentity(), ownIdentity())).toBe('alive');

@@ -1,5 +1,5 @@
 import { type Broker, type Clock, inRestoreOrder, type MessageOwner } from '../../engine/broker/index.js';
-import { type Message, messageOf, noBody } from '../../engine/message/index.js';
+import { type Message, messageOf, emptyBody } from '../../engine/message/index.js';
 import { chosen, isTurnOver, sorting } from './in-turns.js';
 import type { Damage } from './options.js';
 import type { Recovered } from './recover.js';
@@ -220,7 +220,7 @@ export class MessageRestorer {
     const known = isShared ? this.#shared.get(number) : undefined;
     if (known !== undefined) return known;
     const { exchange, routingKey, own, notes } = replay.envelopes.get(number);
-    const message = messageOf(exchange, routingKey, own, noBody, notes);
+    const message = messageOf(exchange, routingKey, own, emptyBody, notes);
     message.slot = slotOf(number);
     inventory.bodies.pageOut(message, replay.sizes.get(number));
     if (isShared) this.#shared.set(number, message);

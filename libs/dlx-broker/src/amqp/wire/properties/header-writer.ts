@@ -4,9 +4,9 @@ import {
   type FieldTable,
   type Message,
   type Notes,
+  PackedTable,
   type Properties,
   writeSortedTable,
-  PackedTable,
   writeTable,
 } from '../../../engine/message/index.js';
 import { maxRemembered, ReceivedProperties } from './received.js';

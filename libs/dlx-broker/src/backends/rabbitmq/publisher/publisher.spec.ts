@@ -4,12 +4,12 @@ import type { Publication } from '../../backend.js';
 import type { AmqpConnection, ConfirmPublisher, Done, Sendable } from '../../../amqp/client/api.js';
 import {
   ChannelClosedError,
+  type ClientError,
   ConnectionClosedError,
   NackedError,
   ReturnedError,
   UnsendableError,
 } from '../../../amqp/client/errors.js';
-import type { ClientError } from '../../../amqp/client/errors.js';
 import { Publisher, type PublisherLimits } from './publisher.js';
 
 /** A publish that a channel has, and that the test answers. */

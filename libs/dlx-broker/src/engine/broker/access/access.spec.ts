@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { policyPatterns } from '../../../platform/patterns.js';
-import { Access } from './access.js';
-import type { AccessKind, Right } from './access.js';
+import { Access, type AccessKind, type Right } from './access.js';
 import type { Permissions } from '../declarations.js';
 import { PatternError } from '../patterns.js';
 

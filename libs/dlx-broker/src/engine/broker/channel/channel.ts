@@ -5,8 +5,10 @@ import {
   deleteExchange,
   deleteQueue,
   type DeleteQueueOptions,
+  purgeQueue,
+  unbindExchange,
+  unbindQueue,
 } from '../commands/binding-commands.js';
-import { purgeQueue, unbindExchange, unbindQueue } from '../commands/binding-commands.js';
 import { consume, type ConsumeOptions } from '../commands/consume.js';
 import {
   declareExchange,

@@ -1,4 +1,4 @@
-import { type Message, noBody } from '../../message/index.js';
+import { type Message, emptyBody } from '../../message/index.js';
 import type { AmqpError } from '../errors.js';
 import type { Delivery } from '../ports.js';
 import type { Entry } from '../queue/entry.js';
@@ -128,6 +128,6 @@ export class Outstanding implements Delivery {
   send(): void {
     const isSent = !this.channel.isClosed && this.consumer?.takesBack(this.deliveryTag) !== true;
     if (isSent) this.channel.outbox.deliver(this);
-    this.body = noBody;
+    this.body = emptyBody;
   }
 }

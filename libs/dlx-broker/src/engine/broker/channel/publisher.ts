@@ -23,7 +23,7 @@ import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { Outcome, type Settled } from '../ports.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
-import { commitAll, type Commit, type CommitHost, type CommitResult } from './all-or-nothing.js';
+import { type Commit, commitAll, type CommitHost, type CommitResult } from './all-or-nothing.js';
 import { Confirms } from './confirms.js';
 import { type Outstanding, Pause, ReturnedMessage } from './outputs.js';
 import type { Settler } from './settler.js';

@@ -1,7 +1,7 @@
-import { type Message, noBody, type Field, int64, messageOf, notesOf, withHeaders } from '../../message/index.js';
+import { type Field, int64, type Message, messageOf, emptyBody, notesOf, withHeaders } from '../../message/index.js';
 import { countHandover, type Handover } from '../counters.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
-import { type Entry, CountedEntry } from '../queue/entry.js';
+import { CountedEntry, type Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import { type Consumer, type ConsumerHome, Prefetch } from './consumer.js';
 import { Cancelled, Outstanding, ReplyDelivery } from './outputs.js';
@@ -117,7 +117,7 @@ export class Receiver implements ConsumerHome {
     if (noAck) queue.settle(entry);
     else {
       queue.consumers.holders++;
-      this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message, noBody));
+      this.#hold(new Outstanding(this.channel, deliveryTag, queue, entry, undefined, redelivered, message, emptyBody));
     }
     // Rule Q7: in a quorum queue, messages that expire right behind it still count, unless the get settles its message.
     const messageCount = type === 'quorum' && !noAck ? ready - 1 : queue.length;

@@ -7,13 +7,13 @@ import type { Outstanding } from './outputs.js';
 import { areOneStep, inOrderOfPriority, type SettlementGroup, SettlementGroups } from './settlement-groups.js';
 import {
   type Held,
-  type Settlement,
-  type TransactionalChannel,
   type HeldPublish,
   type HeldSettlement,
   inOrderOfCommit,
   type NextSettlement,
   type OneSettlement,
+  type Settlement,
+  type TransactionalChannel,
 } from './transaction.js';
 import { Unacked } from './unacked.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { array, bool, emptyTable, int32, longstr } from '../../message/index.js';
-import type { Field, FieldTable } from '../../message/index.js';
+import { array, bool, emptyTable, type Field, type FieldTable, int32, longstr } from '../../message/index.js';
 import { preconditionFailed } from '../errors.js';
 import { carbonCopiesOf, checkDeliveryMode, checkSize, checkUserId, parseExpiration, withoutBcc } from './checks.js';
 

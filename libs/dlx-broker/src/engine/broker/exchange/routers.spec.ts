@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../../../../test/harnesses/listener.js';
 import { harness } from '../../../nest/testing/harness.js';
-import { array, bool, emptyTable, int32, int64, longstr, Message, table } from '../../message/index.js';
-import type { Field, FieldTable } from '../../message/index.js';
+import {
+  array,
+  bool,
+  emptyTable,
+  type Field,
+  type FieldTable,
+  int32,
+  int64,
+  longstr,
+  Message,
+  table,
+} from '../../message/index.js';
 import { checkAlternateExchange, checkSameExchange } from '../commands/declare.js';
 import { DefaultRouter } from './direct.js';
 import { checkHeadersBinding } from './headers.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { policyPatterns } from '../../../platform/patterns.js';
-import { Policies, PolicyError } from './policy.js';
-import type { PolicyRequest } from './policy.js';
+import { Policies, PolicyError, type PolicyRequest } from './policy.js';
 
 const policies = (kind?: 'user' | 'operator') => new Policies(policyPatterns, kind);
 const on = (pattern: string, definition: unknown, more: Partial<PolicyRequest> = {}): PolicyRequest => ({

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { policyPatterns } from '../../../platform/patterns.js';
 import type { MatchCost, Matcher, Patterns } from '../patterns.js';
-import { Policies } from './policy.js';
-import { byRank } from './policy.js';
+import { byRank, Policies } from './policy.js';
 
 const pieces = [
   'a',

@@ -1,5 +1,4 @@
-import { fieldTypeNames, integerOf } from '../../message/index.js';
-import type { Field, FieldTable } from '../../message/index.js';
+import { type Field, type FieldTable, fieldTypeNames, integerOf } from '../../message/index.js';
 
 /**
  * Returns what is wrong with a value in RabbitMQ's words (the REASON of rule F9); undefined if nothing is.

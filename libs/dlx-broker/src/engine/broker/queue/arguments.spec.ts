@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { array, bool, emptyTable, int32, int64, longstr, table } from '../../message/index.js';
-import type { Field, FieldTable } from '../../message/index.js';
+import {
+  array,
+  bool,
+  emptyTable,
+  type Field,
+  type FieldTable,
+  int32,
+  int64,
+  longstr,
+  table,
+} from '../../message/index.js';
 import {
   checkConsumerArguments,
   checkDlxArgumentType,

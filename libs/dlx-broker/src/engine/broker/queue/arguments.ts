@@ -8,8 +8,19 @@ import {
   type QueueArgument,
   text as isText,
 } from './argument-row.js';
-import { anything, boolean, deadLetterKey, natural, oneOf, positive, priority } from './argument-values.js';
-import { queueVersion, text, timeToIdle, timeToLive } from './argument-values.js';
+import {
+  anything,
+  boolean,
+  deadLetterKey,
+  natural,
+  oneOf,
+  positive,
+  priority,
+  queueVersion,
+  text,
+  timeToIdle,
+  timeToLive,
+} from './argument-values.js';
 import { type Overflow, overflowNames } from './overflow.js';
 
 const quoting = (what: string) => (value: string) => `"unsupported queue ${what} '${value}'"`;

@@ -4,8 +4,8 @@ import {
   type FieldTable,
   int32,
   longstr,
-  Notes,
   NotedMessage,
+  Notes,
   type Properties,
 } from '../../message/index.js';
 import { harness } from '../../../nest/testing/harness.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bool, emptyTable, int32, int64, longstr } from '../../message/index.js';
-import type { Field, FieldTable } from '../../message/index.js';
+import { bool, emptyTable, type Field, type FieldTable, int32, int64, longstr } from '../../message/index.js';
 import { noSettings } from './arguments.js';
 import { effectiveSettings } from './settings.js';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Deque } from '../deque.js';
 import type { Clock } from '../ports.js';
-import { Scheduler, type ScheduledLetter, type ScheduledQueue } from './scheduler.js';
+import { type ScheduledLetter, type ScheduledQueue, Scheduler } from './scheduler.js';
 
 const still: Clock = { now: () => 1, wakeAt: () => {} };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deathsOf, emptyTable, type FieldTable, int32, longstr, array, type Properties } from '../../message/index.js';
+import { array, deathsOf, emptyTable, type FieldTable, int32, longstr, type Properties } from '../../message/index.js';
 import { headersForRedrive } from '../../../platform/history/index.js';
 import { harness } from '../../../nest/testing/harness.js';
 import { listen, publishText } from '../../../../../../test/harnesses/listener.js';

@@ -1,7 +1,7 @@
 import type { FeatureDecorator } from '../../core/handler-settings.js';
 import { isText } from '../../decorators/free-options.js';
 import { readLater } from '../../module/check-options.js';
-import { type CircuitOptions, type ResolvedCircuit, resolveCircuit } from './options.js';
+import { type CircuitOptions, resolveCircuit, type ResolvedCircuit } from './options.js';
 
 /** Reads the name of a circuit of the module, or the options of a circuit for this handler alone. */
 export const circuitDecorator: FeatureDecorator<string | ResolvedCircuit> = {

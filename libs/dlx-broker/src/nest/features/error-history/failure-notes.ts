@@ -5,11 +5,9 @@ import {
   attemptOf,
   cutTo,
   type ErrorEntry,
+  errorHeaders,
   fingerprintOf,
   isFingerprint,
-} from '../../../platform/history/index.js';
-import {
-  errorHeaders,
   longestFingerprint,
   mostErrorMessage,
   readHistory,

@@ -1,6 +1,6 @@
 import type { BackendDelivery } from '../../../backends/index.js';
 import type { Message } from '../../../engine/message/index.js';
-import { type InHandHome, InHandDelivery } from '../../retry/index.js';
+import { InHandDelivery, type InHandHome } from '../../retry/index.js';
 import type { DlxContext } from '../../core/context.js';
 import type { Job } from '../../core/handler.js';
 import type { Lane, LaneItem } from './key-lanes.js';

@@ -1,5 +1,5 @@
 import type { Backend, BackendDelivery } from '../../../backends/index.js';
-import { shownText, after } from '../../../platform/index.js';
+import { after, shownText } from '../../../platform/index.js';
 import type { Settlement } from '../../core/settlement.js';
 import type { EventLog } from '../../log/event-log.js';
 import type { Admission, Job, MessageOrder } from '../../core/handler.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromFieldTable, type FieldTable } from '../../../engine/message/index.js';
+import { type FieldTable, fromFieldTable } from '../../../engine/message/index.js';
 import { type ApiHarness, apiHarness } from '../../../../../../test/harnesses/api-harness.js';
 import { listen } from '../../../../../../test/harnesses/listener.js';
 

@@ -5,7 +5,7 @@ import {
   type Queue,
   type VirtualHost,
 } from '../../../engine/broker/index.js';
-import { Message, noBody, noProperties } from '../../../engine/message/index.js';
+import { Message, emptyBody, noProperties } from '../../../engine/message/index.js';
 import {
   anyKey,
   type BindingIndex,
@@ -98,7 +98,7 @@ export class Reach {
   /** By the engine's own router, which has an index. */
   #route(exchange: Exchange, key: string): Map<Destination, Certainty> {
     const found = new Set<Destination>();
-    exchange.router.route(new Message(exchange.name, key, noProperties, noBody), key, found);
+    exchange.router.route(new Message(exchange.name, key, noProperties, emptyBody), key, found);
     return new Map([...found].map((destination) => [destination, 'always']));
   }
 

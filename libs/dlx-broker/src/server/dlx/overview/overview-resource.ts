@@ -1,9 +1,9 @@
-import type { VirtualHost, Queue } from '../../../engine/broker/index.js';
+import type { Queue, VirtualHost } from '../../../engine/broker/index.js';
 import { ok } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
-import { vhostSeries, queueSeries } from '../../statistics/series.js';
+import { queueSeries, vhostSeries } from '../../statistics/series.js';
 import { interval, type Statistics } from '../../statistics/statistics.js';
 import type { DeadLetterGraph } from '../graph/dead-letter-graph.js';
 import { onlyKnown } from '../input.js';
@@ -14,11 +14,11 @@ import { seenVhosts } from '../named.js';
 import {
   type Alarm,
   brokerAlarms,
+  type Growth,
+  growthAlarm,
+  growthOf,
   loopAlarms,
   mostOfKind,
-  growthAlarm,
-  type Growth,
-  growthOf,
   pauseAlarm,
   stuckAlarm,
 } from './alarms.js';

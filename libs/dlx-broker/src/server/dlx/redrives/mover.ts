@@ -6,7 +6,7 @@ import {
   type FieldTable,
   longstr,
   Message,
-  noBody,
+  emptyBody,
   Repeated,
   timestamp,
 } from '../../../engine/message/index.js';
@@ -95,7 +95,7 @@ export class Mover {
     if (to === undefined)
       return void counts.leave(originOf(message) ? 'unproven_origin' : 'no_origin', undefined, position);
     const headers = this.#headers.of(edited ?? message, now);
-    const shown = new Message(message.exchange, message.routingKey, { headers }, noBody);
+    const shown = new Message(message.exchange, message.routingKey, { headers }, emptyBody);
     const result = this.#try(entry, to, shown, edited);
     if (result === 'gone') return void counts.gone++;
     if (typeof result === 'string') return void counts.leave(result, to, position);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { longstr, Message, noBody } from '../../../engine/message/index.js';
+import { longstr, Message, emptyBody } from '../../../engine/message/index.js';
 import { RedrivenHeaders } from './mover.js';
 
 describe('the headers of redriven messages', () => {
   const own = new Map([['dlx-error-class', longstr('Error')]]);
-  const message = (): Message => new Message('', 'work', { headers: own }, noBody);
+  const message = (): Message => new Message('', 'work', { headers: own }, emptyBody);
   const note = { from: 'work.parked', by: 'guest', task: '1' };
 
   it.each([false, true])('are one object within a second (history kept: %s)', (keepsHistory) => {

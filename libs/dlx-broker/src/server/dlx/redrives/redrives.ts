@@ -1,7 +1,7 @@
 import type { Clock } from '../../../engine/broker/index.js';
 import type { Turns } from '../../http/turns.js';
 import { groupsOf, type RedriveOrder } from './redrive-order.js';
-import { type RedriveParts, QueueRedrive } from './queue-redrive.js';
+import { QueueRedrive, type RedriveParts } from './queue-redrive.js';
 
 /** A redrive that cannot begin beside those that run. */
 export class RedriveConflictError extends Error {

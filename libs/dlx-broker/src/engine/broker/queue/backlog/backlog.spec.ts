@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { int32, Message, messageOf, noBody, notesOf, type Properties, StoredBody } from '../../../message/index.js';
+import { int32, Message, messageOf, emptyBody, notesOf, type Properties, StoredBody } from '../../../message/index.js';
 import type { RowStore } from '../../ports.js';
 import { type Cursor, pageOf, type Ready, ReadyList, type ReturnTo } from '../ready-list.js';
 import { CountedEntry, Entry } from '../entry.js';
@@ -163,7 +163,7 @@ describe('a long line', () => {
   it('keeps no object of properties that differ from message to message', () => {
     const list = new ReadyList(new Packer(undefined, { from: 8, rows: 4 }));
     const published = Array.from({ length: 40 }, (_, at): Properties => ({ messageId: `m${at}`, timestamp: at }));
-    for (const [at, own] of published.entries()) list.push(new Entry(new Message('', 'q', own, noBody), at, 0));
+    for (const [at, own] of published.entries()) list.push(new Entry(new Message('', 'q', own, emptyBody), at, 0));
     const kept = published.filter((own, at) => list.find(at)?.message.own === own);
     // The front, the end, and the head of each page.
     expect(kept.length).toBeLessThan(25);
@@ -174,7 +174,7 @@ describe('a long line', () => {
     const list = new ReadyList(new Packer(undefined, packing));
     const returns = (at: number): number => (at % 4 === 0 ? 0 : 70_000 - at);
     for (let at = 1; at <= 40; at++)
-      list.push(Object.assign(new Entry(new Message('', 'q', {}, noBody), at, 0), { returns: returns(at) }));
+      list.push(Object.assign(new Entry(new Message('', 'q', {}, emptyBody), at, 0), { returns: returns(at) }));
     // Only an entry of a row is another object at each call.
     expect(list.find(15)).not.toBe(list.find(15));
     for (let at = 1; at <= 40; at++) expect(list.shift()?.returns).toBe(returns(at));
@@ -202,7 +202,7 @@ describe('a long line', () => {
   describe('has objects up to a higher limit, if few have', () => {
     const exempting = { ...packing, exemptions: { lines: 1, upTo: 20 } };
     const grow = (list: ReadyList, count: number): ReadyList => {
-      for (let at = 1; at <= count; at++) list.push(new Entry(new Message('', 'q', {}, noBody), at, 0));
+      for (let at = 1; at <= count; at++) list.push(new Entry(new Message('', 'q', {}, emptyBody), at, 0));
       return list;
     };
     // Only an entry of a row is another object at each call.
@@ -234,7 +234,7 @@ describe('a long line', () => {
         },
       ],
       ['it has been cleared', (list) => list.clear()],
-      ['it has become too long', (list) => list.push(new Entry(new Message('', 'q', {}, noBody), 21, 0))],
+      ['it has become too long', (list) => list.push(new Entry(new Message('', 'q', {}, emptyBody), 21, 0))],
     ])('until %s', (_, end) => {
       const packer = new Packer(undefined, exempting);
       const [one, other, third] = [new ReadyList(packer), new ReadyList(packer), new ReadyList(packer)] as const;
@@ -283,7 +283,7 @@ describe('a long line', () => {
     const list = new ReadyList(new Packer(store, { from: 8, rows: 8 }));
     const push = (from: number, to: number): void => {
       for (let at = from; at <= to; at++) {
-        const message = new Message('', 'q', {}, noBody);
+        const message = new Message('', 'q', {}, emptyBody);
         message.pageOut(new Elsewhere(10));
         const entry = new Entry(message, at, 0);
         entry.slot = 1 as never;

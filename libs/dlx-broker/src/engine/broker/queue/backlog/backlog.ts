@@ -1,4 +1,4 @@
-import { type Message, messageOf, noBody } from '../../../message/index.js';
+import { type Message, messageOf, emptyBody } from '../../../message/index.js';
 import { countUpTo, Deque, firstWhereNot } from '../../deque.js';
 import type { RowStore } from '../../ports.js';
 import { CountedEntry, type Entry, entryOf } from '../entry.js';
@@ -139,7 +139,7 @@ class Page {
         ? copyOf(bytes, place, sizes.at(row))
         : kind === Kind.Shared
           ? (bodies[place] as Uint8Array)
-          : noBody;
+          : emptyBody;
     return messageOf(exchange, routingKey, own, body, notes);
   }
 }
