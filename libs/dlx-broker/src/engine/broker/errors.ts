@@ -78,13 +78,6 @@ export const partialCompletion = (): AmqpError => preconditionFailed('partial tx
 export const notStored = (id: number, { message }: Error): AmqpError =>
   new AmqpError('INTERNAL_ERROR', message).blame(id);
 
-/** A feature that RabbitMQ 4 denies unless its configuration permits it (rule W12). */
-export const deniedFeature = (feature: string): AmqpError =>
-  new AmqpError(
-    'INTERNAL_ERROR',
-    `Feature \`${feature}\` is deprecated.\nBy default, this feature is not permitted anymore.`,
-  );
-
 /** An empty queue name on a channel that has declared none (rule O2). */
 export const noPreviousQueue = (): AmqpError => new AmqpError('NOT_FOUND', 'no previously declared queue');
 

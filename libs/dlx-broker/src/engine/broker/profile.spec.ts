@@ -431,16 +431,11 @@ describe('what RabbitMQ 4 refuses', () => {
     expect(error).toMatchObject({ reply, closes, message: `${reply} - unknown exchange type 'magic'` });
   });
 
-  it('rule W12: a queue that is neither durable nor exclusive', () => {
-    const text = 'INTERNAL_ERROR - Feature `transient_nonexcl_queues` is deprecated.\n';
-    const declare = (rabbitmq: ProfileName, options: object) =>
-      refusalOf(() => arrange(rabbitmq).channel.declareQueue('q', options));
-    expect(declare('4', {})).toMatchObject({ code: 541, closes: 'connection' });
-    expect(declare('4', { arguments: table(quorum) })?.message.startsWith(text)).toBe(true);
-    expect(declare('4', { arguments: table({ 'x-expires': 0 }) })).toMatchObject({ code: 406 });
-    expect(declare('4', { exclusive: true })).toBeUndefined();
-    expect(declare('4', { durable: true, autoDelete: true })).toBeUndefined();
-    expect(declare('3.10', {})).toBeUndefined();
+  it('rule W12: a queue that is neither durable nor exclusive is permitted', () => {
+    const { channel } = arrange('4');
+    expect(refusalOf(() => channel.declareQueue('q'))).toBeUndefined();
+    const options = { arguments: table(quorum) };
+    expect(refusalOf(() => channel.declareQueue('quorum', options))).toMatchObject({ code: 406 });
   });
 
   it('rule W12: global prefetch, which it takes for that of each consumer', () => {

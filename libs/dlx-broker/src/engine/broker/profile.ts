@@ -23,8 +23,6 @@ export interface Profile extends Dialect {
   readonly firstFrameSize: number;
   /** A 406 that closes the channel instead of a 503 that closes the connection (rule W11). */
   readonly unknownExchangeTypeIsSoft: boolean;
-  /** Queues that are neither durable nor exclusive are refused (rule W12). */
-  readonly deniesTransientQueues: boolean;
   /** `basic.qos` with global is taken as one without (rule W12). */
   readonly deniesGlobalQos: boolean;
   /** Policies can be for queues of one type only (rule W13). */
@@ -46,7 +44,6 @@ export const profiles = {
     maxMessageSize: 134_217_728,
     firstFrameSize: 4_096,
     unknownExchangeTypeIsSoft: false,
-    deniesTransientQueues: false,
     deniesGlobalQos: false,
     appliesToQueueTypes: false,
   },
@@ -63,7 +60,6 @@ export const profiles = {
     maxMessageSize: 16_777_216,
     firstFrameSize: 8_192,
     unknownExchangeTypeIsSoft: true,
-    deniesTransientQueues: true,
     deniesGlobalQos: true,
     appliesToQueueTypes: true,
   },

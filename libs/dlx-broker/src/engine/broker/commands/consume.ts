@@ -2,7 +2,7 @@ import { emptyTable, type FieldTable, fieldTypeNames, integerOf } from '../../me
 import { Consumer } from '../channel/consumer.js';
 import type { ReceivingChannel } from '../channel/receiver.js';
 import type { QueueDeclared, QueueType } from '../declarations.js';
-import { accessRefused, AmqpError, deniedFeature, notImplemented, preconditionFailed } from '../errors.js';
+import { accessRefused, AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import { type Profile, profiles } from '../profile.js';
 import { integer } from '../queue/argument-values.js';
 import { isKnown, queueArgument, queueArguments } from '../queue/arguments.js';
@@ -40,7 +40,7 @@ export function checkDlxArgumentType(queue: string, vhost: string, args: FieldTa
   throw preconditionFailed(`invalid type '${type}' for arg 'x-dead-letter-exchange' in ${here(queue, vhost)}`);
 }
 
-/** All other checks of a new queue, in RabbitMQ's order: values, arguments unknown to its type, properties (rules F9, D9, W12, D1). */
+/** All other checks of a new queue, in RabbitMQ's order: values, arguments unknown to its type, properties (rules F9, D9, D1). */
 export function checkQueueArguments(
   queue: string,
   vhost: string,
@@ -54,7 +54,6 @@ export function checkQueueArguments(
     checkValue(queue, vhost, args, 'x-queue-type', profile);
     checkValuesAndKeys(queue, vhost, args, profile);
   }
-  if (profile.deniesTransientQueues && !durable && !exclusive) throw deniedFeature('transient_nonexcl_queues');
   if (queueTypeOf(args) === 'classic') return;
   if (autoDelete) throw invalidProperty('auto-delete', queue, vhost);
   if (exclusive) throw invalidProperty('exclusive-owner', queue, vhost);
