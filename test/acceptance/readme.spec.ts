@@ -4,11 +4,11 @@ import { NestFactory } from '@nestjs/core';
 import { DlxBrokerModule } from 'dlx-broker';
 import ts from 'typescript';
 import { afterEach, expect, it, vi } from 'vitest';
-import * as decorators from '../../libs/dlx-broker/src/nest/decorators/index.js';
 import { embeddedChecks } from '../../libs/dlx-broker/src/nest/brokers/embedded.js';
 import { amqpChecks, httpChecks, listenChecks } from '../../libs/dlx-broker/src/nest/brokers/listen.js';
 import { publishBufferChecks, rabbitmqChecks } from '../../libs/dlx-broker/src/nest/brokers/rabbitmq.js';
 import { forRootChecks } from '../../libs/dlx-broker/src/nest/module/options.js';
+import { allDecorators } from '../harnesses/all-decorators.js';
 import { here } from '../e2e/places.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -68,9 +68,7 @@ it.each([
 });
 
 it('every decorator of the package stands in the README', () => {
-  const names = Object.entries(decorators).flatMap(([name, value]) =>
-    /^[A-Z]/.test(name) && typeof value === 'function' ? [name] : [],
-  );
+  const names = allDecorators.map(([name]) => name);
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => !readme.includes(`@${name}`))).toEqual([]);
 });

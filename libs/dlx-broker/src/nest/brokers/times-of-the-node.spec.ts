@@ -6,7 +6,8 @@ import { EmbeddedBackend } from '../../backends/index.js';
 import { silentOutbox } from '../../engine/broker/index.js';
 import { longstr } from '../../engine/message/index.js';
 import { DlxBroker } from '../module/broker.js';
-import { Consume, Ordered, Retry } from '../decorators/index.js';
+import { Consume, Retry } from '../decorators/index.js';
+import { Ordered } from '../features/index.js';
 import { DlxBrokerModule } from '../module/dlx-broker.module.js';
 import { embedded } from './embedded.js';
 

@@ -49,11 +49,6 @@ function noContract(value: unknown, origin: string, remedy: string): DlxConfigur
   return refused(value, origin, `is no contract; ${value === undefined ? cycle : `write ${remedy}`}`);
 }
 
-/** A function that gives the key of a message. */
-export const isKey: Check = (value, origin) => {
-  if (typeof value !== 'function') throw refused(value, origin, 'is not a function; write (order) => order.id');
-};
-
 /** The options of an exchange, wherever it is written. */
 export const exchangeOptions: Readonly<Record<string, Check>> = {
   name: isSource,

@@ -1,13 +1,9 @@
 export * from './bind.js';
-export * from './circuit.js';
 export * from './consume.js';
 export * from './dead-letter.js';
 export * from './exchange.js';
-export * from './idempotent.js';
 export { type DeathKind, OnDeadLetter, type OnDeadLetterOptions } from './on-dead-letter.js';
-export * from './ordered.js';
-export * from './on.js';
-export * from './outbox.js';
+export * from '../features/contract/decorator.js';
 export * from './queue.js';
 export * from './queue-arguments.js';
 export * from './retry.js';

@@ -6,20 +6,36 @@ import type { EventLog } from '../log/event-log.js';
 import type { ResolvedOptions } from '../module/options.js';
 import type { SafeTracing } from '../tracing/index.js';
 import type { FeatureDecorator } from '../core/handler-settings.js';
-import { circuitDecorator } from './circuit/circuit-decorator.js';
+import { circuitDecorator } from './circuit/decorator.js';
 import { circuit } from './circuit/feature.js';
 import type { Circuits } from './circuit/index.js';
 import { envelope } from './envelope/feature.js';
 import { errorHistory } from './error-history/index.js';
 import { idempotent } from './idempotent/feature.js';
-import { idempotentDecorator } from './idempotent/idempotence.js';
+import { idempotentDecorator } from './idempotent/decorator.js';
 import { ordered } from './ordered/feature.js';
-import { orderedDecorator } from './ordered/ordering.js';
+import { orderedDecorator } from './ordered/decorator.js';
 import { outbox } from './outbox/index.js';
-import { outboxDecorator } from './outbox/limits.js';
+import { outboxDecorator } from './outbox/decorator.js';
 import type { OutboxScope } from './outbox/scope.js';
 import { timeout } from './timeout/index.js';
 import { tracing } from './tracing/index.js';
+
+export {
+  type CircuitOptions,
+  type CircuitState,
+  DlxHandler,
+  type HandlerPauseOptions,
+  type HandlerStatus,
+  type HealthProbe,
+} from './circuit/index.js';
+export { Circuit } from './circuit/decorator.js';
+export * from './contract/index.js';
+export { Idempotent, type IdempotentOptions } from './idempotent/decorator.js';
+export * from './idempotent/index.js';
+export { Ordered, type OrderedOptions } from './ordered/decorator.js';
+export { OutboxClosedError } from './outbox/collector.js';
+export { Outbox, type OutboxOptions } from './outbox/decorator.js';
 
 /** What features need of their broker. */
 export interface FeatureParts {

@@ -1,4 +1,10 @@
-import { notAPromise } from '../../platform/options/index.js';
+import { notAPromise, refused } from '../../platform/options/index.js';
+import type { Check } from '../module/check-options.js';
+
+/** A function that gives the key of a message. */
+export const isKey: Check = (value, origin) => {
+  if (typeof value !== 'function') throw refused(value, origin, 'is not a function; write (order) => order.id');
+};
 
 /**
  * The text of what the key function of a decorator returned.

@@ -23,7 +23,7 @@ import { type ResolvedHealth, resolveHealth } from '../health/options.js';
 import type { LoggingOptions } from '../log/logging.js';
 import type { Envelope } from '../decorators/envelope.js';
 import type { NamedExchange } from '../core/handler-settings.js';
-import { type OutboxLimits, readOutbox } from '../features/outbox/limits.js';
+import { type OutboxLimits, readOutbox } from '../features/outbox/decorator.js';
 import { leastStuckAfter, transportChecks } from './transport-checks.js';
 import type { ErrorHeaderOptions, TransportOptions } from './transport-options.js';
 

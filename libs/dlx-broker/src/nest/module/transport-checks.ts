@@ -10,7 +10,7 @@ import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, read
 import { areCircuits } from '../features/circuit/options.js';
 import { tracingMethods } from '../tracing/index.js';
 import { isErrorHistory } from '../features/error-history/options.js';
-import { readOutbox } from '../features/outbox/limits.js';
+import { readOutbox } from '../features/outbox/decorator.js';
 import { anEnvelope } from '../decorators/envelope.js';
 import { areHealthOptions } from '../health/options.js';
 import { areLoggingOptions } from '../log/logging.js';

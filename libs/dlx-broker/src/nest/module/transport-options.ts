@@ -8,7 +8,7 @@ import type { HealthOptions } from '../health/options.js';
 import type { LoggingOptions } from '../log/logging.js';
 import type { Envelope } from '../decorators/envelope.js';
 import type { NamedExchange } from '../core/handler-settings.js';
-import type { OutboxOptions } from '../features/outbox/limits.js';
+import type { OutboxOptions } from '../features/outbox/decorator.js';
 import type { IdempotencyStore } from '../features/idempotent/store.js';
 
 /** Options of {@link DlxServer} and {@link DlxClient}. */

@@ -1,7 +1,7 @@
 import { DlxConfigurationError } from '../../../platform/options/index.js';
 import type { Handler } from '../../core/handler.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { circuitDecorator } from './circuit-decorator.js';
+import { circuitDecorator } from './decorator.js';
 
 /**
  * Refuses circuits that cannot work on a queue. Its consumer is cancelled while the circuit is open.

@@ -4,7 +4,7 @@ import { OwnTimers } from '../../../platform/index.js';
 import { DlxConfigurationError, nearestWord } from '../../../platform/options/index.js';
 import { Circuit, type CircuitChange } from './circuit.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { circuitDecorator } from './circuit-decorator.js';
+import { circuitDecorator } from './decorator.js';
 import { HandlerGate } from './gate.js';
 import type { Handler } from '../../core/handler.js';
 import type { HandlerStatus } from './handler-status.js';

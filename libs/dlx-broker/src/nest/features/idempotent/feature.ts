@@ -4,7 +4,7 @@ import type { Feature } from '../../core/feature.js';
 import type { EventLog } from '../../log/event-log.js';
 import type { Handler } from '../../core/handler.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { idempotentDecorator } from './idempotence.js';
+import { idempotentDecorator } from './decorator.js';
 import { IdempotencyGuard } from './guard.js';
 import { MemoryIdempotencyStore } from './memory-store.js';
 import type { IdempotencyStore } from './store.js';

@@ -7,7 +7,7 @@ import { errorFacts } from '../../core/failure-log.js';
 import { textOfKey } from '../message-key.js';
 import { RetryLater } from '../../core/outcomes.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { type Idempotence, idempotentDecorator } from './idempotence.js';
+import { type Idempotence, idempotentDecorator } from './decorator.js';
 import { type Claim, type IdempotencyStore, IdempotencyStoreError } from './store.js';
 
 const claims: readonly unknown[] = ['claimed', 'busy', 'done'] satisfies readonly Claim[];

@@ -3,7 +3,7 @@ import type { Feature } from '../../core/feature.js';
 import type { Settlement } from '../../core/settlement.js';
 import type { EventLog } from '../../log/event-log.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { orderedDecorator } from './ordering.js';
+import { orderedDecorator } from './decorator.js';
 import { orderWarnings } from './order-warnings.js';
 import { OrderedQueue } from './ordered-queue.js';
 import { planOrdering } from './plan-ordering.js';

@@ -1,6 +1,6 @@
 import type { DlxContext } from '../../core/context.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { orderedDecorator } from './ordering.js';
+import { orderedDecorator } from './decorator.js';
 import { breachOf } from '../contract/check.js';
 import type { Handler, PlannedHandler } from '../../core/handler.js';
 import { textOfKey } from '../message-key.js';

@@ -1,6 +1,6 @@
 import type { PlannedHandler } from '../../core/handler.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { orderedDecorator } from './ordering.js';
+import { orderedDecorator } from './decorator.js';
 
 const limits = ['x-max-length', 'x-max-length-bytes'];
 

@@ -2,7 +2,7 @@ import { DlxConfigurationError, refused } from '../../../platform/options/index.
 import type { PlannedHandler } from '../../core/handler.js';
 import type { QueueOrdering } from './queue-ordering.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { orderedDecorator, type Ordering } from './ordering.js';
+import { orderedDecorator, type Ordering } from './decorator.js';
 import { timeoutArgument } from '../../core/consumer-timeout.js';
 import { timeInHand } from './time-in-hand.js';
 

@@ -6,10 +6,10 @@ import type { ConsumerTimeout, ServerInfo } from '../../../backends/index.js';
 import { DlxTesting } from '../../../testing.js';
 import { DlxBroker } from '../../module/broker.js';
 import * as decorators from '../../decorators/index.js';
-import type { OrderedOptions } from '../../decorators/ordered.js';
+import { Idempotent, Ordered, type OrderedOptions } from '../index.js';
 import { refuseTooLong, timeInHand } from './time-in-hand.js';
 
-const { Consume, Idempotent, MaxLength, MaxPriority, Ordered, Prefetch, Queue, QueueArguments, Retry } = decorators;
+const { Consume, MaxLength, MaxPriority, Prefetch, Queue, QueueArguments, Retry } = decorators;
 
 const key = (data: unknown): string => String(data);
 

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { afterEach, expect, it } from 'vitest';
 import { DlxTesting } from '../../../testing.js';
 import { DlxBroker } from '../../module/broker.js';
-import { Circuit, Consume, Ordered } from '../../decorators/index.js';
+import { Consume } from '../../decorators/index.js';
+import { Circuit, Ordered } from '../index.js';
 
 class BankDown extends Error {}
 

@@ -1,7 +1,7 @@
 import type { DelayedPublication, Done, Publication } from '../../../backends/index.js';
 import type { Attempt } from '../../core/handler.js';
 import { derivedId } from './ids.js';
-import type { OutboxLimits } from './limits.js';
+import type { OutboxLimits } from './decorator.js';
 import type { Outbox } from './outbox.js';
 
 /** An event was emitted in an attempt that has ended: it timed out, it was settled by hand, or the call was not awaited. */

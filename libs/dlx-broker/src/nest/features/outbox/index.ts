@@ -5,7 +5,7 @@ import { Collector, type OutboxPlan } from './collector.js';
 import { endOutbox, OutboxGroup } from './group.js';
 import { tagOf } from './ids.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { outboxDecorator, type OutboxLimits } from './limits.js';
+import { outboxDecorator, type OutboxLimits } from './decorator.js';
 import { Outbox } from './outbox.js';
 import type { OutboxScope } from './scope.js';
 

@@ -1,5 +1,6 @@
 import { bytesIn, optionsOf, refused, refuseUnknown, whole } from '../../../platform/options/index.js';
 import type { FeatureDecorator } from '../../core/handler-settings.js';
+import { contribute } from '../../decorators/contribution.js';
 import { optionIn, readLater } from '../../module/check-options.js';
 
 /** How much the outbox of one attempt holds. */
@@ -9,6 +10,14 @@ export interface OutboxOptions {
   /** The most bytes of all bodies: a number, or a string such as `'16mb'`, which is the default. */
   readonly bytes?: number | string;
 }
+
+/**
+ * What the handler emits leaves with the ack of its message, or not at all: it is collected, published when the handler has succeeded,
+ * and dropped when it fails. The reply to a request goes with it.
+ * @param outbox limits, or false for a handler that publishes at once although option `outbox` of the module is set
+ */
+export const Outbox = (outbox: boolean | OutboxOptions = true): MethodDecorator =>
+  contribute('Outbox', { value: outbox });
 
 /** The checked limits of an outbox. */
 export interface OutboxLimits {

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
-import type { EventContract, RequestContract } from '../features/contract/contract.js';
-import { contribute } from './contribution.js';
+import type { EventContract, RequestContract } from './contract.js';
+import { contribute } from '../../decorators/contribution.js';
 
 /** Stands above methods whose first parameter takes a `T`, and whose result is an `R`. Other methods do not compile. */
 export type ContractDecorator<T, R> = <M extends (payload: T, ...rest: never[]) => R>(
