@@ -1,7 +1,7 @@
 import * as decorators from '../../libs/dlx-broker/src/nest/decorators/index.js';
 import * as features from '../../libs/dlx-broker/src/nest/features/index.js';
 
-const named = new Set(features.featureDecorators.map(({ name }) => name));
+const named = new Set(features.featureDecorators.flatMap(({ names }) => names));
 
 /** Every decorator of methods, by its name. */
 export const allDecorators: readonly (readonly [name: string, decorate: unknown])[] = [

@@ -161,7 +161,8 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
 
   #invoke(): void {
     try {
-      this.planned.handler.invoke(this.data, this.context).then(
+      const { handler, invoke = handler.invoke } = this.planned;
+      invoke(this.data, this.context).then(
         (result) => this.#take(result),
         (failure: unknown) => this.#fail(failure),
       );

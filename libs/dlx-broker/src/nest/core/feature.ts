@@ -55,6 +55,11 @@ export interface Feature {
    * @returns undefined for a handler without the feature, whose messages then cost nothing more
    */
   step?(planned: PlannedHandler, sharing: readonly PlannedHandler[]): Step | undefined;
+  /**
+   * Wraps the call of a handler, asked once in each plan: it sees the payload, and the result before it is answered or awaited.
+   * @returns undefined for a handler without the feature
+   */
+  call?(handler: Handler, invoke: Handler['invoke']): Handler['invoke'] | undefined;
   /** @param declares false: the application declares no queue (option `declare`) */
   warnings?(planned: PlannedHandler, declares: boolean): readonly Warning[];
   /** Adds to the headers of a message whose handler failed, or that no handler got. @param before by the features before this one */

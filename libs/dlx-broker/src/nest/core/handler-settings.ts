@@ -2,7 +2,6 @@ import type { Field, FieldTable } from '../../engine/message/index.js';
 import type { RetryPolicy } from '../retry/index.js';
 import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
 import { fieldTableOf, putArgument, routingKeysOf, withSafeStrategy } from '../../backends/topology/index.js';
-import type { Contract } from '../features/contract/contract.js';
 import type { ConsumeOptions } from '../decorators/consume.js';
 import type { Contribution } from '../decorators/contribution.js';
 import type { ExchangeOptions } from '../decorators/exchange.js';
@@ -29,8 +28,8 @@ export interface HandlerSettings {
   readonly exchanges: readonly NamedExchange[];
   readonly bindings: readonly ExtraBinding[];
   readonly consume: ConsumeOptions | undefined;
-  /** Of `@On` or `@Answer`. */
-  readonly contract: Contract | undefined;
+  /** By the decorator of a feature that makes the method a handler. */
+  readonly bound: Bound | undefined;
   /** `@DeadLetter(false)`: messages on which the handler fails may be lost. */
   readonly losesFailures: boolean;
   readonly prefetch: number | undefined;
@@ -39,22 +38,31 @@ export interface HandlerSettings {
   readonly envelope: Envelope | undefined;
   /** False: no retries, also if the module has a policy. */
   readonly retry: RetryPolicy | false | undefined;
-  /** What the decorators of features say, by their names. */
-  readonly features: ReadonlyMap<string, unknown>;
+  /** What the decorators of features say. */
+  readonly features: ReadonlyMap<FeatureDecorator<unknown>, unknown>;
+}
+
+/** What a method handles, by a decorator that makes it a handler as `@Consume` does. */
+export interface Bound {
+  readonly kind: 'consume' | 'request';
+  /** The routing key. */
+  readonly pattern: string;
 }
 
 /** The decorator of a feature, and how its options are read. */
 export interface FeatureDecorator<Setting> {
-  /** Without the `@`. */
-  readonly name: string;
+  /** Without the `@`. Several decorators of one feature exclude each other. */
+  readonly names: readonly string[];
   /** Checks its options, each by itself. */
   readonly options: Readonly<Record<string, Check>>;
-  /** The options that are a parameter of the decorator. Errors do not list them. */
+  /** The options that are a parameter of the decorator. Errors do not list them, and `read` checks them if they are undefined. */
   readonly parameters?: readonly string[];
   /** What to write where an object of options was expected. */
   readonly remedy?: string;
-  /** @throws DlxConfigurationError naming the option and the value */
-  read(given: Contribution['settings'], origin: string): Setting;
+  /** @param name which one of its names @throws DlxConfigurationError naming the option and the value */
+  read(given: Contribution['settings'], origin: string, name: string): Setting;
+  /** For a decorator that makes a method a handler. */
+  binds?(setting: Setting): Bound;
   /** The arguments that it gives the queue. @throws DlxConfigurationError for settings beside it under which it does nothing */
   argumentsFor?(setting: Setting, beside: BesideFeature, origin: string): FieldTable;
 }
@@ -69,8 +77,8 @@ export interface BesideFeature {
 /** What the decorator of a feature says above a handler; undefined without it. */
 export const settingOf = <Setting>(
   { settings }: { readonly settings: Pick<HandlerSettings, 'features'> },
-  { name }: FeatureDecorator<Setting>,
-): Setting | undefined => settings.features.get(name) as Setting | undefined;
+  decorator: FeatureDecorator<Setting>,
+): Setting | undefined => settings.features.get(decorator) as Setting | undefined;
 
 /**
  * @param handler class and method, for errors
@@ -86,7 +94,7 @@ export function readSettings(
   const consumer = new Map<string, Field>();
   for (const { decorator, settings, misplaced } of contributions) {
     const origin = `@${decorator} on ${handler}`;
-    const feature = features.find(({ name }) => name === decorator);
+    const feature = features.find(({ names }) => names.includes(decorator));
     if (misplaced !== undefined) {
       const remedy = feature?.remedy ?? remedies[decorator] ?? 'leave it out';
       throw refused(misplaced.value, origin, `is not an object of options; ${remedy}`);
@@ -95,7 +103,7 @@ export function readSettings(
     for (const [setting, value] of Object.entries(settings)) {
       const row = decoratorTable.find((row) => row.decorator === decorator && row.setting === setting);
       checkKnown(decorator, settings, free, feature?.parameters ?? parameters[decorator] ?? [], origin);
-      if (value === undefined && setting !== 'contract')
+      if (value === undefined && feature?.parameters?.includes(setting) !== true)
         throw refused(
           value,
           nameOf(setting, origin),
@@ -109,32 +117,34 @@ export function readSettings(
       for (const [name, field] of fieldTableOf(named, `arguments of ${origin}`)) put(args, name, field, origin);
     }
   }
-  const queue = (single(contributions, 'Queue', handler) ?? {}) as QueueOptions;
+  const queue = (single(contributions, ['Queue'], handler)?.settings ?? {}) as QueueOptions;
   const prefetch = consumer.get('prefetch')?.value as number | undefined;
-  const ofFeatures = new Map<string, unknown>();
+  const ofFeatures = new Map<FeatureDecorator<unknown>, unknown>();
+  let bound: Bound | undefined;
   for (const feature of features) {
-    const given = single(contributions, feature.name, handler);
+    const given = single(contributions, feature.names, handler);
     if (given === undefined) continue;
-    const origin = `@${feature.name} on ${handler}`;
-    const setting = feature.read(given, origin);
-    ofFeatures.set(feature.name, setting);
+    const origin = `@${given.decorator} on ${handler}`;
+    const setting = feature.read(given.settings, origin, given.decorator);
+    ofFeatures.set(feature, setting);
+    bound ??= feature.binds?.(setting);
     const own = feature.argumentsFor?.(setting, { queue, args, prefetch }, origin) ?? [];
     for (const [name, field] of own) put(args, name, field, origin);
   }
-  const consume = readConsume(single(contributions, 'Consume', handler), `@Consume on ${handler}`);
+  const consume = readConsume(single(contributions, ['Consume'], handler)?.settings, `@Consume on ${handler}`);
   return {
     queue,
     queueArguments: withSafeStrategy(args, `strategy of @DeadLetter on ${handler}`, '@Quorum() beside it'),
     exchanges: all(contributions, 'Exchange') as unknown as readonly NamedExchange[],
     bindings: all(contributions, 'Bind').map((settings) => readBinding(settings, `@Bind on ${handler}`)),
     consume,
-    contract: readContract(contributions, handler),
+    bound,
     losesFailures: mayLose(contributions, handler),
     prefetch,
     priority: consumer.get('priority')?.value as number | undefined,
     envelope: envelopeOf(queue, consume, handler),
     features: ofFeatures,
-    retry: readRetry(single(contributions, 'Retry', handler)?.['policy'], `@Retry on ${handler}`),
+    retry: readRetry(single(contributions, ['Retry'], handler)?.settings['policy'], `@Retry on ${handler}`),
   };
 }
 
@@ -181,27 +191,25 @@ function mayLose(contributions: readonly Contribution[], handler: string): boole
 
 function single(
   contributions: readonly Contribution[],
-  decorator: string,
+  names: readonly string[],
   handler: string,
-): Contribution['settings'] | undefined {
-  const found = all(contributions, decorator);
-  if (found.length > 1)
-    throw new DlxConfigurationError(`@${decorator} on ${handler}: it is there ${found.length} times; write it once`);
-  return found[0];
+): Contribution | undefined {
+  const found = contributions.filter(({ decorator }) => names.includes(decorator));
+  const [first] = found;
+  if (first === undefined || found.length === 1) return first;
+  if (found.some(({ decorator }) => decorator !== first.decorator)) {
+    const both = names.map((name) => `@${name}`).join(' and ');
+    throw new DlxConfigurationError(`${handler}: ${both} exclude each other; keep one of them`);
+  }
+  throw new DlxConfigurationError(
+    `@${first.decorator} on ${handler}: it is there ${found.length} times; write it once`,
+  );
 }
 
 function readRetry(policy: unknown, origin: string): RetryPolicy | false | undefined {
   if (policy === undefined || policy === false) return policy;
   if (typeof policy === 'object' && policy !== null) return policy as RetryPolicy;
   throw refused(policy, origin, 'is no policy: write { attempts: 5 }, or false for none');
-}
-
-function readContract(contributions: readonly Contribution[], handler: string): Contract | undefined {
-  const [on, answer] = ['On', 'Answer'].map((decorator) => single(contributions, decorator, handler)?.['contract']);
-  if (on === undefined || answer === undefined) return (on ?? answer) as Contract | undefined;
-  throw new DlxConfigurationError(
-    `${handler}: @On and @Answer exclude each other; a method handles either events or requests`,
-  );
 }
 
 function readConsume(settings: Contribution['settings'] | undefined, origin: string): ConsumeOptions | undefined {

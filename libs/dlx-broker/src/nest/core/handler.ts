@@ -28,6 +28,8 @@ export interface PlannedHandler {
   readonly retry: RetryPlan | undefined;
   /** The gate of its queue. */
   readonly gate?: Gate | undefined;
+  /** Calls the handler; undefined: by its own function. */
+  readonly invoke?: Handler['invoke'] | undefined;
   /** The steps around its attempts; undefined without any. */
   readonly step?: Step | undefined;
 }

@@ -29,8 +29,7 @@ type Case = readonly [what: string, attempt: () => unknown, text: RegExp];
 
 const { Bind, Consume, ConsumerPriority, DeadLetter, Exchange, Expires, MaxLength, MaxLengthBytes } = decorators;
 const { MaxPriority, Prefetch, Queue, QueueArguments, Quorum, Retry, SingleActiveConsumer, Ttl } = decorators;
-const { Answer, On } = decorators;
-const { Circuit, event, Idempotent, Ordered, request } = features;
+const { Answer, Circuit, event, Idempotent, On, Ordered, request } = features;
 
 /** The settings of a method `Orders.create` below these decorators. */
 function above(...all: readonly MethodDecorator[]) {

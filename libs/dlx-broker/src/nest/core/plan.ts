@@ -30,7 +30,7 @@ import type { HandlerSettings, NamedExchange } from './handler-settings.js';
 import { retentions } from '../retry/lot-retention.js';
 import { queueOf } from './queue-of.js';
 import { refuseDuplicateHandlers } from '../handlers/duplicate-handlers.js';
-import { notRetryable, unretryable } from './not-retryable.js';
+import { notRetryable } from './not-retryable.js';
 import type { ResolvedOptions } from '../module/options.js';
 
 /** The consumer of a queue, and its handlers. */
@@ -121,14 +121,7 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
   ] as const;
   const [policy, by] = given.find(([policy]) => policy !== undefined) ?? [];
   if (policy === undefined || policy === false) return undefined;
-  return planRetry(policy, {
-    queue,
-    origin: by as string,
-    waitQueueType,
-    random,
-    neverRetry: notRetryable,
-    unretryable,
-  });
+  return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: notRetryable });
 }
 
 /** What a retry policy declares. A handler whose messages wait in hand needs no wait queues. */
@@ -150,7 +143,9 @@ function withFeatures(
   const [gate] = features.flatMap((feature) => feature.gate?.(queue, first) ?? []);
   return handlers.map((planned) => {
     const steps = features.flatMap((feature) => feature.step?.(planned, handlers) ?? []);
-    return { ...planned, gate, step: composed(steps) };
+    const { handler } = planned;
+    const invoke = features.reduce((inner, feature) => feature.call?.(handler, inner) ?? inner, handler.invoke);
+    return { ...planned, gate, invoke, step: composed(steps) };
   });
 }
 

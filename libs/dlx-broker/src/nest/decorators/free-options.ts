@@ -1,7 +1,6 @@
-import { EventContract, RequestContract } from '../features/contract/contract.js';
 import { anEnvelope } from './envelope.js';
 import { type Check, readLater } from '../module/check-options.js';
-import { DlxConfigurationError, optionsOf, refused } from '../../platform/options/index.js';
+import { optionsOf, refused } from '../../platform/options/index.js';
 import { checkedArguments } from '../../backends/topology/index.js';
 
 const typed =
@@ -26,28 +25,6 @@ const isSource: Check = (value, origin) => {
     );
   }
 };
-
-const isEvent: Check = (value, origin) => {
-  if (value instanceof EventContract) return;
-  if (value instanceof RequestContract) {
-    throw new DlxConfigurationError(`${origin}: request('${value.pattern}') is no event; write @Answer for a request`);
-  }
-  throw noContract(value, origin, "event('order.created'), or @Consume with a routingKey");
-};
-
-const isRequest: Check = (value, origin) => {
-  if (value instanceof RequestContract) return;
-  if (value instanceof EventContract) {
-    throw new DlxConfigurationError(`${origin}: event('${value.pattern}') is no request; write @On for an event`);
-  }
-  throw noContract(value, origin, "request('order.price')");
-};
-
-/** Undefined is what CommonJS gives to files that import each other. */
-function noContract(value: unknown, origin: string, remedy: string): DlxConfigurationError {
-  const cycle = 'if its file imports this one, move the contract into a file of its own';
-  return refused(value, origin, `is no contract; ${value === undefined ? cycle : `write ${remedy}`}`);
-}
 
 /** The options of an exchange, wherever it is written. */
 export const exchangeOptions: Readonly<Record<string, Check>> = {
@@ -77,8 +54,6 @@ export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>
   Consume: { queue: isText, exchange: readLater, routingKey: readLater, envelope: isEnvelope, broker: isText },
   QueueArguments: { arguments: isTable },
   Retry: { policy: readLater },
-  On: { contract: isEvent },
-  Answer: { contract: isRequest },
 };
 
 /** Settings that are a parameter of the decorator, or that it sets itself. Errors do not list them among the options. */

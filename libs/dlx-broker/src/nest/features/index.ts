@@ -1,4 +1,5 @@
 import type { Backend } from '../../backends/index.js';
+import type { DlxClient } from '../client/client.js';
 import type { DeliveryTimers } from '../core/delivery-timers.js';
 import type { Feature } from '../core/feature.js';
 import type { Settlement } from '../core/settlement.js';
@@ -8,6 +9,8 @@ import type { SafeTracing } from '../tracing/index.js';
 import type { FeatureDecorator } from '../core/handler-settings.js';
 import { circuitDecorator } from './circuit/decorator.js';
 import { circuit } from './circuit/feature.js';
+import { contractDecorator } from './contract/decorator.js';
+import { contracts } from './contract/feature.js';
 import type { Circuits } from './circuit/index.js';
 import { envelope } from './envelope/feature.js';
 import { errorHistory } from './error-history/index.js';
@@ -30,6 +33,7 @@ export {
   type HealthProbe,
 } from './circuit/index.js';
 export { Circuit } from './circuit/decorator.js';
+export { Answer, type AnswerOf, type ContractDecorator, On } from './contract/decorator.js';
 export * from './contract/index.js';
 export { Idempotent, type IdempotentOptions } from './idempotent/decorator.js';
 export * from './idempotent/index.js';
@@ -45,6 +49,7 @@ export interface FeatureParts {
   readonly timers: DeliveryTimers;
   readonly settlement: () => Settlement;
   readonly tracing: SafeTracing | undefined;
+  readonly client: Pick<DlxClient, 'timers'>;
   readonly outboxes: OutboxScope;
   readonly circuits: Circuits;
 }
@@ -71,6 +76,7 @@ const rows: readonly FeatureRow[] = [
   },
   { make: ({ tracing: port, backend }) => tracing(port, backend) },
   { make: ({ timers }) => timeout(timers) },
+  { decorator: contractDecorator, make: ({ client }) => contracts(client.timers) },
 ];
 
 /** The decorators of features. */

@@ -1,13 +1,11 @@
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { DlxConfigurationError, shown } from '../../platform/options/index.js';
-import type { OwnTimers } from '../../platform/index.js';
 import { type Contributions } from '../../backends/topology/index.js';
 import { refuseUnknownBroker } from '../module/broker-names.js';
-import type { SchemaTimers } from '../features/contract/check.js';
-import { checkServed, patternsOf, withContract } from '../features/contract/handler-side.js';
 import type { Contribution } from '../decorators/contribution.js';
 import { decoratorTable } from '../decorators/table.js';
 import { type DiscoveredMethod, discoverMethods } from './explorer.js';
+import { consumedPatterns } from '../core/plan.js';
 import { featuresOf } from '../module/feature.js';
 import type { Handler } from '../core/handler.js';
 import { type FeatureDecorator, readSettings } from '../core/handler-settings.js';
@@ -27,8 +25,9 @@ export class HandlerSource {
   #adopted = 0;
   readonly #ofServer: Handler[] = [];
   readonly #byMethod = new Map<DiscoveredMethod, string[]>();
-  readonly #limits: SchemaTimers;
   readonly #additions = new Map<object, Map<string, number>>();
+  /** The decorators that make a method a handler without Nest's transport. */
+  readonly #ways: readonly string[];
 
   constructor(
     private readonly broker: string,
@@ -37,11 +36,10 @@ export class HandlerSource {
     private readonly registerRequest: RegisterRequest,
     /** The decorators of features. */
     private readonly decorators: readonly FeatureDecorator<unknown>[],
-    timers: OwnTimers,
     /** Finds the methods with `@OnDeadLetter`, once. @throws DlxConfigurationError */
     private readonly hookDeaths?: () => void,
   ) {
-    this.#limits = { timers, failsAtClose: false };
+    this.#ways = ['Consume', ...decorators.flatMap(({ names, binds }) => (binds === undefined ? [] : names))];
   }
 
   /** The methods with `@Consume`. */
@@ -95,17 +93,17 @@ export class HandlerSource {
     for (const method of this.#discovered()) {
       const { origin, contributions } = method;
       if (contributions.length === 0) continue;
-      if (!isBound(method)) {
-        refuseUnbound(method);
+      if (!this.#isBound(method)) {
+        this.#refuseUnbound(method);
         continue;
       }
       const settings = readSettings(contributions, origin, this.decorators);
       const asked = settings.consume?.broker ?? defaultBrokerName;
       refuseUnknownBroker(this.modules, asked, `@Consume on ${origin}`);
-      refuseSecondWay(method, asked);
+      this.#refuseSecondWay(method, asked);
       if (asked !== this.broker) continue;
-      const patterns = patternsOf(settings, origin);
-      const kind = settings.contract?.kind === 'request' ? 'request' : 'consume';
+      const { kind, pattern } = settings.bound ?? { kind: 'consume', pattern: undefined };
+      const patterns = pattern === undefined ? consumedPatterns(settings, origin) : [pattern];
       // The method is bound at its first message, because global guards and pipes may be set until the application starts.
       let bound: Handler['invoke'] | undefined;
       const bind = (): Handler['invoke'] => invoker.bind(method, this.#keyOf(method.module));
@@ -113,8 +111,7 @@ export class HandlerSource {
         if (kind === 'request') context.markHooked(); // the invoker notes failures, and needs no hook
         return (bound ??= bind())(data, context);
       };
-      const checked = withContract(settings.contract, invoke, this.#limits);
-      handlers.push({ origin, kind, patterns, settings, method, invoke: checked });
+      handlers.push({ origin, kind, patterns, settings, method, invoke });
     }
     return handlers;
   }
@@ -130,7 +127,6 @@ export class HandlerSource {
     const known = method && this.#byMethod.get(method);
     const origin = method?.origin ?? added.pattern;
     const settings = readSettings(method?.contributions ?? [], origin, this.decorators);
-    checkServed(settings.contract, added, origin);
     if (known !== undefined) {
       known.push(added.pattern);
       return;
@@ -143,7 +139,7 @@ export class HandlerSource {
       patterns,
       settings,
       method,
-      invoke: withContract(settings.contract, added.callback, this.#limits),
+      invoke: added.callback,
     });
   }
 
@@ -163,45 +159,42 @@ export class HandlerSource {
     for (const [key, module] of this.modules) if (module === wanted) return key;
     return '';
   }
-}
 
-/** True for a method that this library binds. A contract beside a pattern of Nest is the contract of Nest's handler. */
-function isBound({ contributions, patternExtras, inController }: DiscoveredMethod): boolean {
-  const isServed = patternExtras !== undefined && inController;
-  return contributions.some(
-    ({ decorator }) => decorator === 'Consume' || (!isServed && (decorator === 'On' || decorator === 'Answer')),
-  );
-}
+  /** True for a method that this library binds. Beside a pattern of Nest, the decorator of a feature is for Nest's handler. */
+  #isBound({ contributions, patternExtras, inController }: DiscoveredMethod): boolean {
+    const isServed = patternExtras !== undefined && inController;
+    return contributions.some(
+      ({ decorator }) => decorator === 'Consume' || (!isServed && this.#ways.includes(decorator)),
+    );
+  }
 
-/**
- * Refuses a pattern of Nest on a method that this library binds: one of them would have no effect. A pattern for another transport
- * is Nest's, and the method serves both.
- */
-function refuseSecondWay(method: DiscoveredMethod, broker: string): void {
-  const { origin, contributions, patternExtras, inController, transport } = method;
-  if (patternExtras === undefined || (transport !== undefined && transport !== getDlxTransportId(broker))) return;
-  const isWay = ({ decorator }: { readonly decorator: string }): boolean => ways.includes(decorator);
-  const way = `@${contributions.find(isWay)?.decorator}`;
-  const remedy = inController
-    ? "keep one of them, or name the other transport that serves the pattern: @EventPattern('x', Transport.TCP)"
-    : `keep ${way} only, because Nest reads patterns in controllers only`;
-  throw new DlxConfigurationError(
-    `${way} on ${origin} makes it a handler, so @EventPattern or @MessagePattern beside it would have no effect; ${remedy}`,
-  );
-}
+  /**
+   * Refuses a pattern of Nest on a method that this library binds: one of them would have no effect. A pattern for another transport
+   * is Nest's, and the method serves both.
+   */
+  #refuseSecondWay(method: DiscoveredMethod, broker: string): void {
+    const { origin, contributions, patternExtras, inController, transport } = method;
+    if (patternExtras === undefined || (transport !== undefined && transport !== getDlxTransportId(broker))) return;
+    const way = `@${contributions.find(({ decorator }) => this.#ways.includes(decorator))?.decorator}`;
+    const remedy = inController
+      ? "keep one of them, or name the other transport that serves the pattern: @EventPattern('x', Transport.TCP)"
+      : `keep ${way} only, because Nest reads patterns in controllers only`;
+    throw new DlxConfigurationError(
+      `${way} on ${origin} makes it a handler, so @EventPattern or @MessagePattern beside it would have no effect; ${remedy}`,
+    );
+  }
 
-/** The decorators that make a method a handler without Nest's transport. */
-const ways: readonly string[] = ['Consume', 'On', 'Answer'];
-
-/** Refuses decorators of a method that is no handler: they would have no effect. */
-function refuseUnbound({ origin, contributions, patternExtras, inController }: DiscoveredMethod): void {
-  if (patternExtras !== undefined && inController) return;
-  const all = contributions.map(({ decorator }) => `@${decorator}`).join(', ');
-  const reason =
-    patternExtras === undefined
-      ? `${contributions.length === 1 ? 'needs' : 'need'} @Consume, @On, @Answer, @EventPattern or @MessagePattern beside it`
-      : `${contributions.length === 1 ? 'is' : 'are'} in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume`;
-  throw new DlxConfigurationError(`${all} on ${origin} ${reason}${queueAlone(contributions)}`);
+  /** Refuses decorators of a method that is no handler: they would have no effect. */
+  #refuseUnbound({ origin, contributions, patternExtras, inController }: DiscoveredMethod): void {
+    if (patternExtras !== undefined && inController) return;
+    const all = contributions.map(({ decorator }) => `@${decorator}`).join(', ');
+    const ways = this.#ways.map((way) => `@${way}`).join(', ');
+    const reason =
+      patternExtras === undefined
+        ? `${contributions.length === 1 ? 'needs' : 'need'} ${ways}, @EventPattern or @MessagePattern beside it`
+        : `${contributions.length === 1 ? 'is' : 'are'} in a provider, where Nest does not look for @EventPattern and @MessagePattern; use @Consume`;
+    throw new DlxConfigurationError(`${all} on ${origin} ${reason}${queueAlone(contributions)}`);
+  }
 }
 
 /** How a queue without a consumer is declared, if all decorators are about the queue: where messages wait until they expire. */

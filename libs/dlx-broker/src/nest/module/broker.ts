@@ -108,7 +108,9 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const { tracing, outboxes } = parts;
     const { circuits, scope } = gates;
     const settling = (): Settlement => this.#settlement;
-    const features = featuresOf({ backend, options, log, timers, settlement: settling, tracing, outboxes, circuits });
+    const { client } = parts;
+    const own = { client, circuits, settlement: settling };
+    const features = featuresOf({ backend, options, log, timers, tracing, outboxes, ...own });
     this.#features = features;
     const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, timers, features);
     const processing: AttemptParts['processing'] = (context, run) => server.process(context, run);

@@ -273,7 +273,7 @@ function coreModule(
         const register = (request: unknown, contextId: ContextId): void =>
           moduleRef.registerRequestByContextId(request, contextId);
         const hook = (): void => hookDeaths(modules, name, connected.backend, events, options.logging);
-        const source = new HandlerSource(name, modules, config, register, featureDecorators, client.timers, hook);
+        const source = new HandlerSource(name, modules, config, register, featureDecorators, hook);
         const provider: BrokerParts['provider'] = (type) => moduleRef.get(type, { strict: false });
         const parts = { client, waitQueues, events, letters, redrives, outboxes, tracing, provider };
         return new DlxBroker(resolveOptions(options, name), connected, server, source, parts);

@@ -3,7 +3,7 @@ export { decideRetry, type ParkedFor } from './decision.js';
 export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
 export { InHandDelivery, type InHandHome } from './in-hand-delivery.js';
 export { anyOf, type ErrorTests } from './policy.js';
-export { isNotRetryable } from './not-retryable.js';
+export { isNotRetryable, markUnretryable } from './not-retryable.js';
 export { NotedFailure } from './noted-failure.js';
 export { planRetry, type RetryPlan, type RetryPolicy } from './policy.js';
 export {

@@ -16,3 +16,10 @@ export function isNotRetryable(error: unknown): boolean {
     return false;
   }
 }
+
+const unretryable = Symbol('unretryable');
+
+/** Marks an error that another attempt cannot cure, whatever a policy says. */
+export const markUnretryable = (error: Error): unknown => Object.defineProperty(error, unretryable, { value: true });
+
+export const isUnretryable = (error: unknown): boolean => error instanceof Error && unretryable in error;

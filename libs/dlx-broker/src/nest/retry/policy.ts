@@ -11,6 +11,7 @@ import {
 } from '../../platform/options/index.js';
 import { type BackoffSetting, planWaits, type Wait } from './backoff.js';
 import { NotedFailure } from './noted-failure.js';
+import { isUnretryable } from './not-retryable.js';
 import { archiveQueue, checkedParkingLot, parkingLotQueue } from './parking-lot.js';
 import { type Retention, retentionOf } from './retention.js';
 import { delaysAtStart, waitQueueTopology, type WaitQueueType } from './wait-queue-names.js';
@@ -59,8 +60,6 @@ export interface RetryTarget {
   readonly waitQueueType?: WaitQueueType;
   /** The value of `neverRetry` when the policy has none. Default: no error. */
   readonly neverRetry?: ErrorTests;
-  /** Errors that no policy retries. Default: no error. */
-  readonly unretryable?: ErrorTests;
 }
 
 /** A policy for one work queue: the topology that it needs, and the delay before each attempt. */
@@ -137,7 +136,6 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   const waiting = waitQueueTopology(delaysAtStart(waits.exact, waitQueueType), origin, waitQueueType);
   const retryOn = policy.retryOn === undefined ? () => true : anyOf(policy.retryOn, `${origin}: retryOn`);
   const never = anyOf(policy.neverRetry ?? target.neverRetry ?? [], `${origin}: neverRetry`);
-  const unretryable = anyOf(target.unretryable ?? [], origin);
   return {
     queue,
     attempts,
@@ -149,7 +147,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     delays: waits.exact,
     topology: { ...waiting, queues: [...waiting.queues, ...lotQueues(parkingLot, retention, origin, waitQueueType)] },
     only: immediate === 0 && !waits.drawn && waits.exact.length === 1 ? waits.exact[0] : undefined,
-    retries: (error) => !unretryable(error) && retryOn(error) && !never(error),
+    retries: (error) => !isUnretryable(error) && retryOn(error) && !never(error),
     delayBefore(attempt, error) {
       if (!Number.isInteger(attempt) || attempt < 2 || attempt > attempts) {
         throw new RangeError(`there is no wait before attempt ${attempt}: they are 2 to ${attempts}`);

@@ -14,7 +14,7 @@ export const Circuit = (circuit: string | CircuitOptions): MethodDecorator =>
 
 /** Reads the name of a circuit of the module, or the options of a circuit for this handler alone. */
 export const circuitDecorator: FeatureDecorator<string | ResolvedCircuit> = {
-  name: 'Circuit',
+  names: ['Circuit'],
   options: {
     circuit: isText,
     on: readLater,

@@ -1,4 +1,5 @@
 import { shownText } from '../../../platform/index.js';
+import { markUnretryable } from '../../retry/index.js';
 
 /** One thing that a schema says against a value. */
 export interface ContractIssue {
@@ -36,6 +37,7 @@ export class ContractError extends Error {
     const issues = found.slice(0, mostIssues).map(issueOf);
     super(`${what} breaks its contract: ${textOf(issues, found.length)}`);
     this.issues = issues;
+    markUnretryable(this);
   }
 }
 

@@ -1,6 +1,9 @@
 import type { Observable } from 'rxjs';
-import type { EventContract, RequestContract } from './contract.js';
+import { DlxConfigurationError, refused } from '../../../platform/options/index.js';
+import type { FeatureDecorator } from '../../core/handler-settings.js';
 import { contribute } from '../../decorators/contribution.js';
+import { type Check, readLater } from '../../module/check-options.js';
+import { type Contract, EventContract, RequestContract } from './contract.js';
 
 /** Stands above methods whose first parameter takes a `T`, and whose result is an `R`. Other methods do not compile. */
 export type ContractDecorator<T, R> = <M extends (payload: T, ...rest: never[]) => R>(
@@ -27,3 +30,37 @@ export const On = <T, In>(contract: EventContract<T, In>): ContractDecorator<T, 
 export const Answer = <T, Result, In, ResultIn>(
   contract: RequestContract<T, Result, In, ResultIn>,
 ): ContractDecorator<T, AnswerOf<ResultIn>> => contribute('Answer', { contract });
+
+const isEvent: Check = (value, origin) => {
+  if (value instanceof EventContract) return;
+  if (value instanceof RequestContract) {
+    throw new DlxConfigurationError(`${origin}: request('${value.pattern}') is no event; write @Answer for a request`);
+  }
+  throw noContract(value, origin, "event('order.created'), or @Consume with a routingKey");
+};
+
+const isRequest: Check = (value, origin) => {
+  if (value instanceof RequestContract) return;
+  if (value instanceof EventContract) {
+    throw new DlxConfigurationError(`${origin}: event('${value.pattern}') is no request; write @On for an event`);
+  }
+  throw noContract(value, origin, "request('order.price')");
+};
+
+/** Undefined is what CommonJS gives to files that import each other. */
+function noContract(value: unknown, origin: string, remedy: string): DlxConfigurationError {
+  const cycle = 'if its file imports this one, move the contract into a file of its own';
+  return refused(value, origin, `is no contract; ${value === undefined ? cycle : `write ${remedy}`}`);
+}
+
+/** Reads the contract of a handler. */
+export const contractDecorator: FeatureDecorator<Contract> = {
+  names: ['On', 'Answer'],
+  options: { contract: readLater },
+  parameters: ['contract'],
+  read({ contract }, origin, name) {
+    (name === 'On' ? isEvent : isRequest)(contract, `contract of ${origin}`);
+    return contract as Contract;
+  },
+  binds: ({ kind, pattern }) => ({ kind: kind === 'event' ? 'consume' : 'request', pattern }),
+};

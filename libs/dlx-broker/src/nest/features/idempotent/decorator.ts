@@ -40,7 +40,7 @@ export interface Idempotence {
 }
 
 export const idempotentDecorator: FeatureDecorator<Idempotence> = {
-  name: 'Idempotent',
+  names: ['Idempotent'],
   options: { key: isKey, ttl: readLater, lease: readLater, store: readLater },
   remedy: "write { key: (order) => order.id, ttl: '24h' }, or nothing for the message id",
   read(given, origin) {

@@ -65,7 +65,7 @@ function refuseUnordered({ window }: Ordering, { queue, args, prefetch }: Beside
 }
 
 export const orderedDecorator: FeatureDecorator<Ordering> = {
-  name: 'Ordered',
+  names: ['Ordered'],
   options: { key: isKey, window: readLater, holdAtMost: readLater },
   remedy: 'write { key: (order) => order.id }',
   read: readOrdering,

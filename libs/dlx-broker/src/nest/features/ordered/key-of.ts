@@ -1,7 +1,7 @@
 import type { DlxContext } from '../../core/context.js';
 import { settingOf } from '../../core/handler-settings.js';
 import { orderedDecorator } from './decorator.js';
-import { breachOf } from '../contract/check.js';
+import { breachBefore } from '../contract/feature.js';
 import type { Handler, PlannedHandler } from '../../core/handler.js';
 import { textOfKey } from '../message-key.js';
 
@@ -17,8 +17,7 @@ export function keyOf({ handler }: PlannedHandler, payload: unknown, context: Dl
   try {
     return keyIn(handler, payload, context);
   } catch (error) {
-    const term = handler.settings.contract?.payload;
-    throw (term && breachOf(term, payload)) ?? error;
+    throw breachBefore(handler, payload) ?? error;
   }
 }
 

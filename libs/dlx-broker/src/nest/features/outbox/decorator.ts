@@ -50,7 +50,7 @@ export function readOutbox(given: unknown, origin: string): OutboxLimits | false
 }
 
 export const outboxDecorator: FeatureDecorator<OutboxLimits | false | undefined> = {
-  name: 'Outbox',
+  names: ['Outbox'],
   options: { value: readLater },
   read: ({ value }, origin) => readOutbox(value, origin),
 };
