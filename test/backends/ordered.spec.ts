@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Consume, DlxBroker, DlxBrokerModule, DlxContext, Ordered, Park, Prefetch, rabbitmq, Retry } from 'dlx-broker';
 import { describe, expect, it } from 'vitest';
+import type { OrderedQueue } from '../../libs/dlx-broker/src/nest/features/ordered/ordered-queue.js';
 import { queueNamed, topologyOf } from '../harnesses/declared.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { Proxy } from './proxy.js';
@@ -106,7 +107,7 @@ for (const kind of serverKinds) {
       account.gate = new Promise((resolve) => (open = resolve));
       await publish(server, all);
       await expect.poll(() => account.begun.length).toBe(5);
-      const [ordered] = app.get(DlxBroker).ordered;
+      const [ordered] = app.get(DlxBroker).orders as readonly OrderedQueue[];
       await expect.poll(() => ordered!.inHand).toBe(50);
       proxy.cut();
       await expect.poll(() => account.aborted.length).toBe(5);

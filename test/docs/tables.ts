@@ -1,5 +1,6 @@
 import { format, resolveConfig } from 'prettier';
 import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { featureMetrics } from '../../libs/dlx-broker/src/nest/features/index.js';
 import { metricTable } from '../../libs/dlx-broker/src/server/metrics/index.js';
 import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
 import { logEvents } from '../../libs/dlx-broker/src/nest/log/log-events.js';
@@ -37,7 +38,7 @@ function bothOf({ policy, merge }: Argument): string {
 
 /** The metrics of these names. */
 function metricRows(isWanted: (name: string) => boolean): readonly (readonly string[])[] {
-  const rows = metricTable
+  const rows = [...metricTable, ...featureMetrics]
     .filter(({ name }) => isWanted(name))
     .map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]);
   return [['metric', 'type', 'labels', 'says'], ...rows];

@@ -33,11 +33,10 @@ async function scrapes(): Promise<Scrapes> {
   meter.handlers.add({
     broker: 'default',
     handlers: [handlers.of(orders)],
-    ordered: [],
     letters: { retried: 0, parked: 0, redriven: 0 },
-    circuits: [],
     unroutable: 0,
     state: 'ready',
+    added: [],
   });
   traffic(broker);
   const first = await scraped(meter);

@@ -1,4 +1,6 @@
 import type { FieldTable } from '../../engine/message/index.js';
+import type { Metric } from '../../server/metrics/index.js';
+import type { HandlerLine } from '../log/log-events.js';
 import type { Failed, Gate, Handler, Ordering, PlannedHandler, Reader, Step, Taken } from './handler.js';
 
 /** Where a message goes whose handler failed. */
@@ -26,7 +28,7 @@ export interface Settled {
 
 /** A warning for the log of the start. `topologyDoubtful` is logged when the handler is planned, others when it starts. */
 export interface Warning {
-  readonly event: 'topologyDoubtful' | 'orderAtRisk';
+  readonly event: HandlerLine;
   readonly text: string;
 }
 
@@ -69,6 +71,9 @@ export interface Feature {
   /** Called when a message was settled, or could not be. It never throws. */
   settled?(taken: Taken, settled: Settled): void;
 }
+
+/** A metric of a feature. Its first label is `broker`, the name of the broker. */
+export type FeatureMetric<F extends Feature = Feature> = Metric<{ readonly broker: string; readonly feature: F }>;
 
 /** One step for several, the first one outermost. @returns undefined for none */
 export function composed(steps: readonly Step[]): Step | undefined {

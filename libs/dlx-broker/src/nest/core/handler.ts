@@ -1,6 +1,5 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Backend, BackendDelivery } from '../../backends/index.js';
-import type { OrderedNumbers } from '../../server/metrics/index.js';
 import type { RetryPlan } from '../retry/index.js';
 import type { HandlerSettings } from './handler-settings.js';
 import type { DlxContext } from './context.js';
@@ -197,7 +196,8 @@ export interface Job {
 }
 
 /** The messages of a queue that are in hand: says when their handlers begin, and keeps them between their attempts. */
-export interface MessageOrder extends OrderedNumbers {
+export interface MessageOrder {
+  readonly queue: string;
   readonly atWork: number;
   /** Messages that nothing is done with until time passes or a message comes: 0 while a handler is or could be at work. */
   readonly waiting: number;

@@ -1,14 +1,16 @@
 import type { Backend } from '../../backends/index.js';
 import type { DlxClient } from '../client/client.js';
 import type { DeliveryTimers } from '../core/delivery-timers.js';
-import type { Feature } from '../core/feature.js';
+import type { MeteredHandlers } from '../../server/metrics/index.js';
+import type { Feature, FeatureMetric } from '../core/feature.js';
+import type { MessageOrder } from '../core/handler.js';
 import type { Settlement } from '../core/settlement.js';
 import type { EventLog } from '../log/event-log.js';
 import type { ResolvedOptions } from '../module/options.js';
 import type { SafeTracing } from '../tracing/index.js';
 import type { FeatureDecorator } from '../core/handler-settings.js';
 import { circuitDecorator } from './circuit/decorator.js';
-import { circuit } from './circuit/feature.js';
+import { circuit, circuitMetrics } from './circuit/feature.js';
 import { contractDecorator } from './contract/decorator.js';
 import { contracts } from './contract/feature.js';
 import type { Circuits } from './circuit/index.js';
@@ -16,7 +18,7 @@ import { envelope } from './envelope/feature.js';
 import { errorHistory } from './error-history/index.js';
 import { idempotent } from './idempotent/feature.js';
 import { idempotentDecorator } from './idempotent/decorator.js';
-import { ordered } from './ordered/feature.js';
+import { ordered, orderedMetrics } from './ordered/feature.js';
 import { orderedDecorator } from './ordered/decorator.js';
 import { outbox } from './outbox/index.js';
 import { outboxDecorator } from './outbox/decorator.js';
@@ -52,18 +54,24 @@ export interface FeatureParts {
   readonly client: Pick<DlxClient, 'timers'>;
   readonly outboxes: OutboxScope;
   readonly circuits: Circuits;
+  /** The queues whose messages are kept in an order. */
+  readonly orders: () => Iterable<MessageOrder>;
 }
 
-/** A feature of handlers: the decorator that it reads, and what it does for a broker. */
-interface FeatureRow {
+/** A feature of handlers: the decorator that it reads, what it measures, and what it does for a broker. */
+interface FeatureRow<F extends Feature = Feature> {
   readonly decorator?: FeatureDecorator<unknown>;
-  make(parts: FeatureParts): Feature;
+  readonly metrics?: readonly FeatureMetric<F>[];
+  make(parts: FeatureParts): F;
 }
+
+/** For the compiler: the metrics are those of the feature. */
+const row = <F extends Feature>(of: FeatureRow<F>): FeatureRow => of;
 
 /** The features of handlers. The step of the first one is the outermost. */
 const rows: readonly FeatureRow[] = [
-  { decorator: circuitDecorator, make: ({ circuits }) => circuit(circuits) },
-  { decorator: orderedDecorator, make: ({ backend, settlement, log }) => ordered(backend, settlement, log) },
+  row({ decorator: circuitDecorator, metrics: circuitMetrics, make: ({ circuits }) => circuit(circuits) }),
+  row({ decorator: orderedDecorator, metrics: orderedMetrics, make: ordered }),
   { make: ({ options, log }) => envelope(options.envelope, log) },
   { make: ({ options, backend, log }) => errorHistory(options, backend.clock, log) },
   {
@@ -82,4 +90,13 @@ const rows: readonly FeatureRow[] = [
 /** The decorators of features. */
 export const featureDecorators = rows.flatMap(({ decorator }) => decorator ?? []);
 
+/** What features measure. */
+export const featureMetrics = rows.flatMap(({ metrics }) => metrics ?? []);
+
 export const featuresOf = (parts: FeatureParts): readonly Feature[] => rows.map(({ make }) => make(parts));
+
+/** The metrics of the features of a broker. @param features made by {@link featuresOf} @param broker its name */
+export const metricsOf = (features: readonly Feature[], broker: string): MeteredHandlers['added'] =>
+  rows.flatMap(({ metrics = [] }, place) =>
+    metrics.map((metric) => ({ ...metric, read: () => metric.read({ broker, feature: features[place] as Feature }) })),
+  );

@@ -329,6 +329,11 @@ export const logEvents = {
 
 export type LineEvent = keyof typeof logEvents;
 
+/** The lines that say of a handler no more than its name and its queue. */
+export type HandlerLine = {
+  [E in LineEvent]: (typeof logEvents)[E]['fields'][number] extends 'handler' | 'queue' ? E : never;
+}[LineEvent];
+
 /** The facts of a line. None of them is a payload or the value of a header. */
 export type LineFields = Readonly<Record<string, string | number | undefined>>;
 

@@ -19,7 +19,7 @@ import { Settlement } from '../core/settlement.js';
 import { within } from '../core/within.js';
 import type { Circuit, DlxHandler, HandlerStatus, HealthProbe } from '../features/circuit/index.js';
 import { HandlerGates } from '../features/circuit/handler-gates.js';
-import { featuresOf } from '../features/index.js';
+import { featuresOf, metricsOf } from '../features/index.js';
 import type { OutboxScope } from '../features/outbox/scope.js';
 import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from '../health/index.js';
 import { EventLog } from '../log/event-log.js';
@@ -109,7 +109,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const { circuits, scope } = gates;
     const settling = (): Settlement => this.#settlement;
     const { client } = parts;
-    const own = { client, circuits, settlement: settling };
+    const own = { client, circuits, settlement: settling, orders: () => this.orders };
     const features = featuresOf({ backend, options, log, timers, tracing, outboxes, ...own });
     this.#features = features;
     const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, timers, features);
@@ -167,14 +167,15 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   /** @internal Measures handlers and broker from now on, for {@link registerDlxMetrics}. */
   measure(): Measured {
     if (this.#measured !== undefined) return this.#measured;
-    this.#measured = measured(this, this.connected.metrics, this.#settlement, this.parts.events.letters);
+    const added = metricsOf(this.#features, this.name);
+    this.#measured = measured(this, this.connected.metrics, this.#settlement, this.parts.events.letters, added);
     const known = this.#booted ? this.#plan().consumers : []; // others follow when they start
     for (const { handlers } of known) for (const planned of handlers) this.#settlement.meter?.of(planned);
     return this.#measured;
   }
 
-  /** @internal The queues whose messages are handled in order (`@Ordered`). */
-  get ordered(): readonly MessageOrder[] {
+  /** @internal The queues whose messages are kept in an order. */
+  get orders(): readonly MessageOrder[] {
     return this.#consumers.orders;
   }
 

@@ -1,4 +1,4 @@
-import type { LetterNumbers, MeteredHandlers, MeteredSource, OrderedNumbers } from '../../server/metrics/index.js';
+import type { LetterNumbers, MeteredHandlers, MeteredSource } from '../../server/metrics/index.js';
 import type { Backend } from '../../backends/index.js';
 import { HandlerMeter } from '../core/handler-meter.js';
 import type { ConnectedMetrics } from './options.js';
@@ -16,8 +16,6 @@ interface MeasuredBroker {
   readonly name: string;
   readonly backend: Pick<Backend, 'state'>;
   readonly counts: { readonly unroutable: number };
-  readonly ordered: Iterable<OrderedNumbers>;
-  readonly circuits: MeteredHandlers['circuits'];
 }
 
 /** Measures handlers, and the broker if it is in this process, from now on. */
@@ -26,19 +24,15 @@ export function measured(
   connected: ConnectedMetrics | undefined,
   settlement: Pick<Settlement, 'meter'>,
   letters: LetterNumbers,
+  added: MeteredHandlers['added'],
 ): Measured {
   const meter = (settlement.meter = new HandlerMeter());
   const handlers: MeteredHandlers = {
     broker: broker.name,
     letters,
+    added,
     get handlers() {
       return meter.handlers;
-    },
-    get ordered() {
-      return broker.ordered;
-    },
-    get circuits() {
-      return broker.circuits;
     },
     get unroutable() {
       return broker.counts.unroutable;

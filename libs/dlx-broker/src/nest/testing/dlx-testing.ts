@@ -296,8 +296,7 @@ export class DlxTesting {
   /** The messages of a queue that wait in hand, for another attempt or behind one that does (`@Ordered`). */
   #waitingOf(queue: string): number {
     let count = 0;
-    for (const { ordered } of this.#brokers)
-      for (const each of ordered) if (each.queue === queue) count += each.waiting;
+    for (const { orders } of this.#brokers) for (const each of orders) if (each.queue === queue) count += each.waiting;
     return count;
   }
 }

@@ -1,8 +1,8 @@
 import type { Queue, QueueCounters } from '../../engine/broker/index.js';
 import { oldestIn } from '../index.js';
-import { labelled, type Metric, type Series } from './family.js';
+import { type Family, labelled, type Metric, type Series } from './family.js';
 import type { Scrape } from './meter.js';
-import type { HandlerNumbers, MeteredHandlers, OrderedNumbers } from './source.js';
+import type { HandlerNumbers, MeteredHandlers } from './source.js';
 
 const queueLabels = ['vhost', 'queue'];
 
@@ -111,9 +111,6 @@ const outcomes = ['retried', 'parked', 'redriven'] as const;
 /** The states of a connection to a broker. */
 const states = ['connecting', 'ready', 'blocked', 'reconnecting', 'closed'];
 
-/** The states of a circuit. */
-const circuitStates = ['closed', 'open', 'probing'];
-
 const perHandler = (
   name: string,
   type: 'counter' | 'gauge',
@@ -123,12 +120,6 @@ const perHandler = (
   labelled(name, type, labels, help, function* (all): Generator<Series, void, void> {
     for (const { broker, handlers } of all)
       for (const each of handlers) yield { labels: [broker, each.handler, each.queue], value: read(each) };
-  });
-
-const perOrdered = (name: string, help: string, read: (of: OrderedNumbers) => number): Metric<All> =>
-  labelled(name, 'gauge', labels, help, function* (all): Generator<Series, void, void> {
-    for (const { broker, ordered } of all)
-      for (const each of ordered) yield { labels: [broker, each.handler, each.queue], value: read(each) };
   });
 
 /** The handlers of an application, on the broker of the process or on a RabbitMQ. */
@@ -150,10 +141,6 @@ export const handlerFamilies: readonly Metric<All>[] = [
     ({ held }) => held,
   ),
   perHandler('dlx_handlers_in_flight', 'gauge', 'Runs that have not ended', ({ inFlight }) => inFlight),
-  perOrdered('dlx_ordered_lanes', '@Ordered: keys with messages in hand', ({ lanes }) => lanes),
-  perOrdered('dlx_ordered_held', '@Ordered: messages that wait in hand for another attempt', ({ held }) => held),
-  perOrdered('dlx_ordered_in_hand', '@Ordered: messages in hand', ({ inHand }) => inHand),
-  perOrdered('dlx_ordered_window', '@Ordered: the most messages in hand', ({ window }) => window),
   labelled(
     'dlx_handler_duration_seconds',
     'histogram',
@@ -178,19 +165,6 @@ export const handlerFamilies: readonly Metric<All>[] = [
         outcomes.map((outcome) => ({ labels: [broker, outcome], value: letters[outcome] })),
       ),
   ),
-  labelled(
-    'dlx_circuit_state',
-    'gauge',
-    ['broker', 'circuit', 'state'],
-    '1 for the present state of a circuit',
-    function* (all): Generator<Series, void, void> {
-      for (const { broker, circuits } of all) {
-        for (const { name, state } of circuits) {
-          for (const each of circuitStates) yield { labels: [broker, name, each], value: each === state ? 1 : 0 };
-        }
-      }
-    },
-  ),
   labelled('dlx_client_unroutable_total', 'counter', ['broker'], 'Events that no queue got', (all) =>
     all.map(({ broker, unroutable }) => ({ labels: [broker], value: unroutable })),
   ),
@@ -205,3 +179,13 @@ export const handlerFamilies: readonly Metric<All>[] = [
       ),
   ),
 ];
+
+/** The metrics that brokers of an application add: those of one name are one family. */
+export function addedFamilies(all: All): readonly Metric<All>[] {
+  const families = new Map<string, Family>(all.flatMap(({ added }) => added.map((metric) => [metric.name, metric])));
+  return [...families.values()].map(({ name, type, labels, help }) =>
+    labelled(name, type, labels, help, function* (brokers): Generator<Series, void, void> {
+      for (const { added } of brokers) for (const metric of added) if (metric.name === name) yield* metric.read();
+    }),
+  );
+}

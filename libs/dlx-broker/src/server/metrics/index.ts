@@ -8,8 +8,8 @@ export type {
   MeteredHandlers,
   MeteredJournal,
   MeteredMachine,
-  OrderedNumbers,
 } from './source.js';
 export { type PageRequest, pageOf } from './pages.js';
 export { metricTable } from './pages.js';
+export { labelled, type Metric } from './family.js';
 export { type AnyRegistry, registerMetrics } from './registry.js';

@@ -1,6 +1,6 @@
 import type { VirtualHost } from '../../engine/broker/index.js';
 import type { DeadLetterGraphs } from '../index.js';
-import { handlerFamilies, letterFamilies, processFamilies } from './dlx-families.js';
+import { addedFamilies, handlerFamilies, letterFamilies, processFamilies } from './dlx-families.js';
 import { type Family, labelled, type Metric, type Series, single, textOf } from './family.js';
 import type { Endpoint, Meter, Scrape } from './meter.js';
 import { channelKind, connectionKind, type Kind, type ObjectNumber, queueKind, queueNumbers } from './objects.js';
@@ -103,8 +103,9 @@ function* linesOf(
     for (const metric of familiesOf(request)) yield* textOf(metric, scrape);
   }
   if (request.endpoint === 'detailed') return;
-  for (const metric of handlerFamilies) yield* textOf(metric, [...handlers]);
+  const all = [...handlers];
+  for (const metric of [...handlerFamilies, ...addedFamilies(all)]) yield* textOf(metric, all);
 }
 
-/** Every metric of `/metrics`. */
+/** Every metric of `/metrics`, without those that an application adds. */
 export const metricTable: readonly Family[] = [...aggregated, ...handlerFamilies];

@@ -1,5 +1,5 @@
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import { handlerFamilies } from './dlx-families.js';
+import { addedFamilies, handlerFamilies } from './dlx-families.js';
 import { type Family, type Metric, pointsOf } from './family.js';
 import type { MeteredSource, Scrape } from './meter.js';
 import { aggregated } from './pages.js';
@@ -110,7 +110,9 @@ export function registerMetrics(
   }
   const isNew = !(first instanceof RegisteredMetric);
   const metrics = [
-    ...(isNew ? handlerFamilies.map((family) => ofHandlers(brokers, registry, family)) : []),
+    ...(isNew ? [...handlerFamilies, ...addedFamilies([handlers])] : []).map((family) =>
+      ofHandlers(brokers, registry, family),
+    ),
     ...(source !== undefined && brokers.source === undefined
       ? aggregated.map((family) => ofBroker(brokers, registry, family))
       : []),

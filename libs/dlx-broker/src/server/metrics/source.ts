@@ -1,4 +1,5 @@
 import type { Broker, Histogram } from '../../engine/broker/index.js';
+import type { Metric } from './family.js';
 
 /** The machine that a broker runs on, as far as metrics show it. A number that the system does not report is 0. */
 export interface MeteredMachine {
@@ -36,20 +37,6 @@ export interface HandlerNumbers {
   readonly failed: Histogram;
 }
 
-/** The messages in hand of a queue whose messages are handled in order. */
-export interface OrderedNumbers {
-  /** Class and method of its first handler. */
-  readonly handler: string;
-  readonly queue: string;
-  /** Keys with messages in hand. */
-  readonly lanes: number;
-  /** Messages that wait in hand for another attempt. */
-  readonly held: number;
-  readonly inHand: number;
-  /** The most messages in hand. */
-  readonly window: number;
-}
-
 /** The letters of streams and redrives of an application since the start. */
 export interface LetterNumbers {
   readonly retried: number;
@@ -62,15 +49,13 @@ export interface MeteredHandlers {
   /** The name of the broker in the application. */
   readonly broker: string;
   readonly handlers: Iterable<HandlerNumbers>;
-  /** Queues of handlers with `@Ordered`. */
-  readonly ordered: Iterable<OrderedNumbers>;
   readonly letters: LetterNumbers;
-  /** The circuits of the handlers. */
-  readonly circuits: Iterable<{ readonly name: string; readonly state: string }>;
   /** Events that no queue got. */
   readonly unroutable: number;
   /** `connecting`, `ready`, `blocked`, `reconnecting` or `closed`. */
   readonly state: string;
+  /** Further metrics. Their first label is `broker`. */
+  readonly added: readonly Metric<void>[];
 }
 
 /** The delay of the event loop since the last scrape, in seconds. */

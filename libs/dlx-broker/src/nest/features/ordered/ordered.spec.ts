@@ -23,6 +23,7 @@ import {
   Retry,
   RetryLater,
 } from '../../index.js';
+import type { OrderedQueue } from './ordered-queue.js';
 
 interface Step {
   readonly key: unknown;
@@ -313,9 +314,8 @@ describe('handlers with @Ordered', () => {
     expect(told()).toEqual([]);
     await dlx.advance('2s');
     expect(told()).toMatchObject([{ kind: 'stalled', queue: 'steps', key: 'hot', messageId: 'm1' }]);
-    const [numbers] = broker.measure().handlers.ordered;
-    const { lanes, held, inHand, window } = numbers!;
-    expect({ lanes, held, inHand, window }).toEqual({ lanes: 1, held: 1, inHand: 12, window: 12 });
+    const numbers = broker.measure().handlers.added.flatMap((metric) => [...metric.read()].map(({ value }) => value));
+    expect(numbers).toEqual([1, 1, 12, 12]); // lanes, held, in hand, window
     expect(steps.seen).toEqual([]);
     await dlx.advance('20s');
     expect(steps.seen).toHaveLength(15);
@@ -404,7 +404,7 @@ it('a queue that was deleted leaves nothing in hand, and its handlers go on', as
   const { dlx, steps, publish, broker } = await arrange();
   await publish({ key: 'A', n: 1, does: 'hang' }, { key: 'A', n: 2 }, { key: 'B', n: 3, fails: 1 });
   await expect.poll(() => steps.contexts.length).toBe(2);
-  const [ordered] = broker.ordered;
+  const [ordered] = broker.orders as readonly OrderedQueue[];
   await expect.poll(() => ordered!.atWork).toBe(1);
   dlx.broker.connect().openChannel(silentOutbox).deleteQueue('steps');
   expect([ordered!.inHand, ordered!.held, ordered!.atWork]).toEqual([1, 0, 1]);
