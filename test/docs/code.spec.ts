@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { readConfig } from '../../libs/dlx-broker/src/cli/config-file.js';
+import { readConfig } from '../../libs/dlx-broker/src/cli/serve/index.js';
 import { type Block, blocksOf, checkedPages, placeOf, reasonOf } from './blocks.js';
 import { errorsOf } from './compiled.js';
 import { exists, read } from './pages.js';

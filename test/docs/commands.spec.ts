@@ -1,9 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as commander from 'commander';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { addCtl } from '../../libs/dlx-broker/src/cli/ctl/index.js';
-import { addHandlers } from '../../libs/dlx-broker/src/cli/handlers.js';
-import { addQueues } from '../../libs/dlx-broker/src/cli/queues.js';
 import { blocksOf, checkedPages, placeOf } from './blocks.js';
 import { read } from './pages.js';
 import { commandsOf } from './shell.js';
@@ -19,15 +16,10 @@ let program: commander.Command;
 beforeAll(async () => {
   // The command line makes its program and parses the words of this process. Only its program is wanted, with all commands.
   const { argv } = process;
-  process.argv = ['node', 'dlx-broker', 'dead-letters'];
+  process.argv = ['node', 'dlx-broker'];
   const parsed = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(() => Promise.resolve(program));
   await import('../../libs/dlx-broker/src/cli/main.js');
   program = parsed.mock.contexts[0] as commander.Command;
-  const output = { env: {}, out: () => {}, error: () => {}, stdin: async () => '' };
-  for (const [name, add] of Object.entries({ ctl: addCtl, handlers: addHandlers, queues: addQueues })) {
-    const group = program.commands.find((one) => one.name() === name)!;
-    add(group, output, () => {});
-  }
   parsed.mockRestore();
   process.argv = argv;
 });

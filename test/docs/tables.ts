@@ -2,6 +2,7 @@ import { format, resolveConfig } from 'prettier';
 import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { featureMetrics } from '../../libs/dlx-broker/src/nest/features/index.js';
 import { metricTable } from '../../libs/dlx-broker/src/server/metrics/index.js';
+import { optionOf, type ServeOption, serveOptions } from '../../libs/dlx-broker/src/cli/serve/options.js';
 import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
 import { logEvents } from '../../libs/dlx-broker/src/nest/log/log-events.js';
 import { differences } from '../e2e/differences.js';
@@ -89,6 +90,14 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
       code(level),
       says,
       fields.map(code).join(', '),
+    ]),
+  ],
+  'options of serve': [
+    ['option', 'key', 'means'],
+    ...Object.entries<ServeOption>(serveOptions).map(([name, { flag, says, preset, needs, key }]) => [
+      code(flag.replace(/[<>]/g, '')),
+      key === false ? '' : code(name),
+      `${needs === undefined ? '' : `with ${code(optionOf(serveOptions[needs]))}: `}${says}${preset === undefined ? '' : ` (default: ${preset})`}`,
     ]),
   ],
   'settings of decorators': [

@@ -6,22 +6,8 @@ import {
   type HttpCall,
   LateAnswer,
   notHttp,
-  shownLines,
 } from '../platform/index.js';
-import { exit, type ExitCode } from './refusal.js';
-
-/** Ends a command with an exit code. The message goes to standard error. */
-export class CtlFailure extends Error {
-  override readonly name = 'CtlFailure';
-
-  /** @param text the error. It may contain names of clients and answers of a broker, so control characters are escaped */
-  constructor(
-    readonly code: ExitCode,
-    text: string,
-  ) {
-    super(shownLines(text));
-  }
-}
+import { CommandError, exit } from './command-error.js';
 
 /** The options that name a server and the user who logs in. */
 export interface LoginFlags {
@@ -32,9 +18,9 @@ export interface LoginFlags {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const usage = (text: string): CtlFailure => new CtlFailure(exit.usage, `Error: ${text}`);
+const usage = (text: string): CommandError => new CommandError(`${text}`, exit.usage);
 
-/** Reads the options, or else the environment. Default: the address and login of a new broker on this machine. @throws CtlFailure */
+/** Reads the options, or else the environment. Default: the address and login of a new broker on this machine. @throws CommandError */
 export function addressOf(flags: LoginFlags, env: Environment): HttpApi {
   const option = (name: keyof LoginFlags): string | undefined =>
     flags[name] || env[`DLX_BROKER_${name.toUpperCase()}`] || undefined;
@@ -97,14 +83,14 @@ export class Api {
     private readonly command: string,
   ) {}
 
-  /** @returns the answer if it is one of these statuses @throws CtlFailure */
+  /** @returns the answer if it is one of these statuses @throws CommandError */
   async call(method: Method, path: readonly string[], accepted: readonly number[], sent: Sent = {}): Promise<Reply> {
     const reply = await this.send(method, path, sent);
     if (accepted.includes(reply.status)) return reply;
     throw this.#refusal(reply);
   }
 
-  /** Sends a request, and returns the answer whatever its status. @throws CtlFailure when there is no answer */
+  /** Sends a request, and returns the answer whatever its status. @throws CommandError when there is no answer */
   async send(method: Method, path: readonly string[], sent: Sent = {}): Promise<Reply> {
     const { timeout } = this;
     const { body, headers, query, receive } = sent;
@@ -113,34 +99,34 @@ export class Api {
     try {
       answer = await callHttp(this.address, call);
     } catch (error) {
-      if (error instanceof CtlFailure) throw error; // of `receive`
+      if (error instanceof CommandError) throw error; // of `receive`
       throw error instanceof LateAnswer ? this.#late() : this.#unavailable(reasonFor(error as Error));
     }
     return { ...answer, body: parsed(answer.text) };
   }
 
-  #refusal({ status, body, text }: Reply): CtlFailure {
+  #refusal({ status, body, text }: Reply): CommandError {
     const reason = reasonOf(body);
     const { user } = this.address;
     if (status === 401) return this.#unavailable(`${reason} (user '${user}'); --user and --password name another one`);
     if (status === 429) return this.#unavailable(reason ?? 'too many attempts to log in');
     if (reason === undefined)
       return this.#unavailable(`it answers ${status} ${text.slice(0, 200).split('\n')[0]}`.trimEnd());
-    return new CtlFailure(exit.unavailable, `Error: ${reason}`);
+    return new CommandError(`${reason}`, exit.unavailable);
   }
 
   /** Another HTTP server answers at the address. */
-  foreign(): CtlFailure {
+  foreign(): CommandError {
     return this.#unavailable('its answer is not that of a management API');
   }
 
-  #unavailable(why: string): CtlFailure {
-    return new CtlFailure(exit.unavailable, `Error: unable to perform an operation on '${this.address.base}': ${why}`);
+  #unavailable(why: string): CommandError {
+    return new CommandError(`unable to perform an operation on '${this.address.base}': ${why}`, exit.unavailable);
   }
 
-  #late(): CtlFailure {
-    const text = `Error: no answer to ${this.command} from '${this.address.base}' within ${Number(this.timeout) / 1000} s; --timeout SECONDS waits longer`;
-    return new CtlFailure(exit.temporary, text);
+  #late(): CommandError {
+    const text = `no answer to ${this.command} from '${this.address.base}' within ${Number(this.timeout) / 1000} s; --timeout SECONDS waits longer`;
+    return new CommandError(text, exit.temporary);
   }
 }
 

@@ -1,8 +1,12 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { shownLines } from '../platform/index.js';
 import { didYouMean } from '../platform/options/index.js';
-import { addressOf, Api, CtlFailure, type LoginFlags, reasonOf, type Reply, type Sent } from './api.js';
-import { exit } from './refusal.js';
+import { addressOf, Api, type LoginFlags, reasonOf, type Reply, type Sent } from './api.js';
+import { CommandError, exit, shownError } from './command-error.js';
 
 /** The options of all commands about dead letters. */
 export interface CommonFlags extends LoginFlags {
@@ -17,7 +21,15 @@ export interface CommandOutput {
   error(text: string): void;
   /** Absent: nothing is drawn, and an interrupt ends the process. */
   readonly terminal?: Terminal;
+  /** All of standard input. */
+  readonly stdin?: () => Promise<string>;
 }
+
+/** Writes lines, each with its end, as fast as the reader reads. */
+export const writing =
+  ({ out, terminal }: CommandOutput) =>
+  async (lines: string): Promise<void> =>
+    terminal === undefined ? out(lines.slice(0, -1)) : terminal.write(lines);
 
 /** What a command can do with the terminal of its user. */
 export interface Terminal {
@@ -35,7 +47,7 @@ export interface Terminal {
 
 /**
  * @param missing what does not exist when the server answers 404, for the error; undefined if the path names nothing
- * @throws CtlFailure with the reason of the server: exit code 65 if something does not exist, 64 for an invalid request
+ * @throws CommandError with the reason of the server: exit code 65 if something does not exist, 64 for an invalid request
  */
 export async function ask(
   api: Api,
@@ -50,11 +62,11 @@ export async function ask(
   // A RabbitMQ has none of these paths.
   const isKnown = reason !== undefined && reply.status !== 405 && (reply.status !== 404 || missing !== undefined);
   if (!isKnown) {
-    const text = `Error: what is at '${api.address.base}' is no dlx-broker: it answers ${reply.status}; name the HTTP API of one by --url or DLX_BROKER_URL. A RabbitMQ has no API for dead letters, and cannot pause a queue`;
-    throw new CtlFailure(exit.unavailable, text);
+    const text = `what is at '${api.address.base}' is no dlx-broker: it answers ${reply.status}; name the HTTP API of one by --url or DLX_BROKER_URL. A RabbitMQ has no API for dead letters, and cannot pause a queue`;
+    throw new CommandError(text, exit.unavailable);
   }
-  if (reply.status === 404) throw new CtlFailure(exit.data, `Error: there is no ${missing}`);
-  throw new CtlFailure(reply.status === 400 ? exit.usage : exit.unavailable, `Error: ${inOptions(reason)}`);
+  if (reply.status === 404) throw new CommandError(`there is no ${missing}`, exit.data);
+  throw new CommandError(`${inOptions(reason)}`, reply.status === 400 ? exit.usage : exit.unavailable);
 }
 
 /** The option for each parameter of the API. */
@@ -78,9 +90,9 @@ const inOptions = (reason: string): string =>
   });
 
 /** The failure of a command that names messages by their ids, none of which is ready in the queue. */
-export const noneOf = (ids: readonly string[], queue: string, vhost: string): CtlFailure => {
+export const noneOf = (ids: readonly string[], queue: string, vhost: string): CommandError => {
   const none = ids.length === 1 ? `there is no message ${ids[0]}` : 'there are none of these messages';
-  return new CtlFailure(exit.data, `Error: ${none} ${placeOfIds(queue, vhost)}`);
+  return new CommandError(`${none} ${placeOfIds(queue, vhost)}`, exit.data);
 };
 
 /** The queue of a message that is not there, and the command that shows the ids. */
@@ -93,7 +105,7 @@ export const shownQueue = (queue: string, vhost: string): string => `queue '${qu
 /**
  * Asks about a queue.
  * @param more what of the queue is asked for, such as `pause`
- * @throws CtlFailure as {@link ask}. If there is no such queue, it names the one with the most similar name
+ * @throws CommandError as {@link ask}. If there is no such queue, it names the one with the most similar name
  */
 export async function askOfQueue(
   api: Api,
@@ -104,8 +116,8 @@ export async function askOfQueue(
   try {
     return await ask(api, method, ['dlx', 'queues', vhost, queue, ...more], shownQueue(queue, vhost), sent);
   } catch (error) {
-    if (!(error instanceof CtlFailure) || error.code !== exit.data) throw error;
-    throw new CtlFailure(exit.data, `${error.message}${didYouMean(queue, await queuesOf(api, vhost))}`);
+    if (!(error instanceof CommandError) || error.code !== exit.data) throw error;
+    throw new CommandError(`${error.message}${didYouMean(queue, await queuesOf(api, vhost))}`, exit.data);
   }
 }
 
@@ -121,52 +133,54 @@ export const withVhost = (command: Command, preset = '/'): Command =>
 
 /** Adds the options that all commands have. */
 export const withServer = (command: Command): Command =>
+  withLogin(command).option('--json', 'answer as the HTTP API does');
+
+/** Adds the options that name a server and its user. */
+export const withLogin = (command: Command): Command =>
   command
     .option('--url <URL>', 'the HTTP API (default: DLX_BROKER_URL or http://127.0.0.1:15672)')
     .option('--user <USER>', 'who asks (default: DLX_BROKER_USER)')
-    .option('--password <PASSWORD>', 'also as DLX_BROKER_PASSWORD, which no list of processes shows')
-    .option('--json', 'answer as the HTTP API does');
+    .option('--password <PASSWORD>', 'also as DLX_BROKER_PASSWORD, which no list of processes shows');
 
 export const withWatch = (command: Command): Command =>
   command.option('--watch [SECONDS]', 'ask again and again until Ctrl+C (default: every 2 seconds)');
 
-type ApiFlags = LoginFlags & { readonly timeout?: string };
-
 /**
  * The API of the server that the options name, or else the environment.
  * @param name of the command, for errors
- * @throws CtlFailure
+ * @throws CommandError
  */
-export function apiOf(name: string, flags: ApiFlags, env: CommandOutput['env']): Api {
+export function apiOf(name: string, flags: LoginFlags & { readonly timeout?: string }, env: CommandOutput['env']): Api {
   const { timeout } = flags;
   if (timeout !== undefined && !(Number(timeout) > 0))
-    throw new CtlFailure(exit.usage, `Error: --timeout must be a number of seconds above 0, but is '${timeout}'`);
+    throw new CommandError(`--timeout must be a number of seconds above 0, but is '${timeout}'`, exit.usage);
   return new Api(addressOf(flags, env), timeout === undefined ? undefined : Number(timeout) * 1000, name);
 }
 
-/**
- * Asks a server on behalf of a command. A failure is written to standard error.
- * @param name of the command, for errors
- * @param work may return an exit code; otherwise it is 0
- * @returns the exit code
- */
-export async function withApi(
-  name: string,
-  flags: ApiFlags,
-  output: CommandOutput,
-  work: (api: Api) => Promise<number | void>,
-): Promise<number> {
-  try {
-    return (await work(apiOf(name, flags, output.env))) ?? exit.ok;
-  } catch (error) {
-    if (!(error instanceof CtlFailure)) throw error;
-    output.error(error.message);
-    return error.code;
-  }
+/** The environment, outputs and input of this process. */
+export const processOutput: CommandOutput = {
+  env: process.env,
+  out: (text) => void process.stdout.write(`${text}\n`),
+  error: (text) => void process.stderr.write(`${text}\n`),
+  stdin: () => readInput(process),
+  terminal: terminalOf(process),
+};
+
+/** All of standard input; from a terminal one line, which is not shown while it is typed. */
+async function readInput({ stdin, stderr }: NodeJS.Process): Promise<string> {
+  if (!stdin.isTTY) return text(stdin);
+  stderr.write('Password: ');
+  const silent = new Writable({ write: (_part, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: silent, terminal: true });
+  lines.once('SIGINT', () => process.exit(130));
+  const line = await lines.question('');
+  lines.close();
+  stderr.write('\n');
+  return line;
 }
 
 /** The terminal of this process. */
-export function terminalOf({ stdout, stderr }: NodeJS.Process): Terminal {
+function terminalOf({ stdout, stderr }: NodeJS.Process): Terminal {
   return {
     width: stderr.isTTY === true ? stderr.columns || 80 : undefined,
     clears: stdout.isTTY === true,
@@ -175,7 +189,7 @@ export function terminalOf({ stdout, stderr }: NodeJS.Process): Terminal {
       new Promise((resolve, reject) => {
         stdout.write(text, (error) => {
           if ((error as NodeJS.ErrnoException | null | undefined)?.code === 'EPIPE') return; // this process ends
-          if (error) reject(new CtlFailure(exit.unavailable, `Error: the output cannot be written: ${error.message}`));
+          if (error) reject(new CommandError(`the output cannot be written: ${error.message}`, exit.unavailable));
           else resolve();
         });
       }),
@@ -197,7 +211,7 @@ const leastSeconds = 0.1;
 /**
  * Shows a string, with `--watch` again and again until an interrupt.
  * @param ask gets the text from the server
- * @throws CtlFailure of `ask`, which ends the watch
+ * @throws CommandError of `ask`, which ends the watch
  */
 export async function watching(flags: WatchFlags, ask: () => Promise<string>, output: CommandOutput): Promise<void> {
   if (flags.watch === undefined) return output.out(await ask());
@@ -222,13 +236,37 @@ function secondsIn(given: string | true): number {
   if (given === true) return presetSeconds;
   const seconds = /^[0-9]{1,5}(\.[0-9]+)?$/.test(given) ? Number(given) : NaN;
   if (seconds >= leastSeconds) return seconds;
-  throw new CtlFailure(
+  throw new CommandError(
+    `--watch must be a number of seconds, at least ${leastSeconds}, but is '${given}'`,
     exit.usage,
-    `Error: --watch must be a number of seconds, at least ${leastSeconds}, but is '${given}'`,
   );
 }
 
-/** A command at work. */
+/** Gets the exit code of a command. */
+export type Ended = (code: number) => void;
+
+/**
+ * What a command does. An error of the command is written to standard error.
+ * @param work gets the arguments and may return an exit code; otherwise it is 0
+ */
+export function act<Flags>(
+  command: Command,
+  { error }: CommandOutput,
+  ended: Ended,
+  work: (flags: Flags, ...args: never[]) => Promise<number | void> | number,
+): void {
+  command.action(async () => {
+    try {
+      ended((await work(command.opts<Flags & object>(), ...(command.processedArgs as never[]))) ?? exit.ok);
+    } catch (failure) {
+      if (!(failure instanceof CommandError)) throw failure;
+      error(shownLines(shownError(failure)));
+      ended(failure.code);
+    }
+  });
+}
+
+/** A command at work that asks a server. */
 export interface Call<Flags extends CommonFlags = CommonFlags> {
   readonly api: Api;
   readonly flags: Flags;
@@ -237,16 +275,13 @@ export interface Call<Flags extends CommonFlags = CommonFlags> {
   readonly vhost: string;
 }
 
-/** Adds commands that ask a server to a program. `work` gets the arguments; a failure or a number is the exit code, see {@link withApi}. */
+/** Adds commands that ask a server, see {@link act}. */
 export const asking =
-  (output: CommandOutput, ended: (code: number) => void) =>
+  (output: CommandOutput, ended: Ended) =>
   <Flags extends CommonFlags>(
     command: Command,
     work: (call: Call<Flags>, ...args: never[]) => Promise<number | void>,
-  ): Command =>
-    command.action(async () => {
-      const flags = command.opts<Flags>();
-      const ask = (api: Api) =>
-        work({ api, flags, output, vhost: flags.vhost ?? '/' }, ...(command.processedArgs as never[]));
-      ended(await withApi(command.name(), flags, output, ask));
-    });
+  ): void =>
+    act(command, output, ended, (flags: Flags, ...args) =>
+      work({ api: apiOf(command.name(), flags, output.env), flags, output, vhost: flags.vhost ?? '/' }, ...args),
+    );

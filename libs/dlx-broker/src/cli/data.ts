@@ -11,9 +11,7 @@ import {
 import { historyOf } from '../platform/history/index.js';
 import { amount, policyPatterns, randomNames, shownJson, shownText } from '../platform/index.js';
 import { damageLines, type Data, inspectData } from '../store/index.js';
-
-/** Exit codes of the data commands. */
-export const dataExit = { whole: 0, damaged: 1, refused: 2 } as const;
+import { exit } from './command-error.js';
 
 /** Writes output; resolves when more can be written. */
 export type Write = (text: string) => Promise<void>;
@@ -36,11 +34,11 @@ export async function checkData(directory: string, out: Write): Promise<number> 
     for (const line of damageIn(data)) await out(`${shownText(line)}\n`);
     if (all.reason !== undefined) {
       await out(`${all.line}\n`);
-      return dataExit.refused;
+      return exit.refused;
     }
     const isWhole = all.lost === 0 && !isDamaged(data);
     await out(isWhole ? 'everything is as it was written\n' : 'some of it is not as it was written\n');
-    return isWhole ? dataExit.whole : dataExit.damaged;
+    return isWhole ? exit.ok : exit.damaged;
   } finally {
     await data.close();
   }
@@ -59,9 +57,9 @@ export async function exportData(directory: string, out: Write, warn: (line: str
     if (all.lost > 0) warn(`${amount(all.lost, 'message')} without the body`);
     if (all.reason !== undefined) {
       warn(all.line);
-      return dataExit.refused;
+      return exit.refused;
     }
-    return all.lost === 0 && !isDamaged(data) ? dataExit.whole : dataExit.damaged;
+    return all.lost === 0 && !isDamaged(data) ? exit.ok : exit.damaged;
   } finally {
     await data.close();
   }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { shownJson, shownText } from '../platform/index.js';
 import { didYouMean } from '../platform/options/index.js';
-import { type Api, CtlFailure, type Sent } from './api.js';
-import { ask, asking, type Call, type CommandOutput, type CommonFlags, withServer } from './command.js';
-import { exit } from './refusal.js';
+import type { Api, Sent } from './api.js';
+import { CommandError, exit } from './command-error.js';
+import { ask, asking, type Call, type CommandOutput, type CommonFlags, type Ended, withServer } from './command.js';
 import { prettyColumns, vhostColumn, when } from './text.js';
 
 /** A handler, as the HTTP API shows it. */
@@ -18,8 +18,8 @@ interface HandlerRow {
   readonly next_probe: number | null;
 }
 
-/** Adds the commands of `handlers` to a program. @param ended gets the exit code */
-export function addHandlers(parent: Command, output: CommandOutput, ended: (code: number) => void): void {
+/** Adds the commands of `handlers` to a program. */
+export function addHandlers(parent: Command, output: CommandOutput, ended: Ended): void {
   const add = asking(output, ended);
   const command = (name: string, description: string): Command =>
     withServer(parent.command(name).description(description));
@@ -49,17 +49,17 @@ export function addHandlers(parent: Command, output: CommandOutput, ended: (code
   });
 }
 
-/** @throws CtlFailure that says whether the handler or all handlers are missing */
+/** @throws CommandError that says whether the handler or all handlers are missing */
 async function change(api: Api, method: 'PUT' | 'DELETE', handler: string, sent?: Sent): Promise<void> {
   try {
     await ask(api, method, ['dlx', 'handlers', handler, 'pause'], `handler '${handler}'`, sent);
   } catch (error) {
-    if (!(error instanceof CtlFailure) || error.code !== exit.data) throw error;
+    if (!(error instanceof CommandError) || error.code !== exit.data) throw error;
     const known = rowsOf(await handlersOf(api));
-    if (known.length === 0) throw new CtlFailure(exit.data, `Error: ${noHandlers}`);
+    if (known.length === 0) throw new CommandError(`${noHandlers}`, exit.data);
     const names = [...new Set(known.map((row) => row.handler))];
-    const text = `Error: there is no handler '${handler}' in the application at this address${didYouMean(handler, names)}`;
-    throw new CtlFailure(exit.data, text);
+    const text = `there is no handler '${handler}' in the application at this address${didYouMean(handler, names)}`;
+    throw new CommandError(text, exit.data);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type Call,
   type CommandOutput,
   type CommonFlags,
+  type Ended,
   shownQueue,
   withVhost,
 } from './command.js';
@@ -15,8 +16,8 @@ interface PauseFlags extends CommonFlags {
   readonly reason?: string;
 }
 
-/** Adds the commands of `queues` to a program. @param ended gets the exit code */
-export function addQueues(parent: Command, output: CommandOutput, ended: (code: number) => void): void {
+/** Adds the commands of `queues` to a program. */
+export function addQueues(parent: Command, output: CommandOutput, ended: Ended): void {
   const add = asking(output, ended);
   parent.showHelpAfterError("('dlx-broker ctl list_queues' lists queues)");
   const command = (name: string, description: string): Command =>

@@ -1,12 +1,18 @@
 import type { Command } from 'commander';
 import { shownJson, shownLines, shownText } from '../../platform/index.js';
-import { type Api, CtlFailure } from '../api.js';
-import { type CommandOutput, type CommonFlags, withApi, withServer, withVhost } from '../command.js';
-import { exit } from '../refusal.js';
+import type { Api } from '../api.js';
+import { CommandError, exit } from '../command-error.js';
+import {
+  asking,
+  type Call,
+  type CommandOutput,
+  type CommonFlags,
+  type Ended,
+  withServer,
+  withVhost,
+} from '../command.js';
 import { type Facts, type Given, request, shownThing } from './request.js';
 import { type Row, table } from './table.js';
-
-export { readInput } from './request.js';
 
 interface CtlFlags extends CommonFlags {
   readonly quiet?: true;
@@ -14,11 +20,9 @@ interface CtlFlags extends CommonFlags {
   readonly timeout?: string;
 }
 
-/** `stdin` is all of standard input. */
-export type CtlOutput = CommandOutput & { readonly stdin: () => Promise<string> };
-
-/** Adds the commands of `ctl` to a program. @param ended gets the exit code */
-export function addCtl(parent: Command, output: CtlOutput, ended: (code: number) => void): void {
+/** Adds the commands of `ctl` to a program. */
+export function addCtl(parent: Command, output: CommandOutput, ended: Ended): void {
+  const add = asking(output, ended);
   for (const [group, rows] of Object.entries(table)) {
     parent.commandsGroup(`${group}:`);
     for (const row of rows) {
@@ -30,16 +34,13 @@ export function addCtl(parent: Command, output: CtlOutput, ended: (code: number)
       (isOfVhost || row.only ? withVhost(command) : withServer(command))
         .option('-q, --quiet', 'write only what was asked for')
         .option('-s, --silent', 'the same, and no names of columns')
-        .option('-t, --timeout <SECONDS>', 'how long to wait for an answer (default: as long as it takes)')
-        .action(async () => {
-          const flags = command.opts<CtlFlags>();
-          ended(await withApi(command.name(), flags, output, (api) => run(row, command, flags, api, output)));
-        });
+        .option('-t, --timeout <SECONDS>', 'how long to wait for an answer (default: as long as it takes)');
+      add(command, (call: Call<CtlFlags>) => run(row, command, call));
     }
   }
 }
 
-async function run(row: Row, command: Command, flags: CtlFlags, api: Api, output: CtlOutput): Promise<void> {
+async function run(row: Row, command: Command, { flags, api, output }: Call<CtlFlags>): Promise<void> {
   const args = command.registeredArguments.map((each, at) => [each.name(), command.processedArgs[at]] as const);
   const given = { vhost: '/', ...flags, ...Object.fromEntries(args) } as Given;
   const { call, body, headers, query = {}, thing, done, columns } = row;
@@ -53,7 +54,7 @@ async function run(row: Row, command: Command, flags: CtlFlags, api: Api, output
       thing: call.startsWith('DELETE') ? thing : undefined,
     });
   }
-  const answer = await row.run?.(given, api, output.stdin);
+  const answer = await row.run?.(given, api, output.stdin ?? (async () => ''));
   if (typeof answer === 'object') return output.out(shownJson(JSON.stringify(answer)));
   const what = done ?? (call?.startsWith('PUT') === true ? 'set' : 'removed');
   const text = answer ?? (call && thing ? shownText(`${shownThing(call, thing, given)}: ${what}`) : 'done');
@@ -86,13 +87,13 @@ function cellOf(value: unknown): string {
   return isOfNames ? value.join(',') : JSON.stringify(value);
 }
 
-async function list(row: Row, given: Given, flags: CtlFlags, api: Api, { out }: CtlOutput): Promise<void> {
+async function list(row: Row, given: Given, flags: CtlFlags, api: Api, { out }: CommandOutput): Promise<void> {
   const [shown = [], others = []] = (row.columns ?? []).map((names) => names.split(' '));
   const asked = (given['columns'] as readonly string[]).flatMap((each) => each.split(/[\s,]+/).filter(Boolean));
   const unknown = asked.find((each) => ![...shown, ...others].includes(each));
   if (unknown !== undefined) {
-    const text = `Error: there is no column '${unknown}'; the columns are ${[...shown, ...others].join(', ')}`;
-    throw new CtlFailure(exit.usage, text);
+    const text = `there is no column '${unknown}'; the columns are ${[...shown, ...others].join(', ')}`;
+    throw new CommandError(text, exit.usage);
   }
   const { body } = await request(api, String(row.call), given);
   if (!Array.isArray(body)) throw api.foreign();

@@ -1,9 +1,6 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { bracketed } from '../../platform/index.js';
-import { type Api, CtlFailure, reasonOf, type Reply, type Sent } from '../api.js';
-import { exit } from '../refusal.js';
+import { type Api, reasonOf, type Reply, type Sent } from '../api.js';
+import { CommandError, exit } from '../command-error.js';
 
 /** The arguments of a command by their names, and its options. */
 export type Given = Readonly<Record<string, string | readonly string[] | true | undefined>>;
@@ -21,7 +18,7 @@ export const shownThing = (call: string, thing: string, given: Given): string =>
  * Sends a request.
  * @param call method and path: `DELETE policies/{vhost}/{name}`. A segment whose argument is not given is left out
  * @param sent `thing` is what a DELETE removes
- * @throws CtlFailure
+ * @throws CommandError
  */
 export async function request(
   api: Api,
@@ -39,31 +36,31 @@ export async function request(
   const parents = thing === undefined ? ['vhost', 'user'].filter((name) => path.includes(`{${name}}`)) : [];
   const isMissing = reply.status === 404 || /not_found|no_such/.test(reason);
   if (!isMissing || (thing === undefined && parents.length === 0))
-    throw new CtlFailure(reply.status === 400 ? exit.usage : exit.unavailable, `Error: ${reason}`);
+    throw new CommandError(`${reason}`, reply.status === 400 ? exit.usage : exit.unavailable);
   const shown =
     thing === undefined
       ? filled(parents.map((name) => `${name} {${name}}`).join(' or no '), given, "'")
       : shownThing(call, thing, given);
   const lists = thing === undefined ? parents.map((name) => `${name}s`) : [String(names[0]).replaceAll('-', '_')];
   const remedy = `'dlx-broker ctl list_${lists.join("' and 'list_")}' shows what there is`;
-  throw new CtlFailure(exit.data, `Error: there is no ${shown}; ${remedy}`);
+  throw new CommandError(`there is no ${shown}; ${remedy}`, exit.data);
 }
 
-/** Gets an object. @throws CtlFailure */
+/** Gets an object. @throws CommandError */
 export async function get(api: Api, path: string, given: Given): Promise<Facts> {
   const { body } = await request(api, `GET ${path}`, given);
   if (typeof body === 'object' && body !== null) return body as Facts;
   throw api.foreign();
 }
 
-/** An argument in JSON. @throws CtlFailure */
+/** An argument in JSON. @throws CommandError */
 export function json(given: Given, name: string): unknown {
   try {
     return JSON.parse(String(given[name]));
   } catch {
-    const text = `Error: <${name}> is no JSON: ${String(given[name])}
+    const text = `<${name}> is no JSON: ${String(given[name])}
 In a shell write '{"dead-letter-exchange":"my-dlx"}', in cmd.exe "{""dead-letter-exchange"":""my-dlx""}"`;
-    throw new CtlFailure(exit.usage, text);
+    throw new CommandError(text, exit.usage);
   }
 }
 
@@ -98,22 +95,9 @@ export async function status(given: Given, api: Api): Promise<string | Facts> {
   return lines.flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${String(value)}`])).join('\n');
 }
 
-/** A password from the command line, or else the first line of standard input. @throws CtlFailure */
+/** A password from the command line, or else the first line of standard input. @throws CommandError */
 export async function passwordOf(given: unknown, stdin: () => Promise<string>): Promise<string> {
   const [password = ''] = typeof given === 'string' ? [given] : (await stdin()).split(/\r?\n/);
   if (password !== '') return password;
-  throw new CtlFailure(exit.usage, 'Error: the password is empty: write it behind the user, or to standard input');
-}
-
-/** All of standard input; from a terminal one line, which is not shown while it is typed. */
-export async function readInput({ stdin, stderr }: NodeJS.Process): Promise<string> {
-  if (!stdin.isTTY) return text(stdin);
-  stderr.write('Password: ');
-  const silent = new Writable({ write: (_part, _encoding, done) => done() });
-  const lines = createInterface({ input: stdin, output: silent, terminal: true });
-  lines.once('SIGINT', () => process.exit(130));
-  const line = await lines.question('');
-  lines.close();
-  stderr.write('\n');
-  return line;
+  throw new CommandError('the password is empty: write it behind the user, or to standard input', exit.usage);
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Api, CtlFailure } from '../api.js';
-import { exit } from '../refusal.js';
+import type { Api } from '../api.js';
+import { CommandError, exit } from '../command-error.js';
 import { type Facts, get, type Given, json, passwordOf, request, status } from './request.js';
 
 /** A command. A new one is a row of `table`. */
@@ -190,10 +190,10 @@ export const table: Readonly<Record<string, readonly Row[]>> = {
   ],
 };
 
-/** @throws CtlFailure */
+/** @throws CommandError */
 function priorityOf({ priority = '0' }: Given): number {
   if (/^-?\d{1,15}$/.test(String(priority))) return Number(priority);
-  throw new CtlFailure(exit.usage, `Error: --priority must be a whole number, but is '${String(priority)}'`);
+  throw new CommandError(`--priority must be a whole number, but is '${String(priority)}'`, exit.usage);
 }
 
 async function addUser(given: Given, api: Api, stdin: () => Promise<string>): Promise<string> {
@@ -201,8 +201,8 @@ async function addUser(given: Given, api: Api, stdin: () => Promise<string>): Pr
   if (!Array.isArray(users)) throw api.foreign();
   const name = String(given['user']);
   if ((users as Facts[]).some((user) => user['name'] === name)) {
-    const text = `Error: user '${name}' exists already; 'dlx-broker ctl change_password' changes its password`;
-    throw new CtlFailure(exit.data, text);
+    const text = `user '${name}' exists already; 'dlx-broker ctl change_password' changes its password`;
+    throw new CommandError(text, exit.data);
   }
   const body = { password: await passwordOf(given['password'], stdin), tags: '' };
   await request(api, 'PUT users/{user}', given, { body });
@@ -236,8 +236,8 @@ async function addVhost(given: Given, api: Api): Promise<void> {
   await request(api, 'PUT vhosts/{vhost}', given, { body: { description, tags, default_queue_type: type } });
   if (type === undefined || (await get(api, 'vhosts/{vhost}', given))['default_queue_type'] === type) return;
   // RabbitMQ 3.10 ignores the type over HTTP without an error.
-  const text = `Error: the vhost is there, but without the default queue type '${String(type)}': this broker cannot set it over HTTP`;
-  throw new CtlFailure(exit.unavailable, text);
+  const text = `the vhost is there, but without the default queue type '${String(type)}': this broker cannot set it over HTTP`;
+  throw new CommandError(text, exit.unavailable);
 }
 
 async function exportTo(given: Given, api: Api): Promise<Facts | void> {
@@ -248,7 +248,7 @@ async function exportTo(given: Given, api: Api): Promise<Facts | void> {
     // They hold the hashes of passwords.
     writeFileSync(file, `${JSON.stringify(definitions)}\n`, { mode: 0o600 });
   } catch (error) {
-    throw new CtlFailure(exit.data, `Error: '${file}' cannot be written: ${(error as Error).message}`);
+    throw new CommandError(`'${file}' cannot be written: ${(error as Error).message}`, exit.data);
   }
 }
 
@@ -259,7 +259,7 @@ async function importFrom(given: Given, api: Api, stdin: () => Promise<string>):
     body = JSON.parse(file === '-' ? await stdin() : readFileSync(file, 'utf8'));
   } catch (error) {
     const why = (error as Error).message.split('\n')[0];
-    throw new CtlFailure(exit.data, `Error: ${file === '-' ? 'standard input' : `'${file}'`} cannot be read: ${why}`);
+    throw new CommandError(`${file === '-' ? 'standard input' : `'${file}'`} cannot be read: ${why}`, exit.data);
   }
   await request(api, 'POST definitions', given, { body });
 }

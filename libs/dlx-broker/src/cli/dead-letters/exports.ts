@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { shownJson } from '../../platform/index.js';
-import { type Api, CtlFailure } from '../api.js';
-import { ask, type Call, type CommonFlags, noneOf, shownQueue } from '../command.js';
-import { exit } from '../refusal.js';
+import type { Api } from '../api.js';
+import { CommandError, exit } from '../command-error.js';
+import { ask, type Call, type CommonFlags, noneOf, shownQueue, writing } from '../command.js';
 import { Lines } from '../text.js';
 import { type FilterFlags, filterOf, refuseBoth } from './filter.js';
 
@@ -15,7 +15,7 @@ export interface ExportFlags extends CommonFlags, FilterFlags {
 
 /** Writes messages as lines of JSON, as fast as the reader of the lines reads. Nothing is taken out of the queue. */
 export async function exportLetters(
-  { api, flags, vhost, output: { out, error, terminal } }: Call<ExportFlags>,
+  { api, flags, vhost, output: to }: Call<ExportFlags>,
   queue: string,
   ids: readonly string[],
 ): Promise<void> {
@@ -28,6 +28,7 @@ export async function exportLetters(
   };
   const path = ['dlx', 'queues', vhost, queue, 'export'];
   const lines = new Lines();
+  const write = writing(to);
   let file: FileHandle | undefined;
   try {
     await ask(api, 'GET', path, shownQueue(queue, vhost), {
@@ -37,8 +38,7 @@ export async function exportLetters(
         if (text === '') return;
         // Opened at the first line: a refused export leaves no file.
         if (output !== undefined) await (file ??= await opened(output)).appendFile(text);
-        else if (terminal !== undefined) await terminal.write(text);
-        else out(text.slice(0, -1));
+        else await write(text);
       },
     });
     if (ids.length > 0 && lines.count === 0) throw noneOf(ids, queue, vhost);
@@ -46,13 +46,13 @@ export async function exportLetters(
   } finally {
     await file?.close();
   }
-  if (output !== undefined) error(`${lines.count} messages written to ${output}`);
+  if (output !== undefined) to.error(`${lines.count} messages written to ${output}`);
 }
 
-/** Messages may be secret. @throws CtlFailure */
+/** Messages may be secret. @throws CommandError */
 const opened = (path: string): Promise<FileHandle> =>
   open(path, 'w', 0o600).catch((fault: Error) => {
-    throw new CtlFailure(exit.data, `Error: --output cannot be written: ${fault.message}`);
+    throw new CommandError(`--output cannot be written: ${fault.message}`, exit.data);
   });
 
 export interface DeleteFlags extends CommonFlags, FilterFlags {
@@ -68,7 +68,7 @@ export async function deleteLetters({ api, flags, output, vhost }: Call<DeleteFl
   const { exported, dryRun } = flags;
   if (exported === undefined) {
     const remedy = "write them with 'dlx-broker dead-letters export QUEUE --output FILE' first";
-    throw new CtlFailure(exit.usage, `--exported FILE is missing: only exported messages are deleted; ${remedy}`);
+    throw new CommandError(`--exported FILE is missing: only exported messages are deleted; ${remedy}`, exit.usage);
   }
   const { query } = filterOf(flags);
   const deletion = new Deletion(await readExported(exported), api, [vhost, queue], dryRun === true);
@@ -176,14 +176,14 @@ type ExportedSums = ReadonlyMap<string, string>;
 
 /**
  * Reads a file that `dead-letters export` wrote. Only sums stay in memory.
- * @throws CtlFailure with the number of the first line that is not as an export writes it
+ * @throws CommandError with the number of the first line that is not as an export writes it
  */
 async function readExported(path: string): Promise<ExportedSums> {
   const sums = new Map<string, string>();
   const lines = new Lines();
   let number = 0;
-  const refuse = (why: string): CtlFailure =>
-    new CtlFailure(exit.data, `Error: --exported '${path}', line ${number}: ${why}; nothing was deleted`);
+  const refuse = (why: string): CommandError =>
+    new CommandError(`--exported '${path}', line ${number}: ${why}; nothing was deleted`, exit.data);
   const add = (line: string): void => {
     number++;
     const message = objectIn(line);
@@ -201,8 +201,8 @@ async function readExported(path: string): Promise<ExportedSums> {
       if (complete !== '') for (const line of complete.slice(0, -1).split('\n')) add(line);
     }
   } catch (error) {
-    if (error instanceof CtlFailure) throw error;
-    throw new CtlFailure(exit.data, `Error: --exported cannot be read: ${(error as Error).message}`);
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`--exported cannot be read: ${(error as Error).message}`, exit.data);
   }
   number++;
   if (lines.rest !== '') throw refuse('has no end, so the export broke off');

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { CtlFailure } from '../api.js';
-import { exit } from '../refusal.js';
+import { CommandError, exit } from '../command-error.js';
 
 /** Selects messages that match all of these options. */
 export interface FilterFlags {
@@ -47,10 +46,10 @@ export function filterOf(flags: FilterFlags): {
   return { query: { ...plain, header }, body: { ...plain, headers } };
 }
 
-/** @throws CtlFailure if messages are selected by ids and by a filter */
+/** @throws CommandError if messages are selected by ids and by a filter */
 export function refuseBoth(ids: readonly string[], flags: FilterFlags): void {
   if (ids.length > 0 && Object.keys(filterOf(flags).query).length > 0)
-    throw new CtlFailure(exit.usage, 'Error: name the messages by ids or by a filter, not both');
+    throw new CommandError('name the messages by ids or by a filter, not both', exit.usage);
 }
 
 /** A value of null matches any value. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { asking, type Call, type CommandOutput, withServer, withVhost, withWatch } from '../command.js';
+import { asking, type Call, type CommandOutput, type Ended, withServer, withVhost, withWatch } from '../command.js';
 import { deleteLetters, exportLetters } from './exports.js';
 import { withFilters } from './filter.js';
 import { groups, list, show } from './list.js';
@@ -14,8 +14,8 @@ const orders: Readonly<Record<Order, string>> = {
   cancel: 'End a redrive. Messages that it has moved stay moved.',
 };
 
-/** Adds the commands of `dead-letters` to a program. @param ended gets the exit code */
-export function addDeadLetters(parent: Command, output: CommandOutput, ended: (code: number) => void): void {
+/** Adds the commands of `dead-letters` to a program. */
+export function addDeadLetters(parent: Command, output: CommandOutput, ended: Ended): void {
   const add = asking(output, ended);
   const command = (name: string, about: string): Command => parent.command(name).description(about);
   const ofQueue = (name: string, about: string): Command => withVhost(command(name, about)).argument('<QUEUE>');

@@ -1,5 +1,6 @@
 import { shownJson, shownLines } from '../../platform/index.js';
-import { CtlFailure, type Reply } from '../api.js';
+import type { Reply } from '../api.js';
+import { CommandError, exit } from '../command-error.js';
 import {
   ask,
   askOfQueue,
@@ -10,7 +11,6 @@ import {
   type WatchFlags,
   watching,
 } from '../command.js';
-import { exit } from '../refusal.js';
 import { duration, oneLine, prettyColumns, vhostColumn, when } from '../text.js';
 import { type FilterFlags, filterOf } from './filter.js';
 
@@ -42,7 +42,7 @@ export function groups({ api, flags, output, vhost }: Call<ListFlags>, queue: st
     // The server leaves out what does not exist. A queue that exists was searched or skipped.
     const { queues, skipped } = reply.body as { readonly queues: number; readonly skipped: readonly unknown[] };
     if (queue === undefined || queues > 0 || skipped.length > 0) return reply;
-    throw new CtlFailure(exit.data, `Error: there is no ${missing}`);
+    throw new CommandError(`there is no ${missing}`, exit.data);
   };
   return watching(flags, async () => textOf(await asked(), flags, (body) => allGroupsText(body, Date.now())), output);
 }
@@ -55,7 +55,7 @@ export async function show({ api, flags, output, vhost }: Call, queue: string, i
     output.out(textOf(reply, flags, letterText));
   } catch (error) {
     // The server answers 404 to both.
-    if (error instanceof CtlFailure && error.code === exit.data) await askOfQueue(api, 'GET', [vhost, queue]);
+    if (error instanceof CommandError && error.code === exit.data) await askOfQueue(api, 'GET', [vhost, queue]);
     throw error;
   }
 }
@@ -73,7 +73,7 @@ function askQueue({ api, flags, vhost }: Call<ListFlags>, queue: string): Promis
 function askQueues({ api, flags }: Call<ListFlags>): Promise<Reply> {
   const { by, limit = '500', vhost } = flags;
   if (by !== undefined || Object.keys(filterOf(flags).query).length > 0)
-    throw new CtlFailure(exit.usage, "Error: filters and --by need a queue; 'dlx-broker dead-letters groups' has all");
+    throw new CommandError("filters and --by need a queue; 'dlx-broker dead-letters groups' has all", exit.usage);
   const order = { dead: 'true', sort: 'messages_ready', sort_reverse: 'true', page_size: limit };
   const query = vhost === undefined ? order : { ...order, vhost };
   return ask(api, 'GET', ['dlx', 'queues'], vhostIn(flags), { query });

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { shownJson, shownText } from '../../platform/index.js';
-import { type Api, CtlFailure, type Reply } from '../api.js';
+import type { Api, Reply } from '../api.js';
+import { CommandError, exit } from '../command-error.js';
 import {
   ask,
   type Call,
@@ -12,7 +13,6 @@ import {
   type WatchFlags,
   watching,
 } from '../command.js';
-import { exit } from '../refusal.js';
 import { oneLine, prettyColumns, vhostColumn, when } from '../text.js';
 import { type FilterFlags, filterOf, refuseBoth } from './filter.js';
 
@@ -194,10 +194,10 @@ export async function redrive(
   }
   if (flags.json !== true) out(stateText(state));
   // The exit code shows that messages did not move.
-  if (state.state !== 'done') throw new CtlFailure(exit.software, `Error: the redrive is ${state.state}`);
+  if (state.state !== 'done') throw new CommandError(`the redrive is ${state.state}`, exit.software);
   if (state.left > 0) {
     const stay = state.left === 1 ? '1 message stays where it is' : `${state.left} messages stay where they are`;
-    throw new CtlFailure(exit.data, `Error: ${stay}`);
+    throw new CommandError(`${stay}`, exit.data);
   }
   if (ids.length > 0 && state.moved === 0) throw noneOf(ids, queue, vhost);
 }
@@ -228,14 +228,14 @@ function addressIn(text: string): Address {
   const slash = text.lastIndexOf('/');
   if (slash < 0) {
     const remedy = `write '/${text}' for the queue`;
-    throw new CtlFailure(exit.usage, `Error: --to must be EXCHANGE/KEY, but is '${text}'; ${remedy}`);
+    throw new CommandError(`--to must be EXCHANGE/KEY, but is '${text}'; ${remedy}`, exit.usage);
   }
   return { exchange: text.slice(0, slash), routing_key: text.slice(slash + 1) };
 }
 
 function numberIn(option: string, text: string): number {
   if (/^[0-9]{1,9}(\.[0-9]+)?$/.test(text)) return Number(text);
-  throw new CtlFailure(exit.usage, `Error: ${option} must be a number, but is '${text}'`);
+  throw new CommandError(`${option} must be a number, but is '${text}'`, exit.usage);
 }
 
 /** What to do about messages whose address is not known. */

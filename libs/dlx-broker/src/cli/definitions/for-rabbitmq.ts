@@ -1,8 +1,7 @@
 import { type QueueForm, quorumForm, staysClassic } from '../../backends/topology/index.js';
 import { delayedType, queueArguments } from '../../engine/broker/index.js';
 import { policyPatterns } from '../../platform/index.js';
-import { CtlFailure } from '../api.js';
-import { exit } from '../refusal.js';
+import { CommandError, exit } from '../command-error.js';
 
 /** An object of definitions. Clients choose its names and values, so each of them is checked. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -13,11 +12,11 @@ export type Definitions = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @returns the rows of one kind; none where there is no such list @throws CtlFailure when it is no list of objects */
+/** @returns the rows of one kind; none where there is no such list @throws CommandError when it is no list of objects */
 export function rowsIn(definitions: Definitions, kind: string): readonly Row[] {
   const list = definitions[kind] ?? [];
   if (Array.isArray(list) && list.every(isObject)) return list;
-  throw new CtlFailure(exit.data, `Error: these are no definitions: '${kind}' is no list of objects`);
+  throw new CommandError(`these are no definitions: '${kind}' is no list of objects`, exit.data);
 }
 
 export const textOf = (row: Row, key: string): string => {
@@ -104,7 +103,7 @@ export interface Converted {
 /**
  * Makes definitions that RabbitMQ imports without an error: exchanges that need a plugin are left out with their bindings. RabbitMQ
  * stops in the middle of an import that it refuses.
- * @throws CtlFailure when these are no definitions
+ * @throws CommandError when these are no definitions
  */
 export function forRabbitMq(definitions: Definitions, conversion: Conversion = {}): Converted {
   const notes: string[] = [];

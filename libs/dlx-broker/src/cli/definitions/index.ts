@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
 import type { Matcher } from '../../engine/broker/index.js';
 import { policyPatterns, shownJson, shownText } from '../../platform/index.js';
-import { CtlFailure, type LoginFlags } from '../api.js';
-import { apiOf, type CommandOutput } from '../command.js';
+import type { LoginFlags } from '../api.js';
+import { CommandError, exit } from '../command-error.js';
+import { act, apiOf, type CommandOutput, type Ended, withLogin } from '../command.js';
 import { damageIn, restored } from '../data.js';
-import { exit, Refusal } from '../refusal.js';
 import { type Conversion, type Definitions, forRabbitMq, isObject } from './for-rabbitmq.js';
 
 export interface DefinitionsFlags extends SourceFlags {
@@ -16,34 +17,41 @@ export interface DefinitionsFlags extends SourceFlags {
   readonly output?: string;
 }
 
-/**
- * Writes definitions for RabbitMQ to a file or to standard output, and the changes to standard error.
- * @returns the exit code @throws Refusal, StoreError
- */
-export async function writeDefinitions(flags: DefinitionsFlags, output: CommandOutput): Promise<number> {
+/** Adds the options of `definitions` to its command. */
+export const addDefinitions = (command: Command, output: CommandOutput, ended: Ended): void =>
+  act(
+    withLogin(
+      command
+        .requiredOption('--for <BROKER>', 'the broker that imports them: rabbitmq')
+        .option('--data <DIR>', 'read this data directory, which no broker uses'),
+    )
+      .option('--quorum [PATTERN]', 'make quorum queues of all durable queues, or of those whose names fit')
+      .option('--delivery-limit <NUMBER>', 'failed deliveries in those queues before a message dies (default: 20)')
+      .option('--without-users', 'leave out users and permissions')
+      .option('--output <FILE>', 'write to this file, which only its owner can read'),
+    output,
+    ended,
+    (flags: DefinitionsFlags) => writeDefinitions(flags, output),
+  );
+
+/** Writes definitions for RabbitMQ to a file or to standard output, and the changes to standard error. @throws CommandError, StoreError */
+export async function writeDefinitions(flags: DefinitionsFlags, { env, out, error }: CommandOutput): Promise<void> {
   const conversion = conversionOf(flags);
-  try {
-    const { definitions, notes } = forRabbitMq(await definitionsOf(flags, output.env), conversion);
-    const text = JSON.stringify(definitions, undefined, 2);
-    if (flags.output === undefined) output.out(shownJson(text));
-    else write(flags.output, text);
-    for (const note of notes) output.error(`dlx-broker: ${shownText(note)}`);
-    return exit.ok;
-  } catch (error) {
-    if (!(error instanceof CtlFailure)) throw error;
-    output.error(error.message);
-    return error.code;
-  }
+  const { definitions, notes } = forRabbitMq(await definitionsOf(flags, env), conversion);
+  const text = JSON.stringify(definitions, undefined, 2);
+  if (flags.output === undefined) out(shownJson(text));
+  else write(flags.output, text);
+  for (const note of notes) error(`dlx-broker: ${shownText(note)}`);
 }
 
-/** @throws Refusal */
+/** @throws CommandError */
 function conversionOf(flags: DefinitionsFlags): Conversion {
-  if (flags.for !== 'rabbitmq') throw new Refusal(`--for must be rabbitmq, but is '${flags.for}'`);
+  if (flags.for !== 'rabbitmq') throw new CommandError(`--for must be rabbitmq, but is '${flags.for}'`);
   const { quorum, deliveryLimit: limit, withoutUsers = false } = flags;
   if (quorum === undefined && limit !== undefined)
-    throw new Refusal('--delivery-limit is about the queues that --quorum converts, which is not given');
+    throw new CommandError('--delivery-limit is about the queues that --quorum converts, which is not given');
   if (limit !== undefined && !/^[0-9]{1,9}$/.test(limit))
-    throw new Refusal(`--delivery-limit must be a whole number, but is '${limit}'`);
+    throw new CommandError(`--delivery-limit must be a whole number, but is '${limit}'`);
   return {
     withoutUsers,
     ...(quorum !== undefined && { isQuorum: quorum === true ? () => true : patternOf(quorum) }),
@@ -51,23 +59,23 @@ function conversionOf(flags: DefinitionsFlags): Conversion {
   };
 }
 
-/** @throws Refusal */
+/** @throws CommandError */
 function patternOf(pattern: string): (queue: string) => boolean {
   let matcher: Matcher;
   try {
     matcher = policyPatterns.compile(pattern);
   } catch (error) {
-    throw new Refusal(`--quorum is no pattern of names: ${(error as Error).message}`);
+    throw new CommandError(`--quorum is no pattern of names: ${(error as Error).message}`);
   }
   return (queue) => matcher.matches(queue);
 }
 
-/** Definitions hold the hashes of passwords. @throws Refusal */
+/** Definitions hold the hashes of passwords. @throws CommandError */
 function write(file: string, text: string): void {
   try {
     writeFileSync(file, `${text}\n`, { mode: 0o600 });
   } catch (error) {
-    throw new Refusal(`--output cannot be written: ${(error as Error).message}`);
+    throw new CommandError(`--output cannot be written: ${(error as Error).message}`);
   }
 }
 
@@ -79,26 +87,27 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The definitions of a running server, asked over HTTP, or of a data directory that no broker uses.
- * @throws CtlFailure of the server; StoreError or Refusal of the directory
+ * @throws CommandError of the server; StoreError or CommandError of the directory
  */
 export async function definitionsOf(flags: SourceFlags, env: Environment): Promise<Definitions> {
   if (flags.data !== undefined) return definitionsIn(flags.data, flags);
   const api = apiOf('definitions', flags, env);
   const { body } = await api.call('GET', ['definitions'], [200]);
   if (isObject(body)) return body;
-  throw new CtlFailure(exit.unavailable, `Error: what is at '${api.address.base}' has no definitions`);
+  throw new CommandError(`what is at '${api.address.base}' has no definitions`, exit.unavailable);
 }
 
 async function definitionsIn(directory: string, { url, user, password }: SourceFlags): Promise<Definitions> {
   for (const [name, value] of Object.entries({ url, user, password }))
-    if (value !== undefined) throw new Refusal(`--${name} is about a running server, and --data names a directory`);
-  if (directory === '') throw new Refusal('--data must name a directory');
+    if (value !== undefined)
+      throw new CommandError(`--${name} is about a running server, and --data names a directory`);
+  if (directory === '') throw new CommandError('--data must name a directory');
   const { exportBroker } = await import('../../server/index.js');
   const { broker, data } = await restored(directory);
   try {
     const [damage] = damageIn(data);
     if (damage !== undefined)
-      throw new Refusal(`${shownText(damage)}. Look with 'data check', and start a broker on it first`);
+      throw new CommandError(`${shownText(damage)}. Look with 'data check', and start a broker on it first`);
     // The rows are made when they are written.
     return JSON.parse(JSON.stringify(exportBroker(broker))) as Definitions;
   } finally {

@@ -1,8 +1,8 @@
-import type typescript from 'typescript';
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, isAbsolute, join, normalize, relative, resolve, sep } from 'node:path';
-import { Refusal } from '../refusal.js';
+import type typescript from 'typescript';
+import { CommandError } from '../command-error.js';
 
 export interface Manifest {
   readonly type?: string;
@@ -41,13 +41,13 @@ export interface Application {
  * Looks at an application.
  * @param folder the folder with its package.json
  * @param module the file with the root module, relative to the folder, where it is not in the usual place
- * @throws {Refusal} in a folder without a Nest application
+ * @throws {CommandError} in a folder without a Nest application
  */
 export function applicationIn(folder: string, module: string | undefined): Application {
   const manifest = jsonOf<Manifest>(folder, 'package.json');
   const all = { ...manifest?.dependencies, ...manifest?.devDependencies };
   if (manifest === undefined || all['@nestjs/core'] === undefined) {
-    throw new Refusal(
+    throw new CommandError(
       `there is no Nest application in ${folder}: its package.json does not depend on @nestjs/core. Make one with 'npx @nestjs/cli new', and run this command in its folder.`,
     );
   }
@@ -56,7 +56,9 @@ export function applicationIn(folder: string, module: string | undefined): Appli
   const file = normalize(module ?? `${sourceRoot}/app.module.ts`);
   const text = textOf(folder, file);
   if (text === undefined) {
-    throw new Refusal(`there is no file ${file} in ${folder}: name the file of the root module with --module FILE.`);
+    throw new CommandError(
+      `there is no file ${file} in ${folder}: name the file of the root module with --module FILE.`,
+    );
   }
   const main = `${sourceRoot}/main.ts`;
   const nest = Number.parseInt(versionOf(require, '@nestjs/core', folder), 10);
@@ -77,7 +79,7 @@ export function applicationIn(folder: string, module: string | undefined): Appli
 
 function sourceRootOf(folder: string): string {
   const given = jsonOf<{ readonly sourceRoot?: unknown }>(folder, 'nest-cli.json')?.sourceRoot ?? 'src';
-  if (typeof given !== 'string') throw new Refusal(`sourceRoot in ${join(folder, 'nest-cli.json')} is no text.`);
+  if (typeof given !== 'string') throw new CommandError(`sourceRoot in ${join(folder, 'nest-cli.json')} is no text.`);
   return normalize(given).replace(/[\\/]+$/, '');
 }
 
@@ -93,7 +95,7 @@ function jsonOf<Content>(folder: string, file: string): Content | undefined {
   try {
     return JSON.parse(text) as Content;
   } catch (error) {
-    throw new Refusal(`${join(folder, file)} is no JSON: ${(error as Error).message}`);
+    throw new CommandError(`${join(folder, file)} is no JSON: ${(error as Error).message}`);
   }
 }
 
@@ -101,7 +103,7 @@ function versionOf(require: NodeJS.Require, name: string, folder: string): strin
   try {
     return (require(`${name}/package.json`) as { readonly version: string }).version;
   } catch {
-    throw new Refusal(`${name} is not installed in ${folder}: run 'npm install' first.`);
+    throw new CommandError(`${name} is not installed in ${folder}: run 'npm install' first.`);
   }
 }
 
@@ -128,7 +130,7 @@ export const addsForDevelopment = (manager: Application['packageManager']): read
  * @param require looks for packages from the folder of the application
  * @param adds the command that adds a package to the development of the application
  * @param nest the major version of Nest
- * @throws {Refusal} where no TypeScript with this API is installed
+ * @throws {CommandError} where no TypeScript with this API is installed
  */
 export function compilerOf(require: NodeJS.Require, adds: string, nest: number): typeof typescript {
   const cli = tried(() => createRequire(require.resolve('@nestjs/cli/package.json')));
@@ -137,7 +139,7 @@ export function compilerOf(require: NodeJS.Require, adds: string, nest: number):
     if (typeof ts?.createSourceFile === 'function') return ts;
   }
   const own = tried(() => (require('typescript/package.json') as { readonly version: string }).version);
-  throw new Refusal(
+  throw new CommandError(
     own === undefined
       ? `TypeScript 5 or 6 is needed to read the sources, and not installed: run 'npm install' first.`
       : `TypeScript 5 or 6 is needed to read the sources. TypeScript ${own} of the application cannot do this, and ${
@@ -161,24 +163,24 @@ const mostLinks = 40;
 
 /**
  * Checks that a file which is written belongs to a folder. Links and `..` in a folder of another author could lead to any file of the user.
- * @throws {Refusal} if it is outside
+ * @throws {CommandError} if it is outside
  */
 export function checkInside(folder: string, file: string): void {
   const place = placeOf(join(folder, file), mostLinks);
   const way = relative(realpathSync(folder), place);
   if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return;
-  throw new Refusal(
+  throw new CommandError(
     `${file} is ${place}, which is outside of ${folder}: correct --module FILE, sourceRoot of nest-cli.json, or the link. Nothing was changed.`,
   );
 }
 
-/** Checks that a file can be written where it is to be. @throws {Refusal} where a folder has its name, or a file that of its folder */
+/** Checks that a file can be written where it is to be. @throws {CommandError} where a folder has its name, or a file that of its folder */
 export function checkPlace(folder: string, file: string): void {
   if (kindOf(join(folder, file)) === 'folder')
-    throw new Refusal(`${file} is a folder: rename it. Nothing was changed.`);
+    throw new CommandError(`${file} is a folder: rename it. Nothing was changed.`);
   for (let above = dirname(file); above !== dirname(above); above = dirname(above)) {
     if (kindOf(join(folder, above)) === 'file') {
-      throw new Refusal(`${above} is a file, and should be a folder: rename it. Nothing was changed.`);
+      throw new CommandError(`${above} is a file, and should be a folder: rename it. Nothing was changed.`);
     }
   }
 }
@@ -202,6 +204,6 @@ function placeOf(path: string, links: number): string {
   if (entry === undefined) return join(placeOf(dirname(path), links), basename(path));
   const folder = realpathSync(dirname(path));
   if (!entry.isSymbolicLink()) return join(folder, basename(path));
-  if (links === 0) throw new Refusal(`${path} is a link that leads to no file. Nothing was changed.`);
+  if (links === 0) throw new CommandError(`${path} is a link that leads to no file. Nothing was changed.`);
   return placeOf(resolve(folder, readlinkSync(path)), links - 1);
 }

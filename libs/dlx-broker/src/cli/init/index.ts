@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import type { Command } from 'commander';
 import { shownText } from '../../platform/index.js';
-import { Refusal } from '../refusal.js';
+import { CommandError } from '../command-error.js';
+import { act, type CommandOutput, type Ended } from '../command.js';
 import {
   adds,
   addsForDevelopment,
@@ -23,6 +25,20 @@ export interface InitFlags {
   readonly install: boolean;
 }
 
+/** Adds the options of `init` to its command. @param version of this package */
+export const addInit =
+  (version: string) =>
+  (command: Command, output: CommandOutput, ended: Ended): void =>
+    act(
+      command
+        .option('--module <FILE>', 'the file with the root module (default: src/app.module.ts)')
+        .option('--dry-run', 'show the changes without making them')
+        .option('--no-install', 'install no packages'),
+      output,
+      ended,
+      (flags: InitFlags) => init(process.cwd(), flags, version, output.out),
+    );
+
 /** What becomes of a file. Without `text` the file stays as it is. */
 interface Step {
   readonly file: string;
@@ -36,7 +52,7 @@ interface Step {
  * @param version of this package, which the application gets
  * @param out takes a line of output
  * @returns the exit code: that of the package manager, or 0
- * @throws {Refusal} in a folder without such an application, for a module that cannot be changed, and for a file outside of the folder;
+ * @throws {CommandError} in a folder without such an application, for a module that cannot be changed, and for a file outside of the folder;
  * nothing is changed then
  */
 export function init(folder: string, flags: InitFlags, version: string, out: (line: string) => void): number {
@@ -91,7 +107,7 @@ function moduleStep({ folder, module: file, sourceRoot, extension, ts }: Applica
     properties: { imports: 'DlxBrokerModule.forRoot()', providers: 'OrdersHandler' },
   });
   if (text === undefined) {
-    throw new Refusal(
+    throw new CommandError(
       `${file} has no @Module({ imports: [...], providers: [...] }) that can be changed: add DlxBrokerModule.forRoot() of 'dlx-broker' to its imports yourself, or name another file with --module FILE. Nothing was changed.`,
     );
   }
@@ -100,12 +116,12 @@ function moduleStep({ folder, module: file, sourceRoot, extension, ts }: Applica
 
 /**
  * The way to a file for the import statement of another one.
- * @throws {Refusal} for a name that would end the text of the statement
+ * @throws {CommandError} for a name that would end the text of the statement
  */
 function wayTo(file: string, from: string): string {
   const way = relative(dirname(from), file).replaceAll(sep, '/');
   if (/['"\\\p{Cc}\p{Zl}\p{Zp}]/u.test(way)) {
-    throw new Refusal(
+    throw new CommandError(
       `${shownText(way)} cannot be written into an import: rename its folder, or name another file with --module FILE. Nothing was changed.`,
     );
   }
@@ -178,7 +194,7 @@ function run(folder: string, [command, ...parts]: readonly string[]): number {
   const shell = process.platform === 'win32';
   const { status, error } = spawnSync(command!, parts, { cwd: folder, stdio: 'inherit', shell });
   if (error !== undefined) {
-    throw new Refusal(`'${command} ${parts.join(' ')}' could not be run: ${error.message}. Run it yourself.`);
+    throw new CommandError(`'${command} ${parts.join(' ')}' could not be run: ${error.message}. Run it yourself.`);
   }
   return status ?? 1;
 }

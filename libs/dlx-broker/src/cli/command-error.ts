@@ -1,11 +1,10 @@
-/** A command is refused. The message is the one line of output; the exit code is 2. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-}
-
-/** Exit codes: those of sysexits.h. */
+/** Exit codes. Those above 2 are of sysexits.h. */
 export const exit = {
   ok: 0,
+  /** A data directory is damaged. */
+  damaged: 1,
+  /** The command cannot be carried out. */
+  refused: 2,
   /** The command line is wrong. */
   usage: 64,
   /** What was named does not exist, or what was given cannot be read. */
@@ -18,17 +17,38 @@ export const exit = {
   temporary: 75,
 } as const;
 
-export type ExitCode = (typeof exit)[keyof typeof exit];
+/** Ends a command with an exit code. The message goes to standard error, see {@link shownError}. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
 
-/** Exit code: the command cannot be carried out. */
-export const refused = 2;
+  constructor(
+    message: string,
+    readonly code: (typeof exit)[keyof typeof exit] = exit.refused,
+  ) {
+    super(message);
+  }
+}
 
-/** The commands whose refusals end with one code, also that of a wrong command line. All others have those of `exit`. */
+export const isOfStore = (error: unknown): error is Error => error instanceof Error && error.name === 'StoreError';
+
+/** An error of the disk is shown without a stack, because its place in this code is of no use to operators. */
+export const logOf = (error: unknown): string =>
+  isOfStore(error) ? error.message : String((error as Error).stack ?? error);
+
+/** The error of a command as standard error shows it. Control characters are escaped later. */
+export function shownError(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof CommandError) return `${error.code === exit.refused ? 'dlx-broker' : 'Error'}: ${message}`;
+  if (code?.startsWith('ERR_OSSL')) return `dlx-broker: the certificate and key of TLS cannot be used: ${message}`;
+  return `dlx-broker: ${message.split('\n')[0]}`;
+}
+
+/** The commands whose errors end with one code, also that of a wrong command line. */
 const withOneCode = ['serve', 'data', 'init', 'definitions'];
 
 /** The exit code of a wrong command line. @param words of the command line, behind the name of the program */
 export const codeOfWrong = ([command = '']: readonly string[]): number =>
-  withOneCode.includes(command) ? refused : exit.usage;
+  withOneCode.includes(command) ? exit.refused : exit.usage;
 
 /** The commands that have commands of their own, with an example of one that takes `--url`. */
 const examples: Readonly<Record<string, string>> = {
@@ -56,7 +76,3 @@ export function wrongText(text: string, words: readonly string[]): string {
   if (option === '' || example === undefined) return safe;
   return `error: write ${option} behind the command, as in 'dlx-broker ${example} ${option} ...'\n`;
 }
-
-/** The levels of the log on standard error. */
-export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
-export type LogLevel = (typeof logLevels)[number];

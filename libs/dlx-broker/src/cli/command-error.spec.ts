@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOfWrong, wrongText } from './refusal.js';
+import { codeOfWrong, wrongText } from './command-error.js';
 
 describe('a wrong command line', () => {
   it.each([
