@@ -94,10 +94,10 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   'options of serve': [
     ['option', 'key', 'means'],
-    ...Object.entries<ServeOption>(serveOptions).map(([name, { flag, says, preset, needs, key }]) => [
+    ...Object.entries<ServeOption>(serveOptions).map(([name, { flag, says, needs, key }]) => [
       code(flag.replace(/[<>]/g, '')),
-      key === false ? '' : code(name),
-      `${needs === undefined ? '' : `with ${code(optionOf(serveOptions[needs]))}: `}${says}${preset === undefined ? '' : ` (default: ${preset})`}`,
+      key === undefined ? '' : code(name),
+      needs === undefined ? says : `with ${code(optionOf(serveOptions[needs]))}: ${says}`,
     ]),
   ],
   'settings of decorators': [

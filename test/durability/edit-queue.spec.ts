@@ -124,6 +124,8 @@ describe('a queue that is removed or renamed in a data directory', () => {
       ['x-dead-letter-routing-key', longstr('work')],
     ]);
     channel.declareQueue('wait', { durable: true, arguments: args });
+    const definition = { 'dead-letter-exchange': '', 'dead-letter-routing-key': 'work' };
+    broker.virtualHost('/').setPolicy('back', { pattern: '^none$', definition });
     const count = broker.virtualHost('/').queues.get('work')!;
     const held = count.length + count.unacked;
     const write = (lines: string[]) => async (text: string) => void lines.push(text.trimEnd());
@@ -137,6 +139,7 @@ describe('a queue that is removed or renamed in a data directory', () => {
       `queue 'work' in vhost '/' (classic, ${held} messages) gets the name 'work.old'; its messages and arguments come along`,
       "  exchange 'dlx' is bound to it with the key 'again.#': follows it",
       "  queue 'wait' sends its dead letters to it by name: not changed",
+      "  policy 'back' has it as its dead-letter-routing-key: not changed",
       'dry run: nothing was changed',
     ]);
     await expect(editQueue(directory, edit, write([]))).rejects.toThrow(

@@ -246,25 +246,21 @@ function secondsIn(given: string | true): number {
 export type Ended = (code: number) => void;
 
 /**
- * What a command does. An error of the command is written to standard error.
- * @param work gets the arguments and may return an exit code; otherwise it is 0
+ * Says what commands do. An error of a command is written to standard error.
+ * @returns a function whose `work` gets the arguments and may return an exit code; otherwise it is 0
  */
-export function act<Flags>(
-  command: Command,
-  { error }: CommandOutput,
-  ended: Ended,
-  work: (flags: Flags, ...args: never[]) => Promise<number | void> | number,
-): void {
-  command.action(async () => {
-    try {
-      ended((await work(command.opts<Flags & object>(), ...(command.processedArgs as never[]))) ?? exit.ok);
-    } catch (failure) {
-      if (!(failure instanceof CommandError)) throw failure;
-      error(shownLines(shownError(failure)));
-      ended(failure.code);
-    }
-  });
-}
+export const acting =
+  ({ error }: CommandOutput, ended: Ended) =>
+  <Flags>(command: Command, work: (flags: Flags, ...args: never[]) => Promise<number | void> | number): void =>
+    void command.action(async () => {
+      try {
+        ended((await work(command.opts<Flags & object>(), ...(command.processedArgs as never[]))) ?? exit.ok);
+      } catch (failure) {
+        if (!(failure instanceof CommandError)) throw failure;
+        error(shownLines(shownError(failure)));
+        ended(failure.code);
+      }
+    });
 
 /** A command at work that asks a server. */
 export interface Call<Flags extends CommonFlags = CommonFlags> {
@@ -275,13 +271,13 @@ export interface Call<Flags extends CommonFlags = CommonFlags> {
   readonly vhost: string;
 }
 
-/** Adds commands that ask a server, see {@link act}. */
+/** Says what commands do that ask a server, see {@link acting}. */
 export const asking =
   (output: CommandOutput, ended: Ended) =>
   <Flags extends CommonFlags>(
     command: Command,
     work: (call: Call<Flags>, ...args: never[]) => Promise<number | void>,
   ): void =>
-    act(command, output, ended, (flags: Flags, ...args) =>
+    acting(output, ended)(command, (flags: Flags, ...args) =>
       work({ api: apiOf(command.name(), flags, output.env), flags, output, vhost: flags.vhost ?? '/' }, ...args),
     );

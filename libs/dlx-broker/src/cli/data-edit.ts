@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
-import type { Broker, Queue, VirtualHost } from '../engine/broker/index.js';
+import type { Queue, VirtualHost } from '../engine/broker/index.js';
 import { isReserved, isShortstr, maxShortstrBytes } from '../engine/message/index.js';
 import { damageLines, editData } from '../store/index.js';
 import { CommandError, exit } from './command-error.js';
-import { act, type CommandOutput, type Ended, writing } from './command.js';
+import { acting, type CommandOutput, type Ended, writing } from './command.js';
 import { checkData, contentsOf, exportData, restored, type Write } from './data.js';
 
 /** Adds the commands of `data` to a program. */
 export function addData(parent: Command, output: CommandOutput, ended: Ended): void {
+  const add = acting(output, ended);
   const write = writing(output);
   const command = (name: string, about: string): Command =>
     parent.command(name).description(about).argument('<DIR>', 'the data directory');
@@ -16,72 +17,45 @@ export function addData(parent: Command, output: CommandOutput, ended: Ended): v
       .argument('<QUEUE>', 'the name of the queue')
       .option('--vhost <NAME>', 'its virtual host', '/')
       .option('--dry-run', 'show the changes without making them');
-  act(
-    command('check', 'Verify every record and count messages: exit code 0, or 1 for damage.'),
-    output,
-    ended,
-    (_flags, directory: string) => checkData(directory, write),
-  );
-  act(
-    ofQueue('remove', 'Remove a queue, so that it can be declared anew with other arguments.').option(
-      '--with-messages',
-      'also a queue with messages, which are lost',
-    ),
-    output,
-    ended,
+  const check = command('check', 'Verify every record and count messages: exit code 0, or 1 for damage.');
+  add(check, (_flags, directory: string) => checkData(directory, write));
+  const remove = ofQueue('remove', 'Remove a queue, so that it can be declared anew with other arguments.');
+  add(
+    remove.option('--with-messages', 'also a queue with messages, which are lost'),
     (flags: EditFlags, directory: string, queue: string) => editQueue(directory, { ...flags, queue }, write),
   );
-  act(
+  add(
     ofQueue('rename', 'Rename a queue; its messages, bindings and arguments stay.').argument('<NEW>', 'its new name'),
-    output,
-    ended,
     (flags: EditFlags, directory: string, queue: string, to: string) =>
       editQueue(directory, { ...flags, queue, to }, write),
   );
-  act(
-    command('export', 'Write every message with its deaths as a line of JSON.'),
-    output,
-    ended,
-    (_flags, directory: string) => exportData(directory, write, (line) => output.error(`dlx-broker: ${line}`)),
+  add(command('export', 'Write every message with its deaths as a line of JSON.'), (_flags, directory: string) =>
+    exportData(directory, write, (line) => output.error(`dlx-broker: ${line}`)),
   );
 }
 
-/** References to the name of a queue, as lines of text. */
-interface References {
-  /** Bindings: they are removed with the queue, or follow it to its new name. */
-  readonly bindings: readonly string[];
-  /** Dead-letter settings with its name: they are not changed. */
-  readonly deadLetters: readonly string[];
-}
-
-function referencesTo(broker: Broker, queue: Queue): References {
-  const vhost = broker.virtualHost(queue.home.name);
+/** What names a queue: bindings are removed with it, or follow it to its new name; dead-letter settings are not changed. */
+function referencesTo(
+  { exchanges, queues, policies }: VirtualHost,
+  queue: Queue,
+): Readonly<Record<'bindings' | 'deadLetters', string[]>> {
+  const { name } = queue;
   return {
-    bindings: bindingsOf(vhost, queue),
-    deadLetters: [...namedByQueues(vhost, queue), ...namedByPolicies(vhost, queue)],
+    bindings: [...exchanges.values()].flatMap((exchange) =>
+      exchange
+        .bindings()
+        .filter(({ destination }) => destination === queue)
+        .map(({ bindingKey }) => `exchange '${exchange.name}' is bound to it with the key '${bindingKey}'`),
+    ),
+    deadLetters: [
+      ...[...queues.values()]
+        .filter(({ settings }) => settings.deadLetterExchange === '' && settings.deadLetterRoutingKey === name)
+        .map((other) => `queue '${other.name}' sends its dead letters to it by name`),
+      ...[...policies.user.list(), ...policies.operator.list()]
+        .filter(({ definition }) => definition.get('dead-letter-routing-key') === name)
+        .map((policy) => `policy '${policy.name}' has it as its dead-letter-routing-key`),
+    ],
   };
-}
-
-const bindingsOf = (vhost: VirtualHost, queue: Queue): string[] =>
-  [...vhost.exchanges.values()].flatMap((exchange) =>
-    exchange
-      .bindings()
-      .filter(({ destination }) => destination === queue)
-      .map(({ bindingKey }) => `exchange '${exchange.name}' is bound to it with the key '${bindingKey}'`),
-  );
-
-const namedByQueues = (vhost: VirtualHost, { name }: Queue): string[] =>
-  [...vhost.queues.values()]
-    .filter(({ settings }) => settings.deadLetterExchange === '' && settings.deadLetterRoutingKey === name)
-    .map((other) => `queue '${other.name}' sends its dead letters to it by name`);
-
-function namedByPolicies(vhost: VirtualHost, { name }: Queue): string[] {
-  const { user, operator } = vhost.policies;
-  return [...user.list(), ...operator.list()]
-    .filter(({ definition }) =>
-      Object.entries(definition).some(([key, value]) => key === 'dead-letter-routing-key' && value === name),
-    )
-    .map((policy) => `policy '${policy.name}' has it as its dead-letter-routing-key`);
 }
 
 interface EditFlags {
@@ -135,7 +109,7 @@ async function planned(directory: string, edit: QueueEdit): Promise<{ lines: rea
     checkNew(to, broker.virtualHosts.get(vhost)?.queues ?? new Map());
     const contents = [...contentsOf(broker)].find((one) => one.vhost === vhost && one.queue === name);
     const messages = contents?.kept.length ?? 0;
-    const { bindings, deadLetters } = referencesTo(broker, queue);
+    const { bindings, deadLetters } = referencesTo(broker.virtualHost(vhost), queue);
     const what = `queue '${name}' in vhost '${vhost}' (${queue.declared.type}, ${messages} messages)`;
     const lines = [
       to === undefined

@@ -44,49 +44,49 @@ const program = new Command('dlx-broker')
 /** Adds what a command takes, or its own commands. */
 type Add = (command: Program, output: CommandOutput, ended: Ended) => void;
 
-const commands: readonly (readonly [name: string, about: string, load: () => Promise<Add>])[] = [
+const commands: readonly (readonly [name: string, load: () => Promise<Add>, about: string])[] = [
   [
     'serve',
-    'Serve AMQP 0-9-1 clients until SIGTERM or SIGINT.',
     async () => (await import('./serve/index.js')).addServe,
+    'Serve AMQP 0-9-1 clients until SIGTERM or SIGINT.',
   ],
   [
     'data',
-    'Show or change a data directory that no broker uses.',
     async () => (await import('./data-edit.js')).addData,
+    'Show or change a data directory that no broker uses.',
   ],
   [
     'init',
-    'Put the module, a first handler with retries and its test into the Nest application of this folder.',
     async () => (await import('./init/index.js')).addInit(version),
+    'Put the module, a first handler with retries and its test into the Nest application of this folder.',
   ],
   [
     'definitions',
-    'Write the definitions of a running server or of a data directory for an import into RabbitMQ.',
     async () => (await import('./definitions/index.js')).addDefinitions,
+    'Write the definitions of a running server or of a data directory for an import into RabbitMQ.',
   ],
   [
     'ctl',
-    'Policies, users, queues and lists of a running broker, as rabbitmqctl has them.',
     async () => (await import('./ctl/index.js')).addCtl,
+    'Policies, users, queues and lists of a running broker, as rabbitmqctl has them.',
   ],
   [
     'dead-letters',
-    'List, group, show, redrive and export the dead letters of a running broker.',
     async () => (await import('./dead-letters/index.js')).addDeadLetters,
+    'List, group, show, redrive and export the dead letters of a running broker.',
   ],
-  ['queues', 'Pause and resume a queue of a running broker.', async () => (await import('./queues.js')).addQueues],
+  ['queues', async () => (await import('./queues.js')).addQueues, 'Pause and resume a queue of a running broker.'],
   [
     'handlers',
-    'List, pause and resume the handlers of an application.',
     async () => (await import('./handlers.js')).addHandlers,
+    'List, pause and resume the handlers of an application.',
   ],
 ];
 
 // A command starts faster without the files of the others.
 const named = commands.filter(([name]) => words.includes(name));
 for (const row of commands) {
-  const [name, about, load] = row;
+  const [name, load, about] = row;
   const command = program.command(name).description(about);
   if (named.length === 0 || named.includes(row))
     (await load())(command, processOutput, (code) => void (process.exitCode = code));

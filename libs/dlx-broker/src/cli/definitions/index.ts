@@ -4,7 +4,7 @@ import type { Matcher } from '../../engine/broker/index.js';
 import { policyPatterns, shownJson, shownText } from '../../platform/index.js';
 import type { LoginFlags } from '../api.js';
 import { CommandError, exit } from '../command-error.js';
-import { act, apiOf, type CommandOutput, type Ended, withLogin } from '../command.js';
+import { acting, apiOf, type CommandOutput, type Ended, withLogin } from '../command.js';
 import { damageIn, restored } from '../data.js';
 import { type Conversion, type Definitions, forRabbitMq, isObject } from './for-rabbitmq.js';
 
@@ -18,21 +18,18 @@ export interface DefinitionsFlags extends SourceFlags {
 }
 
 /** Adds the options of `definitions` to its command. */
-export const addDefinitions = (command: Command, output: CommandOutput, ended: Ended): void =>
-  act(
-    withLogin(
-      command
-        .requiredOption('--for <BROKER>', 'the broker that imports them: rabbitmq')
-        .option('--data <DIR>', 'read this data directory, which no broker uses'),
-    )
-      .option('--quorum [PATTERN]', 'make quorum queues of all durable queues, or of those whose names fit')
-      .option('--delivery-limit <NUMBER>', 'failed deliveries in those queues before a message dies (default: 20)')
-      .option('--without-users', 'leave out users and permissions')
-      .option('--output <FILE>', 'write to this file, which only its owner can read'),
-    output,
-    ended,
-    (flags: DefinitionsFlags) => writeDefinitions(flags, output),
-  );
+export function addDefinitions(command: Command, output: CommandOutput, ended: Ended): void {
+  withLogin(
+    command
+      .requiredOption('--for <BROKER>', 'the broker that imports them: rabbitmq')
+      .option('--data <DIR>', 'read this data directory, which no broker uses'),
+  )
+    .option('--quorum [PATTERN]', 'make quorum queues of all durable queues, or of those whose names fit')
+    .option('--delivery-limit <NUMBER>', 'failed deliveries in those queues before a message dies (default: 20)')
+    .option('--without-users', 'leave out users and permissions')
+    .option('--output <FILE>', 'write to this file, which only its owner can read');
+  acting(output, ended)(command, (flags: DefinitionsFlags) => writeDefinitions(flags, output));
+}
 
 /** Writes definitions for RabbitMQ to a file or to standard output, and the changes to standard error. @throws CommandError, StoreError */
 export async function writeDefinitions(flags: DefinitionsFlags, { env, out, error }: CommandOutput): Promise<void> {

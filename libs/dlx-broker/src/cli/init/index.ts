@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import type { Command } from 'commander';
 import { shownText } from '../../platform/index.js';
 import { CommandError } from '../command-error.js';
-import { act, type CommandOutput, type Ended } from '../command.js';
+import { acting, type CommandOutput, type Ended } from '../command.js';
 import {
   adds,
   addsForDevelopment,
@@ -28,16 +28,13 @@ export interface InitFlags {
 /** Adds the options of `init` to its command. @param version of this package */
 export const addInit =
   (version: string) =>
-  (command: Command, output: CommandOutput, ended: Ended): void =>
-    act(
-      command
-        .option('--module <FILE>', 'the file with the root module (default: src/app.module.ts)')
-        .option('--dry-run', 'show the changes without making them')
-        .option('--no-install', 'install no packages'),
-      output,
-      ended,
-      (flags: InitFlags) => init(process.cwd(), flags, version, output.out),
-    );
+  (command: Command, output: CommandOutput, ended: Ended): void => {
+    command
+      .option('--module <FILE>', 'the file with the root module (default: src/app.module.ts)')
+      .option('--dry-run', 'show the changes without making them')
+      .option('--no-install', 'install no packages');
+    acting(output, ended)(command, (flags: InitFlags) => init(process.cwd(), flags, version, output.out));
+  };
 
 /** What becomes of a file. Without `text` the file stays as it is. */
 interface Step {

@@ -10,8 +10,7 @@ import { list, object, record, type Shape, simple, text } from './shapes.js';
 
 /** Adds the options of `serve` to its command. */
 export function addServe(command: Command): void {
-  for (const { flag, says, preset } of Object.values<ServeOption>(serveOptions))
-    command.option(flag, preset === undefined ? says : `${says} (default: ${preset})`);
+  for (const { flag, says } of Object.values<ServeOption>(serveOptions)) command.option(flag, says);
   command.action(serveUntilSignal);
 }
 

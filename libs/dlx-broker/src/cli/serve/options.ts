@@ -23,173 +23,125 @@ const missing = {
   tlsKey: bothOfTls,
 };
 
-/** An option of `serve`. */
-export interface ServeOption<Value = unknown> {
-  /** As on the command line, with the value it takes. */
-  readonly flag: string;
-  readonly says: string;
-  readonly preset?: string;
-  /** The option without which this one has no effect. */
-  readonly needs?: keyof typeof missing;
-  /** The value in the configuration file. `false`: the file has no such key. */
-  readonly key: Shape | false;
+/** What an option takes. */
+interface Kind<Value> {
+  /** The value in the configuration file; undefined: the file has no such key. */
+  readonly key: Shape | undefined;
   /** @param where the option, for the error @throws CommandError */
   readonly read: (given: never, where: string) => Value;
 }
 
+/** An option of `serve`. */
+export interface ServeOption<Value = unknown> extends Kind<Value> {
+  /** As on the command line, with the value it takes. */
+  readonly flag: string;
+  readonly says: string;
+  /** The option without which this one has no effect. */
+  readonly needs: keyof typeof missing | undefined;
+}
+
+const option = <Value>(
+  kind: Kind<Value>,
+  flag: string,
+  says: string,
+  needs?: ServeOption['needs'],
+): ServeOption<Value> => ({ ...kind, flag, says, needs });
+
+const address = { key: text, read: hostAndPort };
+const directory = { key: text, read: named('a directory') };
+const file = { key: text, read: named('a file') };
+const contents = { key: text, read: contentsOf };
+const asText = { key: text, read: (path: string, where: string) => contentsOf(path, where).toString() };
+const authority = { key: text, read: authorityIn };
+const names = { key: list(text), read: namesOf };
+const flag = { key: boolean, read: (given: boolean) => given };
+const settings = { key: undefined, read: (path: string) => path };
+const bytes = { key: numberOrText('a number of bytes, or a string such as 64MiB'), read: bytesOf };
+const memory = {
+  key: numberOrText('a share such as 0.4, a number of bytes, or a string such as 600MB'),
+  read: memoryOf,
+};
+const timeout = { key: numberOrText('milliseconds, a string such as 30m, or none'), read: timeoutOf };
+const time = { key: numberOrText('milliseconds, or a string such as 5s'), read: retryAfterOf };
+const level = { key: text, read: oneOf(logLevels) };
+const durability = { key: text, read: oneOf(durabilities) };
+// YAML reads 3.10 as the number 3.1, so only a string is accepted.
+const quoted = simple("a string such as '3.10' or '4', in quotes", (value) => typeof value === 'string');
+const version = { key: quoted, read: oneOf(profileNames) };
+
 /** A row for each option. The names are the keys of the configuration file. */
 export const serveOptions = {
-  amqp: {
-    flag: '--amqp <HOST:PORT>',
-    says: 'address for clients; port 0 is any free port',
-    preset: '127.0.0.1:5672',
-    key: text,
-    read: hostAndPort,
-  },
-  http: {
-    flag: '--http <HOST:PORT>',
-    says: 'address of the management API',
-    preset: 'none; RabbitMQ uses port 15672',
-    key: text,
-    read: hostAndPort,
-  },
-  httpHosts: {
-    flag: '--http-hosts <NAMES>',
-    says: 'names of this machine in HTTP requests, separated by commas',
-    needs: 'http',
-    key: list(text),
-    read: namesOf,
-  },
-  console: {
-    flag: '--no-console',
-    says: 'serve the HTTP API without the console',
-    needs: 'http',
-    key: boolean,
-    read: asGiven<boolean>,
-  },
-  edits: {
-    flag: '--edits',
-    says: 'let users with the tag editor or administrator edit messages over HTTP',
-    preset: 'no user may',
-    needs: 'http',
-    key: boolean,
-    read: asGiven<boolean>,
-  },
-  metrics: {
-    flag: '--metrics <HOST:PORT>',
-    says: 'address for Prometheus, without a login',
-    preset: 'none; RabbitMQ uses port 15692',
-    key: text,
-    read: hostAndPort,
-  },
-  audit: {
-    flag: '--audit <FILE>',
-    says: 'append the actions of operators over HTTP to this file',
-    needs: 'http',
-    key: text,
-    read: named('a file'),
-  },
-  definitions: {
-    flag: '--definitions <FILE>',
-    says: 'import definitions at the start: JSON as RabbitMQ or ctl export_definitions writes it',
-    key: text,
-    read: (file: string, where: string) => contentsOf(file, where).toString(),
-  },
-  data: {
-    flag: '--data <DIR>',
-    says: 'keep durable queues in this directory',
-    preset: 'everything is in memory',
-    key: text,
-    read: named('a directory'),
-  },
-  durability: {
-    flag: '--durability <HOW>',
-    says: 'what a confirm waits for: fsync, os or none',
-    preset: 'fsync',
-    needs: 'data',
-    key: text,
-    read: oneOf(durabilities),
-  },
-  messageMemory: {
-    flag: '--message-memory <BYTES>',
-    says: 'memory for messages, such as 256MB',
-    preset: '64MiB',
-    needs: 'data',
-    key: numberOrText('a number of bytes, or a string such as 64MiB'),
-    read: bytesOf,
-  },
-  diskFreeLimit: {
-    flag: '--disk-free-limit <BYTES>',
-    says: 'refuse publishes while less disk space is free',
-    preset: '50MiB',
-    needs: 'data',
-    key: numberOrText('a number of bytes, or a string such as 64MiB'),
-    read: bytesOf,
-  },
-  memoryLimit: {
-    flag: '--memory-limit <LIMIT>',
-    says: 'publishers wait while more memory is in use: bytes such as 600MB, or a share such as 0.6',
-    preset: '0.4',
-    key: numberOrText('a share such as 0.4, a number of bytes, or a string such as 600MB'),
-    read: memoryLimitOf,
-  },
-  config: {
-    flag: '--config <FILE>',
-    says: 'a file in JSON or YAML with the same settings, users and limits',
-    key: false,
-    read: asGiven<string>,
-  },
-  tlsCert: {
-    flag: '--tls-cert <FILE>',
-    says: 'use TLS (1.2 at least) with this certificate',
-    needs: 'tlsKey',
-    key: text,
-    read: contentsOf,
-  },
-  tlsKey: {
-    flag: '--tls-key <FILE>',
-    says: 'the key of the certificate',
-    needs: 'tlsCert',
-    key: text,
-    read: contentsOf,
-  },
-  tlsCa: {
-    flag: '--tls-ca <FILE>',
-    says: 'accept only clients with a certificate of this authority',
-    needs: 'tlsCert',
-    key: text,
-    read: authorityIn,
-  },
-  rabbitmq: {
-    flag: '--rabbitmq <VERSION>',
-    says: 'version of RabbitMQ to behave like: 3.10 or 4',
-    preset: '3.10',
-    // YAML reads 3.10 as the number 3.1, so only a string is accepted.
-    key: simple("a string such as '3.10' or '4', in quotes", (value) => typeof value === 'string'),
-    read: oneOf(profileNames),
-  },
-  consumerTimeout: {
-    flag: '--consumer-timeout <TIME>',
-    says: 'how long a client may keep a message unacknowledged before its channel is closed, such as 2h, or none',
-    preset: '30m',
-    key: numberOrText('milliseconds, a string such as 30m, or none'),
-    read: consumerTimeoutOf,
-  },
-  deadLetterRetryAfter: {
-    flag: '--dead-letter-retry-after <TIME>',
-    says: 'when an at-least-once dead letter that did not arrive is published again, such as 5s',
-    preset: '3m',
-    key: numberOrText('milliseconds, or a string such as 5s'),
-    read: retryAfterOf,
-  },
-  logLevel: {
-    flag: '--log-level <LEVEL>',
-    says: `lines on standard error: ${logLevels.join(', ')}`,
-    preset: 'info',
-    key: text,
-    read: oneOf(logLevels),
-  },
-} satisfies Readonly<Record<string, ServeOption>>;
+  amqp: option(address, '--amqp <HOST:PORT>', 'address for clients; port 0 is any free port (default: 127.0.0.1:5672)'),
+  http: option(
+    address,
+    '--http <HOST:PORT>',
+    'address of the management API (default: none; RabbitMQ uses port 15672)',
+  ),
+  httpHosts: option(
+    names,
+    '--http-hosts <NAMES>',
+    'names of this machine in HTTP requests, separated by commas',
+    'http',
+  ),
+  console: option(flag, '--no-console', 'serve the HTTP API without the console', 'http'),
+  edits: option(
+    flag,
+    '--edits',
+    'let users with the tag editor or administrator edit messages over HTTP (default: no user may)',
+    'http',
+  ),
+  metrics: option(
+    address,
+    '--metrics <HOST:PORT>',
+    'address for Prometheus, without a login (default: none; RabbitMQ uses port 15692)',
+  ),
+  audit: option(file, '--audit <FILE>', 'append the actions of operators over HTTP to this file', 'http'),
+  definitions: option(
+    asText,
+    '--definitions <FILE>',
+    'import definitions at the start: JSON as RabbitMQ or ctl export_definitions writes it',
+  ),
+  data: option(directory, '--data <DIR>', 'keep durable queues in this directory (default: everything is in memory)'),
+  durability: option(
+    durability,
+    '--durability <HOW>',
+    'what a confirm waits for: fsync, os or none (default: fsync)',
+    'data',
+  ),
+  messageMemory: option(
+    bytes,
+    '--message-memory <BYTES>',
+    'memory for messages, such as 256MB (default: 64MiB)',
+    'data',
+  ),
+  diskFreeLimit: option(
+    bytes,
+    '--disk-free-limit <BYTES>',
+    'refuse publishes while less disk space is free (default: 50MiB)',
+    'data',
+  ),
+  memoryLimit: option(
+    memory,
+    '--memory-limit <LIMIT>',
+    'publishers wait while more memory is in use: bytes such as 600MB, or a share such as 0.6 (default: 0.4)',
+  ),
+  config: option(settings, '--config <FILE>', 'a file in JSON or YAML with the same settings, users and limits'),
+  tlsCert: option(contents, '--tls-cert <FILE>', 'use TLS (1.2 at least) with this certificate', 'tlsKey'),
+  tlsKey: option(contents, '--tls-key <FILE>', 'the key of the certificate', 'tlsCert'),
+  tlsCa: option(authority, '--tls-ca <FILE>', 'accept only clients with a certificate of this authority', 'tlsCert'),
+  rabbitmq: option(version, '--rabbitmq <VERSION>', 'version of RabbitMQ to behave like: 3.10 or 4 (default: 3.10)'),
+  consumerTimeout: option(
+    timeout,
+    '--consumer-timeout <TIME>',
+    'how long a client may keep a message before its channel is closed, such as 2h, or none (default: 30m)',
+  ),
+  deadLetterRetryAfter: option(
+    time,
+    '--dead-letter-retry-after <TIME>',
+    'when an at-least-once dead letter that did not arrive is published again, such as 5s (default: 3m)',
+  ),
+  logLevel: option(level, '--log-level <LEVEL>', `lines on standard error: ${logLevels.join(', ')} (default: info)`),
+};
 
 type Name = keyof typeof serveOptions;
 /** The values of the options that are given. */
@@ -205,10 +157,6 @@ export function valuesOf(given: Readonly<Record<string, unknown>>): Values {
     if (row.needs !== undefined && given[row.needs] === undefined)
       throw new CommandError(missing[row.needs](optionOf(row)));
   return Object.fromEntries(rows.map(([name, row]) => [name, row.read(given[name] as never, optionOf(row))]));
-}
-
-function asGiven<Value>(given: Value): Value {
-  return given;
 }
 
 function named(what: string): (given: string, where: string) => string {
@@ -269,7 +217,7 @@ function bytesOf(given: string | number, where: string): number {
 }
 
 /** A share of memory up to 1, or bytes above it. */
-function memoryLimitOf(given: string | number, where: string): number {
+function memoryOf(given: string | number, where: string): number {
   const words = String(given);
   const limit = /^(0?\.[0-9]+|1(\.0*)?)$/.test(words) ? Number(words) : bytesIn(words);
   if (limit > 0) return limit;
@@ -283,7 +231,7 @@ function retryAfterOf(given: string | number, where: string): number {
 }
 
 /** @returns milliseconds; Infinity for `none` */
-function consumerTimeoutOf(given: string | number, where: string): number {
+function timeoutOf(given: string | number, where: string): number {
   if (given === 'none') return Infinity;
   const milliseconds = millisecondsOf(given, where, 'a time such as 30m, or none');
   if (milliseconds >= minConsumerTimeout) return milliseconds;
