@@ -1,7 +1,7 @@
 import { setImmediate as soon } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../../test/harnesses/letters-harness.js';
-import { type ArchiveSink, archiveTo } from './archive-to.js';
+import { type ArchiveSink, archiveTo } from './settling.js';
 
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await soon();

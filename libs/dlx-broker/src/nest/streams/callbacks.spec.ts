@@ -1,17 +1,12 @@
-import { lastValueFrom, type Observable } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
+import { lastValueFrom, type Observable } from 'rxjs';
 import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../../test/harnesses/letters-harness.js';
 import { DeadLetters } from './dead-letters.js';
-import { parkWhen } from './park-when.js';
-import { type RedriveTarget, redriveTo } from './redrive-to.js';
+import type { RedriveTarget } from './given.js';
+import { tapDeaths, where, whereDecoded, whereReason } from './passing.js';
 import { Redrives } from './redrives.js';
-import { retryWithBackoff } from './retry-with-backoff.js';
-import { tapDeaths } from './tap-deaths.js';
-import { throttleRedrive } from './throttle-redrive.js';
-import { whereDecoded } from './where-decoded.js';
-import { whereReason } from './where-reason.js';
-import { where } from './where.js';
+import { parkWhen, redriveTo, retryWithBackoff, throttleRedrive } from './settling.js';
 
 const later = (async () => false) as unknown as () => boolean;
 const fails = (): never => {

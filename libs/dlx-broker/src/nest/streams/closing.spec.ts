@@ -1,12 +1,12 @@
-import { finalize, lastValueFrom, mergeMap, NEVER, toArray } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
+import { finalize, lastValueFrom, mergeMap, NEVER, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { deadQueue, lettersHarness as arrange } from '../../../../../test/harnesses/letters-harness.js';
 import type { ConsumedLetter } from './consumed-letter.js';
 import { DeadLetters } from './dead-letters.js';
 import { ConsumerCancelledError } from './letter-errors.js';
+import { where } from './passing.js';
 import { Redrives } from './redrives.js';
-import { where } from './where.js';
 
 describe('DeadLetters.close ends what an application subscribed to itself', () => {
   it.each<[string, string | readonly string[] | RegExp]>([

@@ -6,6 +6,9 @@ import { optionsOf, parseDuration, refused, refuseUnknown } from '../../platform
  * Checks of what an application gives to streams. A mistake is an error at the place where it is made, with a remedy.
  */
 
+/** Where to redrive a letter: a queue, an exchange and a routing key, or undefined for its origin. */
+export type RedriveTarget = Address | string | undefined;
+
 /** @throws DlxConfigurationError unless it is a function. @param remedy what to write instead: `(letter) => true` */
 export function checkFunction(value: unknown, origin: string, remedy: string): void {
   if (typeof value !== 'function') throw refused(value, origin, `is not a function; write ${remedy}`);
@@ -21,7 +24,7 @@ export function queueOf(value: unknown, origin: string): string {
  * The target of a redrive: a queue, or an exchange and a routing key; undefined is the origin of the letter.
  * @throws DlxConfigurationError for anything else
  */
-export function targetOf(value: unknown, origin: string): Address | string | undefined {
+export function targetOf(value: unknown, origin: string): RedriveTarget {
   if (value === undefined || (typeof value === 'string' && value !== '')) return value;
   const { exchange, routingKey } = (value ?? {}) as Partial<Address>;
   if (typeof exchange === 'string' && typeof routingKey === 'string') return value as Address;

@@ -1,27 +1,41 @@
-export { archiveTo, type ArchiveSink } from './archive-to.js';
-export * from './consumed-letter.js';
-export * from './dead-letters.js';
+export { ConsumedLetter, type SettledLetter } from './consumed-letter.js';
+export {
+  DeadLetters,
+  type DeadLettersOptions,
+  type FromOptions,
+  type Pipeline,
+  type QueueNames,
+  type RunOptions,
+} from './dead-letters.js';
 export { type Edit, EditRefusedError } from './edit.js';
-export * from './group-by-error.js';
-export * from './group-by-queue.js';
-export * from './group-by-reason.js';
-export type { GroupLetters } from './group-letters.js';
-export { guarded } from './redrive-task.js';
-export * from './letter.js';
+export type { RedriveTarget } from './given.js';
 export * from './letter-errors.js';
 export type { SettlementFailure } from './letter-stream.js';
-export * from './park-when.js';
-export type { QueueNames } from './dead-letters.js';
-export type { RedriveCircuit, RedriveRequest } from './redrive-request.js';
-export { UnknownQueueError } from './letter-redrive.js';
-export { RedriveTask, type RedriveProgress } from './redrive-task.js';
-export * from './redrive-to.js';
-export * from './redrives.js';
-export * from './retry-with-backoff.js';
+export { Letter, readDeaths, toXDeath, type XDeath } from './letter.js';
+export {
+  type DecodedLetter,
+  groupByError,
+  groupByQueue,
+  groupByReason,
+  type GroupLetters,
+  type Otherwise,
+  tapDeaths,
+  where,
+  whereDecoded,
+  type WhereOptions,
+  whereReason,
+} from './passing.js';
+export type { RedriveRequest } from './redrive-request.js';
+export { guarded, type RedriveProgress, RedriveTask } from './redrive-task.js';
+export { Redrives } from './redrives.js';
 export type { Failed } from './run-forever.js';
-export * from './tap-deaths.js';
-export * from './throttle-redrive.js';
-export * from './where-decoded.js';
-export * from './where-reason.js';
-export * from './where.js';
-export { readDeaths, toXDeath, type XDeath } from './x-death.js';
+export {
+  archiveTo,
+  type ArchiveSink,
+  parkWhen,
+  redriveTo,
+  type RetriedLetter,
+  retryWithBackoff,
+  throttleRedrive,
+  type ThrottleOptions,
+} from './settling.js';

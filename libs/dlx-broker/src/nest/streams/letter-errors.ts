@@ -41,3 +41,18 @@ export class ConsumerCancelledError extends Error {
     super(`the broker cancelled the consumer of queue '${queue}'${why}`, { cause });
   }
 }
+
+/** The queue of a redrive, or its target, does not exist. */
+export class UnknownQueueError extends Error {
+  override readonly name = 'UnknownQueueError';
+
+  /** @param hint ends the text, such as `; did you mean 'orders'?` */
+  constructor(queue: string, way: 'from' | 'to' = 'from', hint = '') {
+    super(`there is no queue '${queue}' to redrive ${way}${hint}`);
+  }
+
+  /** Its fields with the message, which JSON would leave out. */
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
+}

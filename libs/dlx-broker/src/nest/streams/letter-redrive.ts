@@ -11,9 +11,10 @@ import { Arrivals } from './arrivals.js';
 import type { ConsumedLetter } from './consumed-letter.js';
 import type { DeadLetters } from './dead-letters.js';
 import { type Edit, editedLetter, EditRefusedError } from './edit.js';
+import type { RedriveTarget } from './given.js';
+import { UnknownQueueError } from './letter-errors.js';
 import type { Letter } from './letter.js';
 import type { ResolvedRedrive } from './redrive-request.js';
-import type { RedriveTarget } from './redrive-to.js';
 import { textOf } from './run-forever.js';
 
 /** The prefetch. Letters that are left stay unsettled, and each further consumer has the same prefetch. */
@@ -314,18 +315,3 @@ function asError(thrown: unknown): Error {
 /** The queue to which a target leads by its name. */
 const queueIn = (to: RedriveTarget): string | undefined =>
   typeof to === 'string' ? to : to?.exchange === '' ? to.routingKey : undefined;
-
-/** The queue of a redrive, or its target, does not exist. */
-export class UnknownQueueError extends Error {
-  override readonly name = 'UnknownQueueError';
-
-  /** @param hint ends the text, such as `; did you mean 'orders'?` */
-  constructor(queue: string, way: 'from' | 'to' = 'from', hint = '') {
-    super(`there is no queue '${queue}' to redrive ${way}${hint}`);
-  }
-
-  /** Its fields with the message, which JSON would leave out. */
-  toJSON(): object {
-    return { ...this, message: this.message };
-  }
-}

@@ -1,5 +1,6 @@
 import {
   type Address,
+  type DeathEntry,
   fromFieldTable,
   type Message,
   oldestDeathOf,
@@ -9,11 +10,13 @@ import {
 import {
   addressOf,
   claimedOriginOf,
+  dateAt,
   decodePayload,
   type ErrorEntry,
   failingSince,
   failuresOf,
   fingerprintIn,
+  historyOf,
   type NotedError,
   notedErrorOf,
   readHistory,
@@ -23,7 +26,6 @@ import {
   workQueueOf,
 } from '../../platform/history/index.js';
 import { redriveAddress } from '../retry/index.js';
-import { readDeaths, toXDeath, type XDeath } from './x-death.js';
 
 /** A dead letter to read: one that was consumed, or one that stays in its queue. */
 export class Letter<T = unknown> {
@@ -137,3 +139,14 @@ export class Letter<T = unknown> {
     return redrivesOf(this.message);
   }
 }
+
+/** One entry of `x-death`: all deaths of a message in one queue for one reason (rule H5). */
+export interface XDeath extends Omit<DeathEntry, 'time'> {
+  /** When it first died there for that reason, to the second; 1970 for a forged time that no date can have. */
+  readonly time: Date;
+}
+
+export const toXDeath = (death: DeathEntry): XDeath => ({ ...death, time: new Date(dateAt(death.time) ?? 0) });
+
+/** The deaths of a message since it was published or redriven, the latest first: see {@link historyOf}. */
+export const readDeaths = (message: Message): readonly XDeath[] => historyOf(message).map(toXDeath);

@@ -1,13 +1,10 @@
-import { map, mergeMap, Subscription, tap } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
+import { map, mergeMap, Subscription, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { longstr } from '../../engine/message/index.js';
 import { deadQueue, lettersHarness as arrange } from '../../../../../test/harnesses/letters-harness.js';
-import { groupByError } from './group-by-error.js';
-import { groupByReason } from './group-by-reason.js';
-import { parkWhen } from './park-when.js';
-import { tapDeaths } from './tap-deaths.js';
-import { throttleRedrive } from './throttle-redrive.js';
+import { longstr } from '../../engine/message/index.js';
+import { groupByError, groupByReason, tapDeaths } from './passing.js';
+import { parkWhen, throttleRedrive } from './settling.js';
 
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await soon();

@@ -5,13 +5,9 @@ import { type Field, int64, longstr } from '../../engine/message/index.js';
 import type { RetryPolicy } from '../retry/index.js';
 
 import type { ConsumedLetter } from './consumed-letter.js';
-import { groupByQueue } from './group-by-queue.js';
+import { groupByQueue, where, whereDecoded, whereReason } from './passing.js';
 import { TooManyLeftError } from './letter-errors.js';
-import { redriveTo } from './redrive-to.js';
-import { retryWithBackoff } from './retry-with-backoff.js';
-import { whereDecoded } from './where-decoded.js';
-import { whereReason } from './where-reason.js';
-import { where } from './where.js';
+import { redriveTo, retryWithBackoff } from './settling.js';
 
 const isOdd = ({ payload }: ConsumedLetter<string>): boolean => Number(payload) % 2 === 1;
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));

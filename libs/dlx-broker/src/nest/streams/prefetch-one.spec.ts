@@ -1,19 +1,10 @@
-import { mergeAll, mergeMap, type OperatorFunction } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
+import { mergeAll, mergeMap, type OperatorFunction } from 'rxjs';
 import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../../test/harnesses/letters-harness.js';
 import type { ConsumedLetter } from './consumed-letter.js';
-import { groupByError } from './group-by-error.js';
-import { groupByQueue } from './group-by-queue.js';
-import { groupByReason } from './group-by-reason.js';
-import { parkWhen } from './park-when.js';
-import { redriveTo } from './redrive-to.js';
-import { retryWithBackoff } from './retry-with-backoff.js';
-import { tapDeaths } from './tap-deaths.js';
-import { throttleRedrive } from './throttle-redrive.js';
-import { whereDecoded } from './where-decoded.js';
-import { whereReason } from './where-reason.js';
-import { where } from './where.js';
+import { groupByError, groupByQueue, groupByReason, tapDeaths, where, whereDecoded, whereReason } from './passing.js';
+import { parkWhen, redriveTo, retryWithBackoff, throttleRedrive } from './settling.js';
 
 const count = 40;
 type Operator = OperatorFunction<ConsumedLetter, unknown>;

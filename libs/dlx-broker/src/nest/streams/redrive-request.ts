@@ -8,9 +8,8 @@ import {
 } from '../../platform/options/index.js';
 import { defaultBreaker, defaultRate } from '../../server/redrive/index.js';
 import type { Edit } from './edit.js';
-import { targetOf } from './given.js';
+import { type RedriveTarget, targetOf } from './given.js';
 import type { Letter } from './letter.js';
-import type { RedriveTarget } from './redrive-to.js';
 
 /** The letters to redrive, their target, rate and circuit. */
 export interface RedriveRequest<T = unknown> {

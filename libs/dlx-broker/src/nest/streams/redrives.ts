@@ -1,11 +1,10 @@
 import { concatMap, lastValueFrom, Observable, repeat, Subscription } from 'rxjs';
 import type { Backend } from '../../backends/index.js';
 import { duration } from '../../platform/options/index.js';
-import { clockTimer } from './clock-timer.js';
 import type { DeadLetters } from './dead-letters.js';
 import { type RedriveRequest, resolveRedrive } from './redrive-request.js';
-import { textOf } from './run-forever.js';
 import { type RedriveProgress, RedriveTask } from './redrive-task.js';
+import { clockTimer, textOf } from './run-forever.js';
 
 /** The shortest pause of a schedule, in milliseconds. */
 const leastPause = 1_000;

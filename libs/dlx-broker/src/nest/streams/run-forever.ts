@@ -1,6 +1,6 @@
-import { defer, type ObservableInput, Subscription } from 'rxjs';
+import { defer, Observable, type ObservableInput, Subscription } from 'rxjs';
 import type { Backend } from '../../backends/index.js';
-import { clockTimer } from './clock-timer.js';
+import { after } from '../../platform/index.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 
 /** The longest pause, in milliseconds, unless the first pause is longer. */
@@ -66,3 +66,15 @@ export function textOf(failure: unknown): string {
     return 'a failure that cannot be shown';
   }
 }
+
+/** Emits once, at a time of the broker's clock; at once if that time is past. @param time milliseconds since 1970 */
+export const clockTimer = (clock: Backend['clock'], time: number): Observable<void> =>
+  new Observable((subscriber) => {
+    const ring = (): void => {
+      subscriber.next();
+      subscriber.complete();
+    };
+    const wait = Math.ceil(time - clock.now());
+    if (wait > 0) return after(clock, wait, ring);
+    return ring();
+  });
