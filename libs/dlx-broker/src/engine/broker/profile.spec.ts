@@ -100,6 +100,66 @@ describe('RabbitMQ 4 writes deaths so that', () => {
   });
 });
 
+describe('rule W16: a dead letter is redelivered', () => {
+  type Channel = ReturnType<typeof arrange>['channel'];
+  const ways = {
+    reject: (channel: Channel, tag: number) => channel.reject(tag, false),
+    nack: (channel: Channel, tag: number) => channel.nack(tag, false, false),
+    'reject, requeued, and expiry': (channel: Channel, tag: number) => channel.reject(tag, true),
+    'nack, requeued, and expiry': (channel: Channel, tag: number) => channel.nack(tag, false, true),
+  } as const;
+  const seen = (rabbitmq: ProfileName, type: string, dead: string, way: keyof typeof ways) => {
+    const args: Record<string, string | number> = { 'x-queue-type': type };
+    if (way.includes('expiry')) args['x-message-ttl'] = 50;
+    const { channel, clock, publish, get } = arrange(rabbitmq, args);
+    channel.deleteQueue('dead');
+    channel.declareQueue('dead', { durable: true, arguments: table({ 'x-queue-type': dead }) });
+    publish('one');
+    ways[way](channel, get()!.deliveryTag);
+    clock.advance(50);
+    const { redelivered, headers } = get('dead')!;
+    const counts = ['x-acquired-count', 'x-delivery-count'].map((name) => headers!.get(name)?.value);
+    return [redelivered, ...counts];
+  };
+  const types = ['classic', 'quorum'] as const;
+
+  it.each([
+    ['reject', true],
+    ['nack', false],
+    ['reject, requeued, and expiry', true],
+    ['nack, requeued, and expiry', false],
+  ] as const)('in 4 after %s: %s', (way, isRedelivered) => {
+    for (const type of types) {
+      expect(seen('4', type, 'classic', way)).toEqual([isRedelivered, undefined, undefined]);
+      expect(seen('4', type, 'quorum', way)).toEqual(isRedelivered ? [true, 1, 1] : [false, undefined, undefined]);
+    }
+  });
+
+  it('never in 3.10', () => {
+    for (const type of types) expect(seen('3.10', type, 'classic', 'reject')[0]).toBe(false);
+  });
+
+  it('in 4, but not where a consumer of a classic queue waits for it', () => {
+    const { channel, deliveries, publish, get } = arrange('4');
+    channel.consume('dead');
+    publish('one');
+    channel.reject(get()!.deliveryTag, false);
+    expect(deliveries.map(({ redelivered }) => redelivered)).toEqual([false]);
+    channel.nack(0, true, true);
+    expect(deliveries.map(({ redelivered }) => redelivered)).toEqual([false, true]);
+  });
+
+  it('in 4, and its failures count for the limit of the next quorum queue', () => {
+    const { channel, publish, get, queue } = arrange('4', quorum);
+    channel.deleteQueue('dead');
+    channel.declareQueue('dead', { durable: true, arguments: table({ ...quorum, 'x-delivery-limit': 1 }) });
+    publish('one');
+    channel.reject(get()!.deliveryTag, false);
+    channel.reject(get('dead')!.deliveryTag, true);
+    expect(queue('dead').ready).toBe(0);
+  });
+});
+
 describe('the delivery limit of a quorum queue', () => {
   const rejectUntilGone = (rabbitmq: ProfileName, args: Record<string, string | number>) => {
     const { channel, publish, get, queue } = arrange(rabbitmq, { ...quorum, ...args });

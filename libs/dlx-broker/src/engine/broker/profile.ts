@@ -7,8 +7,8 @@ export interface Profile extends Dialect {
   /** A negative delivery limit is none at all, and gives way to a limit of the other side (rule W6). */
   readonly negativeLimitIsNone: boolean;
   /**
-   * Quorum queues count failures apart from returns: `basic.reject` and loss of the channel are failures, `basic.nack`
-   * and `basic.recover` are not, and only failures reach the limit (rule W6).
+   * Failures count apart from returns: `basic.reject` and loss of the channel are failures, `basic.nack` and `basic.recover`
+   * are not. Only failures reach the limit of a quorum queue (rule W6), and a dead letter keeps them (rule W16).
    */
   readonly countsFailuresApart: boolean;
   /** Quorum queues can hold a returned message back for a while, and know the arguments for it (rule W7). */

@@ -250,7 +250,7 @@ export class Channel implements ReceivingChannel {
   /** @param headers added to the dead letters; an extension of ours, AMQP's nack has none */
   nack(deliveryTag: number, multiple = false, requeue = true, headers?: FieldTable): void {
     this.#command(methodIds.basicNack, (now) =>
-      this.receiver.settler.settle(deliveryTag, multiple, requeue ? 'return' : 'reject', headers, now),
+      this.receiver.settler.settle(deliveryTag, multiple, requeue ? 'return' : 'discard', headers, now),
     );
   }
 

@@ -80,7 +80,7 @@ export class Receiver implements ConsumerHome {
     const message = queue.declared.type === 'quorum' ? withDeliveryCount(entry, false) : entry.message;
     const tag = ++this.#lastTag;
     this.#served = consumer;
-    const redelivered = entry.returns > 0;
+    const { redelivered } = entry;
     const { body } = message;
     const delivery = new Outstanding(this.channel, tag, queue, entry, consumer, redelivered, message, body);
     this.#count(queue, consumer.noAck ? 'deliverNoAck' : 'deliver', redelivered);
@@ -112,7 +112,7 @@ export class Receiver implements ConsumerHome {
     const message = type === 'quorum' ? withDeliveryCount(entry, true) : entry.message;
     const { body } = message;
     const deliveryTag = ++this.#lastTag;
-    const redelivered = entry.returns > 0;
+    const { redelivered } = entry;
     this.#count(queue, noAck ? 'getNoAck' : 'get', redelivered);
     if (noAck) queue.settle(entry);
     else {
@@ -292,10 +292,10 @@ const cannotGet = (queue: string, vhost: string, reason: string): AmqpError =>
 function withDeliveryCount(entry: Entry, always: boolean): Message {
   const { message } = entry;
   const counted = entry instanceof CountedEntry;
-  if (entry.returns === 0 && (counted || !always)) return message;
+  if (!entry.redelivered && (counted || !always)) return message;
   const { properties } = message;
   const headers = new Map<string, Field>(properties.headers);
-  if (counted) headers.set('x-acquired-count', int64(entry.returns));
+  if (counted) headers.set('x-acquired-count', int64(entry.returns || entry.failures));
   if (!counted || entry.failures > 0) headers.set('x-delivery-count', int64(entry.failures));
   const { exchange, routingKey, origin, body } = message;
   // The copy has the body itself, because the queue's own message may be gone before the copy is sent.

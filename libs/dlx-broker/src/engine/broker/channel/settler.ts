@@ -290,8 +290,9 @@ export class Settler {
       this.channel.counters.ack++;
       this.channel.vhost.counters.ack++;
       if (from.declared.type === 'quorum') this.channel.vhost.globals.quorum.ack++;
-    } else if (settlement === 'reject') from.reject(entry, now, headers);
-    else from.giveBack(entry, now, settlement);
+    } else if (settlement === 'reject' || settlement === 'discard') {
+      from.reject(entry, now, settlement === 'reject', headers);
+    } else from.giveBack(entry, now, settlement);
     if (consumer === undefined) from.consumers.holders--;
     else this.limits.released(consumer);
   }

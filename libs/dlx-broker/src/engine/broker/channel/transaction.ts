@@ -20,7 +20,7 @@ export interface HeldPublish {
 }
 
 /** How a delivery is settled. */
-export type Settlement = 'ack' | 'reject' | Return;
+export type Settlement = 'ack' | 'reject' | 'discard' | Return;
 
 /** A settlement held until the commit. */
 export interface HeldSettlement {
@@ -67,7 +67,7 @@ export class Transaction {
 
 /** The kind of a settlement. Consecutive settlements of one kind are done as one (rule K12). */
 const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
-  settlement === 'ack' || settlement === 'reject' ? settlement : 'return';
+  settlement === 'ack' ? settlement : settlement === 'reject' || settlement === 'discard' ? 'reject' : 'return';
 
 /** The number of deliveries that one step of the scheduler collects. */
 const collectedPerStep = 16;

@@ -27,7 +27,7 @@ import type { Profile } from '../profile.js';
 import type { ScheduledLetter } from '../scheduler/scheduler.js';
 import type { Timers } from '../scheduler/timers.js';
 import type { QueueSettings } from './arguments.js';
-import { Entry, type RetainedDeath } from './entry.js';
+import { type Entry, entryOf, type RetainedDeath } from './entry.js';
 import { overflowPolicies } from './overflow.js';
 import { Retained } from './retained.js';
 
@@ -104,10 +104,12 @@ export class DeadLettering {
   }
 
   /** The full queue refuses a message. Under `reject-publish-dlx` the message dies without having been in the queue (rule C8). */
-  refuse(message: Message, now: number): void {
+  refuse(message: Message, now: number, letter: PendingLetter | undefined): void {
     if (!overflowPolicies[this.#queue.settings.overflow].deadLettersRefused) return;
     this.#home.journal?.detached?.(message);
-    this.die(new Entry(message, 0, 0), 'maxlen', now);
+    const entry = entryOf(message, 0, 0, this.#home.profile.countsFailuresApart);
+    if (letter !== undefined) entry.inherit(letter.entry);
+    this.die(entry, 'maxlen', now);
   }
 
   /** The message that is published for a dead letter of this queue. */

@@ -23,6 +23,11 @@ export class Entry {
     return this.returns;
   }
 
+  /** The `redelivered` of its next delivery. */
+  get redelivered(): boolean {
+    return this.returns > 0;
+  }
+
   /** When it becomes ready again, in milliseconds since 1970; 0 for an entry that is not delayed (rule W7). */
   get due(): number {
     return 0;
@@ -32,16 +37,26 @@ export class Entry {
   countReturn(_how: Return): void {
     this.returns++;
   }
+
+  /** Counts a `basic.reject` without requeue. */
+  countRejection(): void {}
+
+  /** The message is the dead letter of an entry. */
+  inherit(_from: Entry): void {}
 }
 
-/** An entry of RabbitMQ 4's quorum queues, where not every return is a failure (rule W6). */
+/** An entry of RabbitMQ 4, where not every return is a failure, and where a dead letter keeps the failures of its message (rule W6). */
 export class CountedEntry extends Entry {
-  /** The returns that were failures. */
+  /** Returns and rejections that were failures, in this queue and in those where the message died before. */
   failed = 0;
   delayedUntil = 0;
 
   override get failures(): number {
     return this.failed;
+  }
+
+  override get redelivered(): boolean {
+    return this.returns > 0 || this.failed > 0;
   }
 
   override get due(): number {
@@ -51,6 +66,14 @@ export class CountedEntry extends Entry {
   override countReturn(how: Return): void {
     this.returns++;
     if (how !== 'return') this.failed++;
+  }
+
+  override countRejection(): void {
+    this.failed++;
+  }
+
+  override inherit({ failures }: Entry): void {
+    this.failed = failures;
   }
 }
 
@@ -72,7 +95,7 @@ export interface Place {
   readonly position: number;
   readonly deadline: number;
   readonly returns: number;
-  /** The returns that were failures, where failures are counted apart (rule W6). Default: all returns. */
+  /** The failures, where failures are counted apart (rule W6). Default: all returns. */
   readonly failures?: number;
   /** When a delayed message becomes ready again, in milliseconds since 1970 (rule W7). */
   readonly due?: number;
@@ -87,8 +110,11 @@ export interface Place {
 }
 
 /** The entry for a stored place. */
-export function entryAt(message: Message, place: Place, countsFailuresApart: boolean): Entry {
-  const { position, deadline, returns, failures } = place;
+export function entryAt(
+  message: Message,
+  { position, deadline, returns, failures }: Pick<Place, 'position' | 'deadline' | 'returns' | 'failures'>,
+  countsFailuresApart: boolean,
+): Entry {
   const entry = entryOf(message, position, deadline, countsFailuresApart);
   entry.returns = returns;
   if (entry instanceof CountedEntry) entry.failed = failures ?? returns;

@@ -5,7 +5,7 @@ import type { ScheduledQueue } from '../scheduler/scheduler.js';
 import { Bounds, HeadDropping } from './bounds.js';
 import { Consumers, type ConsumerView } from './consumers.js';
 import { type Ahead, Contents, type ContentsHome } from './contents.js';
-import { DeadLettering, type DeadLetteringHome, type DyingQueue } from './dead-lettering.js';
+import { DeadLettering, type DeadLetteringHome, type DyingQueue, type PendingLetter } from './dead-lettering.js';
 import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
 import { Pausing } from './pausing.js';
 import { readyListOf } from './priority-list.js';
@@ -68,7 +68,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.name = declared.name;
     this.declared = declared;
     this.consumers = new Consumers(settings.singleActiveConsumer, declared.type === 'quorum');
-    this.#countsFailuresApart = declared.type === 'quorum' && home.profile.countsFailuresApart;
+    this.#countsFailuresApart = home.profile.countsFailuresApart;
     this.#ready = readyListOf(declared.type, settings, home.profile, home.packer);
     this.#contents = new Contents(this.#ready, home, this.#countsFailuresApart, this.#schedule);
     this.#headTimer = new HeadTimer(home.timers, this.#ready, this.#schedule);
@@ -211,11 +211,11 @@ export class Queue implements DyingQueue, ScheduledQueue {
 
   /**
    * Takes a message, or refuses it: false (rules C3 to C8).
-   * @param awaitsOutcome false for an at-most-once dead letter, which a quorum queue never refuses (rule C13)
+   * @param letter a quorum queue never refuses an at-most-once dead letter (rule C13)
    */
-  enqueue(message: Message, now: number, awaitsOutcome = true): boolean {
-    if (this.wouldRefuse(message) && (awaitsOutcome || !this.#bounds.isQuorum)) {
-      this.deadLettering.refuse(message, now);
+  enqueue(message: Message, now: number, letter?: PendingLetter): boolean {
+    if (this.wouldRefuse(message) && (letter?.retained !== false || !this.#bounds.isQuorum)) {
+      this.deadLettering.refuse(message, now, letter);
       return false;
     }
     const deadline = deadlineOf(message, this.#settings, now);
@@ -225,16 +225,18 @@ export class Queue implements DyingQueue, ScheduledQueue {
     const consumer = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
     // First the journal: a push can make rows of older messages, perhaps of the one whose body this one shares.
     this.home.journal?.enqueued(this, entry);
-    if (consumer === undefined) this.#ready.push(entry);
-    else if (this.#contents.ensureLoaded(this, message, now)) {
+    if (consumer !== undefined && this.#contents.ensureLoaded(this, message, now)) {
+      // A classic queue shows a ready consumer a message that was never delivered, whatever was before its death (rule H1).
+      if (letter !== undefined && this.#bounds.isQuorum) entry.inherit(letter.entry);
       this.#handedOut(entry);
       consumer.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
+      if (letter !== undefined) entry.inherit(letter.entry);
       this.consumers.took(consumer);
       return true;
-    } else {
-      this.#ready.push(entry);
-      this.#schedule();
     }
+    if (letter !== undefined) entry.inherit(letter.entry);
+    this.#ready.push(entry);
+    if (consumer !== undefined) this.#schedule();
     // While messages above a policy's new limit are being dropped in turns, this message waits for that.
     const dropped = this.#bounds.fitsPublishes && this.#dropping.fit(this.#settings, now);
     this.#bounds.observe();
@@ -282,9 +284,10 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.home.journal?.settled(this, entry);
   }
 
-  /** The entry was rejected without requeue (rule A2). */
-  reject(entry: Entry, now: number, headers?: FieldTable): void {
+  /** The entry was rejected without requeue (rule A2). @param isFailure false for `basic.nack` (rule W6) */
+  reject(entry: Entry, now: number, isFailure: boolean, headers?: FieldTable): void {
     if (this.deleted) return;
+    if (isFailure) entry.countRejection();
     this.lastUse = now;
     this.unacked--;
     this.#bounds.observe();

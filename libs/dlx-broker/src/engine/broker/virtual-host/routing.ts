@@ -176,8 +176,7 @@ export class Routing {
         if (!letter.isFor(queue, message)) continue;
         queue.counters.deadLettersIn++;
       }
-      const isTaken =
-        asked?.refuses(queue, message) !== true && queue.enqueue(message, now, letter?.retained !== false);
+      const isTaken = asked?.refuses(queue, message) !== true && queue.enqueue(message, now, letter);
       if (isTaken) letter?.arrivedIn(queue);
       outcome |= isTaken ? Outcome.Routed : Outcome.Routed | Outcome.Refused;
       if (queue.isTooLong) outcome |= Outcome.Dropping;

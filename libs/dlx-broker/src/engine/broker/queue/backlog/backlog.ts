@@ -1,7 +1,7 @@
 import { type Message, messageOf, emptyBody } from '../../../message/index.js';
 import { countUpTo, Deque, firstWhereNot } from '../../deque.js';
 import type { RowStore } from '../../ports.js';
-import { CountedEntry, type Entry, entryOf } from '../entry.js';
+import { CountedEntry, type Entry, entryAt } from '../entry.js';
 import type { Packer } from './packer.js';
 import { columnsOf, Kind, type PageColumns, selectRows } from './page-columns.js';
 
@@ -123,11 +123,14 @@ class Page {
   }
 
   #entry(row: number, kind: Kind, place: number): Entry {
-    const { positions, deadlines, returns } = this.#columns;
-    const message = this.#message(row, kind, place);
-    const entry = entryOf(message, positions.at(row), deadlines.at(row), this.#isCounted);
-    entry.returns = returns.at(row);
-    return entry;
+    const { positions, deadlines, returns, failures } = this.#columns;
+    const at = {
+      position: positions.at(row),
+      deadline: deadlines.at(row),
+      returns: returns.at(row),
+      failures: failures.at(row),
+    };
+    return entryAt(this.#message(row, kind, place), at, this.#isCounted);
   }
 
   /** The message of a row, without a body if the body is in the store. */

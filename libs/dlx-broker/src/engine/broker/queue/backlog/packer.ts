@@ -1,5 +1,5 @@
 import type { RowStore } from '../../ports.js';
-import { CountedEntry, type Entry } from '../entry.js';
+import type { Entry } from '../entry.js';
 
 /** When queues keep waiting messages as rows, and not as objects. */
 export interface Packing {
@@ -64,7 +64,6 @@ export class Packer implements Packing {
    * body belongs to another message.
    */
   fits(entry: Entry): boolean {
-    if (entry.returns > 0 && entry instanceof CountedEntry) return false;
     const { message } = entry;
     // A message with its body in memory stays an object: a row would have to read the body from disk again.
     if (entry.slot !== undefined) return !message.isLoaded && this.store !== undefined && this.store.hasAll(entry);

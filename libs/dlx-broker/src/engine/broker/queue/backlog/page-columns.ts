@@ -123,6 +123,7 @@ export interface PageColumns {
   readonly positions: Series;
   readonly deadlines: Series;
   readonly returns: Series;
+  readonly failures: Series;
   readonly metadata: MetadataRows;
   readonly kinds: Series;
   /** Bytes of the body. */
@@ -140,6 +141,7 @@ class ColumnsBuilder {
   readonly #positions: Float64Array;
   readonly #deadlines: Float64Array;
   readonly #returns: Float64Array;
+  readonly #failures: Float64Array;
   readonly #metadata: MetadataBuilder;
   readonly #kinds: Float64Array;
   readonly #sizes: Float64Array;
@@ -154,6 +156,7 @@ class ColumnsBuilder {
     this.#positions = new Float64Array(rows);
     this.#deadlines = new Float64Array(rows);
     this.#returns = new Float64Array(rows);
+    this.#failures = new Float64Array(rows);
     this.#metadata = new MetadataBuilder(rows);
     this.#kinds = new Float64Array(rows);
     this.#sizes = new Float64Array(rows);
@@ -168,6 +171,7 @@ class ColumnsBuilder {
       positions: Series.of(this.#positions),
       deadlines: Series.of(this.#deadlines),
       returns: Series.of(this.#returns),
+      failures: Series.of(this.#failures),
       metadata: this.#metadata.rows,
       kinds: Series.of(this.#kinds),
       sizes: Series.of(this.#sizes),
@@ -200,11 +204,12 @@ class ColumnsBuilder {
     this.#end += size;
   }
 
-  #add({ position, deadline, returns }: RowFacts, metadata: Metadata, kind: Kind, size: number, place: number): void {
+  #add(at: RowFacts, metadata: Metadata, kind: Kind, size: number, place: number): void {
     const row = this.#row++;
-    this.#positions[row] = position;
-    this.#deadlines[row] = deadline;
-    this.#returns[row] = returns;
+    this.#positions[row] = at.position;
+    this.#deadlines[row] = at.deadline;
+    this.#returns[row] = at.returns;
+    this.#failures[row] = at.failures;
     this.#metadata.put(row, metadata);
     this.#kinds[row] = kind;
     this.#sizes[row] = size;
@@ -212,7 +217,7 @@ class ColumnsBuilder {
   }
 }
 
-type RowFacts = Pick<Entry, 'position' | 'deadline' | 'returns'>;
+type RowFacts = Pick<Entry, 'position' | 'deadline' | 'returns' | 'failures'>;
 
 /** Makes columns of the first entries of a line, and removes them from it. Entries that the packer refuses stay entries. */
 export function columnsOf(line: Deque<Entry>, rows: number, packer: Packer): PageColumns {
@@ -245,8 +250,12 @@ export function selectRows(columns: PageColumns, rows: readonly number[]): PageC
       continue;
     }
     const metadata = columns.metadata.at(row);
-    const position = columns.positions.at(row);
-    const at = { position, deadline: columns.deadlines.at(row), returns: columns.returns.at(row) };
+    const at = {
+      position: columns.positions.at(row),
+      deadline: columns.deadlines.at(row),
+      returns: columns.returns.at(row),
+      failures: columns.failures.at(row),
+    };
     if (kind === Kind.Stored) builder.stored(at, metadata, sizes.at(row), place);
     else if (kind === Kind.Copied) builder.copied(at, metadata, bytes, place, sizes.at(row));
     else builder.shared(at, metadata, bodies[place] as Uint8Array);
