@@ -20,6 +20,11 @@ const invalidExpirations: readonly (readonly [sent: string, reason: string])[] =
   ['10 ', '{leftover_string," "}'],
   ['10ms', '{leftover_string,"ms"}'],
   ['0x10', '{leftover_string,"x10"}'],
+  ['+', 'no_integer'],
+  ['--5', 'no_integer'],
+  ['5"x', '{leftover_string,"\\"x"}'],
+  ['5\\', '{leftover_string,"\\\\"}'],
+  ['5\n', '{leftover_string,"\\n"}'],
   ['-1', '{value_negative,-1}'],
   ['315360000001', '{value_too_large,315360000001}'],
 ];
@@ -47,7 +52,7 @@ export const timeToLiveCases: readonly Case[] = [
     ],
     ['ok', 'ok'],
   ),
-  ...['100', '+100'].map((expiration) =>
+  ...['100', '+100', '-0', '007', '00000000000100'].map((expiration) =>
     contract(
       `rule B2: the expiration '${expiration}' is the message’s own TTL`,
       async (session, channel) => {

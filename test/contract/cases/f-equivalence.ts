@@ -1,3 +1,4 @@
+import { array, int32, longstr, table } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, attempt, contract, soft, type Case } from '../contract.js';
 import type { QueueOptions } from '../driver.js';
 
@@ -8,6 +9,8 @@ const inequivalent = (arg: string, text: string) =>
 
 const differs = (arg: string, received: string, current: string) =>
   inequivalent(arg, `received '${received}' but current is '${current}'`);
+
+const ttl = (value: Values[string]): Values => ({ 'x-message-ttl': value });
 
 /** Declared first, declared again, and what comes of it. */
 const redeclared: readonly (readonly [what: string, first: Values, second: Values, expected: unknown])[] = [
@@ -76,6 +79,36 @@ const redeclared: readonly (readonly [what: string, first: Values, second: Value
     {},
     inequivalent('x-message-ttl', "received none but current is the value '10' of type 'byte'"),
   ],
+  [
+    'another number, as a double',
+    ttl(1000),
+    ttl({ type: 'd', value: 1234.5 }),
+    differs('x-message-ttl', '1234.5', '1000'),
+  ],
+  ['the same number, as a text', ttl(1000), ttl('1000'), differs('x-message-ttl', '1000', '1000')],
+  ['a bool', ttl(1000), ttl(true), differs('x-message-ttl', 'true', '1000')],
+  [
+    'an array',
+    ttl(1),
+    ttl(array([int32(1), longstr('a')])),
+    differs('x-message-ttl', '[{signedint,1},{longstr,<<"a">>}]', '1'),
+  ],
+  ['a table', ttl(1), ttl(table(args({ a: 'b' }))), differs('x-message-ttl', '[{<<"a">>,longstr,<<"b">>}]', '1')],
+  [
+    'nothing, by name',
+    ttl(5),
+    ttl({ type: 'V', value: undefined }),
+    inequivalent('x-message-ttl', "received none but current is '5'"),
+  ],
+  ['the default type, named', {}, { 'x-queue-type': 'classic' }, 'ok'],
+  ['the default type, no longer named', { 'x-queue-type': 'classic' }, {}, 'ok'],
+  [
+    'another queue type where there was none',
+    {},
+    { 'x-queue-type': 'quorum' },
+    inequivalent('x-queue-type', "received the value 'quorum' of type 'longstr' but current is none"),
+  ],
+  ['an argument of other queue types', {}, { 'x-delivery-limit': 1 }, 'ok'],
   [
     'several differences: the first of the list is named, here x-expires',
     { 'x-max-length': 1, 'x-message-ttl': 1, 'x-expires': 60_000 },

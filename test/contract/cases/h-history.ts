@@ -163,15 +163,16 @@ export const historyCases: readonly Case[] = [
     ),
   ),
   contract(
-    'rule H9: a forged history of another queue gets a new entry in front',
+    'rule H9: a forged history of other queues gets a new entry in front, and keeps its counts',
     async (session, channel) => {
       await workAndDead(channel);
       const forged = entry({ count: int64(3), queue: 'elsewhere', reason: 'expired' });
-      const headers = args({ 'x-death': array([forged]) });
+      const other = entry({ count: int64(5), queue: 'other', reason: 'rejected' });
+      const headers = args({ 'x-death': array([forged, other]) });
       const dead = await rejected(session, channel, { properties: { headers } });
-      return [deaths(dead), dead.properties.headers?.has('x-first-death-queue')];
+      return [deaths(dead)[0], deaths(dead).toSorted(), dead.properties.headers?.has('x-first-death-queue')];
     },
-    [['work/rejected 1', 'elsewhere/expired 3'], false],
+    ['work/rejected 1', ['elsewhere/expired 3', 'other/rejected 5', 'work/rejected 1'], false],
   ),
   contract(
     'rule H10: a lone entry without count counts as one after the death',

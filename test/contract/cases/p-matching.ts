@@ -1,4 +1,4 @@
-import { array, int32, longstr, table, type Field } from '../../../libs/dlx-broker/src/engine/message/index.js';
+import { array, int32, int64, longstr, table, type Field } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, attempt, contract, soft, type Case } from '../contract.js';
 
 type Values = Parameters<typeof args>[0];
@@ -25,6 +25,9 @@ const topics: readonly (readonly [pattern: string, matches: readonly string[], m
   ['#.b.*', ['b.c', 'a.b.c', 'b.b.c'], ['b', 'a.b', 'a.c.b']],
 ];
 
+const double = (value: number): Field => ({ type: 'd', value });
+const decimal = (): Field => ({ type: 'D', value: { scale: 1, value: 15 } });
+
 /** Rule P8: arguments of a binding, headers of a message, whether they match. */
 const headers: readonly (readonly [what: string, binding: Values, message: Values | undefined, matches: boolean])[] = [
   ['all: every one equal', { a: 1, b: 'x' }, { a: 1, b: 'x', c: true }, true],
@@ -47,6 +50,15 @@ const headers: readonly (readonly [what: string, binding: Values, message: Value
   ['an int32 equals the int64 of its value', { a: { type: 'l', value: 1 } }, { a: { type: 'b', value: 1 } }, true],
   ['an integer equals the double of its value', { a: 1 }, { a: { type: 'd', value: 1 } }, true],
   ['a float equals the double of its value', { a: { type: 'f', value: 1.5 } }, { a: { type: 'd', value: 1.5 } }, true],
+  ['zero equals minus zero', { a: 0 }, { a: double(-0) }, true],
+  ['a large integer equals its double', { a: int64(2n ** 60n) }, { a: double(2 ** 60) }, true],
+  ['and not the double beside it', { a: int64(2n ** 53n + 1n) }, { a: double(2 ** 53) }, false],
+  ['an integer equals the timestamp of its value', { a: 5 }, { a: { type: 'T', value: 5 } }, true],
+  ['a text equals its bytes', { a: 'abc' }, { a: { type: 'x', value: new TextEncoder().encode('abc') } }, true],
+  ['decimals by value', { a: decimal() }, { a: decimal() }, true],
+  ['arrays of other wire types', { a: array([int32(1)]) }, { a: array([int64(1)]) }, false],
+  ['an array is no text that looks like it', { a: array([int32(1)]) }, { a: 'A[{signedint,1}]' }, false],
+  ['also beside another header', { b: 1, a: array([int32(1)]) }, { b: 1, a: 'A[{signedint,1}]' }, false],
   ['a string is no number', { a: 1 }, { a: '1' }, false],
   ['a bool is no string', { a: true }, { a: 'true' }, false],
   ['a bool is no number', { a: true }, { a: 1 }, false],
@@ -111,6 +123,9 @@ export const matchingCases: readonly Case[] = [
   ...(
     [
       ['some', 'Invalid x-match field value <<"some">>; expected all, any, all-with-x, or any-with-x'],
+      ['', 'Invalid x-match field value <<>>; expected all, any, all-with-x, or any-with-x'],
+      [{ type: 'V', value: undefined }, 'Invalid x-match field type void (value undefined); expected longstr'],
+      [array([longstr('a')]), 'Invalid x-match field type array (value [{longstr,<<"a">>}]); expected longstr'],
       [{ type: 'b', value: 5 }, 'Invalid x-match field type byte (value 5); expected longstr'],
     ] as const satisfies readonly (readonly [string | Field, string])[]
   ).map(([value, text]) =>
