@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, rabbitmq } from 'dlx-broker';
 import { describe, expect, it, vi } from 'vitest';
@@ -6,15 +5,11 @@ import { endsAfterEach } from '../harnesses/ends.js';
 import { serve, type ServeOptions } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { Proxy } from './proxy.js';
 import { realServerIsMissing, realVhost } from './real-vhost.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const ends = endsAfterEach();
 
-@Injectable()
-class Orders {
-  @Consume('orders')
-  @DeadLetter(false)
-  handle(): void {}
-}
+const Orders = classOf('Orders', { handle: [Consume('orders'), DeadLetter(false)] });
 
 /** An application on the server with this URL. */
 async function application(url: string, health = {}) {

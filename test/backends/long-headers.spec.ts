@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type FieldTable, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { serverKinds } from './worlds.js';
+import { classOf } from '../harnesses/class-of.js';
 
 /** Bytes of the properties that fit into one frame of these servers. */
 const room = 131_072 - 8 - 12;
@@ -103,10 +104,7 @@ for (const kind of serverKinds) {
     });
 
     it('and leave no byte is parked by retryWithBackoff, and the stream goes on', async () => {
-      class Work {
-        @Consume({ queue: 'other' })
-        other(): void {}
-      }
+      const Work = classOf('Work', { other: [Consume({ queue: 'other' })] });
       const { app, lots, publish } = await arrange(Work);
       const outcomes: string[] = [];
       const retried = app

@@ -10,6 +10,7 @@ import { serverKinds } from './worlds.js';
 import { endsAfterEach } from '../harnesses/ends.js';
 import { queueNamed, topologyOf } from '../harnesses/declared.js';
 import { foreignClient } from './foreign-client.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const log = { warn: () => undefined, fault: () => undefined };
 const ends = endsAfterEach();
@@ -258,11 +259,7 @@ describe.skipIf(missing !== undefined)('headers that cannot be decoded', () => {
 });
 
 describe.skipIf(missing !== undefined)('an application on RabbitMQ', () => {
-  @Injectable()
-  class Orders {
-    @Consume({ queue: 'orders', routingKey: 'order.created' })
-    created(): void {}
-  }
+  const Orders = classOf('Orders', { created: [Consume({ queue: 'orders', routingKey: 'order.created' })] });
 
   const start = (options: RabbitMqOptions) =>
     NestFactory.createApplicationContext(
@@ -296,11 +293,7 @@ describe.skipIf(missing !== undefined)('an application on RabbitMQ', () => {
 });
 
 describe('an application that is closed while it starts', () => {
-  @Injectable()
-  class Orders {
-    @Consume({ queue: 'orders', routingKey: 'order.created' })
-    created(): void {}
-  }
+  const Orders = classOf('Orders', { created: [Consume({ queue: 'orders', routingKey: 'order.created' })] });
 
   it.each([
     ['while a server does not answer', async () => `amqp://127.0.0.1:${await listening(() => undefined)}`],

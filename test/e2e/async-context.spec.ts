@@ -31,6 +31,7 @@ import { firstValueFrom, interval, Observable, take } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { contextApp, microservice, type Parts } from './apps.js';
 import { isEmbedded, until } from './places.js';
+import { classOf } from '../harnesses/class-of.js';
 
 /** What a tracing library, or one that tells tenants apart, keeps for each request. */
 const tenants = new AsyncLocalStorage<string>();
@@ -316,11 +317,7 @@ describe('subscribers', () => {
   });
 
   it('of events run where the application started', async () => {
-    @Injectable()
-    class Works {
-      @Consume({ routingKey: 'x' })
-      handle(): void {}
-    }
+    const Works = classOf('Works', { handle: [Consume({ routingKey: 'x' })] });
     const app = await inApp(() => contextApp({ providers: [Works] }));
     tenants.run('subscriber', () =>
       app.get(DlxBroker).events.subscribe(({ kind }) => {
@@ -416,11 +413,7 @@ describe('who asks hears the answer in its own context', () => {
 
   it.runIf(isEmbedded)('and of what it emitted when that is on a disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'async-context-'));
-    @Injectable()
-    class Keeps {
-      @Consume({ routingKey: 'kept' })
-      handle(): void {}
-    }
+    const Keeps = classOf('Keeps', { handle: [Consume({ routingKey: 'kept' })] });
     const app = await inApp(() =>
       contextApp({ providers: [Keeps], options: { broker: embedded({ dataDir: folder }) } }),
     );

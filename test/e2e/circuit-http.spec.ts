@@ -1,14 +1,10 @@
-import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Consume, DlxBroker, DlxBrokerModule, embedded } from 'dlx-broker';
 import { expect, it } from 'vitest';
+import { classOf } from '../harnesses/class-of.js';
 
 it('handlers of an application are paused on its port for HTTP', async () => {
-  @Injectable()
-  class Payments {
-    @Consume('payments')
-    pay(): void {}
-  }
+  const Payments = classOf('Payments', { pay: [Consume('payments')] });
   const broker = embedded({ listen: { http: { port: 0 } } });
   const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [Payments] };
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });

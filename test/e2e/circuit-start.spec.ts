@@ -16,6 +16,7 @@ import {
 } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it } from 'vitest';
+import { classOf } from '../harnesses/class-of.js';
 
 const open: DlxTesting[] = [];
 afterEach(async () => {
@@ -67,11 +68,7 @@ describe('a start is refused', () => {
   });
 
   it('for a circuit of some but not all handlers of a queue', async () => {
-    @Injectable()
-    class Refunds {
-      @Consume({ queue: 'payments', routingKey: 'refund.#' })
-      refund(): void {}
-    }
+    const Refunds = classOf('Refunds', { refund: [Consume({ queue: 'payments', routingKey: 'refund.#' })] });
     const Payments = handler({ queue: 'payments', routingKey: 'payment.#' }, Circuit('bank'));
     const reason =
       /queue 'payments': Payments\.pay and Refunds\.refund share it, so an open circuit stops both; give them the same/;

@@ -17,6 +17,7 @@ import {
 import { DlxTesting, type TransportOptions } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { schemaBy } from '../harnesses/schemas.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {
@@ -160,12 +161,7 @@ describe('nothing that hangs in a function of the application rings after its en
   });
 
   it('the schema of a handler', async () => {
-    @Injectable()
-    class Worker {
-      @On(work)
-      @Queue('work')
-      handle(): void {}
-    }
+    const Worker = classOf('Worker', { handle: [On(work), Queue('work')] });
     const dlx = await start({ providers: [Worker] });
     await dlx.publish('work', 1);
     await expect.poll(() => dlx.queue('work').unacknowledged).toBe(1);

@@ -25,6 +25,7 @@ import {
 import { firstValueFrom, lastValueFrom, throwError } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { here, idle, isOfStart, until } from './places.js';
+import { classOf } from '../harnesses/class-of.js';
 
 interface Line {
   readonly level: string;
@@ -210,14 +211,14 @@ it('a filter of the application still gets the error, once, and says what the ca
 });
 
 it('a message that no handler takes is not logged as a failure of one', async () => {
-  @Controller()
-  class Shared {
-    @Consume({ queue: 'shared', routingKey: 'a' })
-    @Retry({ attempts: 3 })
-    a(): void {}
-    @Consume({ queue: 'shared', routingKey: 'b' })
-    b(): void {}
-  }
+  const Shared = classOf(
+    'Shared',
+    {
+      a: [Consume({ queue: 'shared', routingKey: 'a' }), Retry({ attempts: 3 })],
+      b: [Consume({ queue: 'shared', routingKey: 'b' })],
+    },
+    Controller(),
+  );
   const { lines, client, broker } = await start(Shared);
   await lastValueFrom(client.emit('shared', new DlxRecordBuilder({}).setExchange('').build()), {
     defaultValue: undefined,

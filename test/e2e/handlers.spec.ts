@@ -23,6 +23,7 @@ import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { contextApp, hybrid, microservice, Morgue } from './apps.js';
 import { freshBroker, here, idle, isEmbedded, until } from './places.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const to = (queue: string, data: unknown): [string, unknown] => [
   queue,
@@ -398,103 +399,60 @@ describe('a handler', () => {
 });
 
 describe('bad input is an error at start:', () => {
-  const refused = async (start: (parts: never) => Promise<unknown>, ...types: Type[]): Promise<unknown> =>
-    start({ controllers: types } as never).then(
-      () => 'it started',
-      (error: unknown) => error,
-    );
-
-  it('two handlers of one request', async () => {
-    @Controller()
-    class Twins {
-      @MessagePattern('sum')
-      one(): void {}
-      @MessagePattern('sum')
-      two(): void {}
-    }
-    const error = await refused(microservice, Twins);
-    expect(error).toBeInstanceOf(DlxConfigurationError);
-    expect(String(error)).toMatch(/Twins.one and Twins.two both handle pattern 'sum'/);
-  });
-
-  it('a request with wildcards', async () => {
-    @Controller()
-    class Wild {
-      @MessagePattern('sum.*')
-      one(): void {}
-    }
-    expect(String(await refused(microservice, Wild))).toMatch(/@MessagePattern on Wild.one: 'sum.\*' has wildcards/);
-  });
-
-  it('a duration that is none', async () => {
-    @Controller()
-    class Late {
-      @Consume('q')
-      @Ttl('soon')
-      one(): void {}
-    }
-    expect(String(await refused(contextApp, Late))).toMatch(/@Ttl on Late.one: 'soon' is not a duration/);
-  });
-
-  it('a retry that can never work', async () => {
-    @Controller()
-    class Never {
-      @Consume('q')
-      @Retry({ attempts: 0, backoff: { type: 'fixed', delay: '1s' } })
-      one(): void {}
-    }
-    expect(String(await refused(contextApp, Never))).toMatch(/@Retry on Never.one: attempts is 0/);
-  });
-
-  it('two classes of one name that would share a queue', async () => {
-    const make = (): Type => {
-      @Controller()
-      class Same {
-        @Consume()
-        one(): void {}
-      }
-      return Same;
-    };
-    expect(String(await refused(contextApp, make(), make()))).toMatch(
-      /Same.one and Same.one both handle queue 'Same.one'/,
-    );
-  });
-
-  it('decorators above a method that handles nothing', async () => {
-    @Controller()
-    class Idle {
-      @Ttl('1s')
-      one(): void {}
-    }
-    expect(String(await refused(contextApp, Idle))).toMatch(/@Ttl on Idle.one needs @Consume/);
-  });
-
-  it('decorators of a queue in which messages shall wait, and says how such a queue is declared', async () => {
-    @Controller()
-    class Seats {
-      @Queue('reservations')
-      @Ttl('30s')
-      @DeadLetter('r.dlx')
-      release(): void {}
-    }
-    const declared = "queues: [queue('reservations', { ttl: '30s', deadLetter: 'r.dlx' })]";
-    expect(String(await refused(contextApp, Seats))).toContain(
-      `beside it; a queue in which messages wait without a consumer is declared by forRoot({ topology: { ${declared} } }) or by ` +
-        `forFeature({ ${declared} })`,
-    );
-  });
-
-  it('exchanges declared differently', async () => {
-    @Controller()
-    class Differ {
-      @Consume('a')
-      @Exchange('x', { type: 'fanout' })
-      one(): void {}
-      @Consume('b')
-      @Exchange('x', { type: 'direct' })
-      two(): void {}
-    }
-    expect(String(await refused(contextApp, Differ))).toMatch(/exchange 'x': two declarations differ in type/);
+  const never = { attempts: 0, backoff: { type: 'fixed', delay: '1s' } } as const;
+  const same = (): Type => classOf('Same', { one: [Consume()] });
+  const seats = "queues: [queue('reservations', { ttl: '30s', deadLetter: 'r.dlx' })]";
+  it.each<[what: string, classes: readonly Type[], text: string]>([
+    [
+      'two handlers of one request',
+      [classOf('Twins', { one: [MessagePattern('sum')], two: [MessagePattern('sum')] }, Controller())],
+      "Twins.one and Twins.two both handle pattern 'sum'",
+    ],
+    [
+      'a request with wildcards',
+      [classOf('Wild', { one: [MessagePattern('sum.*')] }, Controller())],
+      "@MessagePattern on Wild.one: 'sum.*' has wildcards",
+    ],
+    [
+      'a duration that is none',
+      [classOf('Late', { one: [Consume('q'), Ttl('soon')] })],
+      "@Ttl on Late.one: 'soon' is not a duration",
+    ],
+    [
+      'a retry that can never work',
+      [classOf('Never', { one: [Consume('q'), Retry(never)] })],
+      '@Retry on Never.one: attempts is 0',
+    ],
+    [
+      'two classes of one name that would share a queue',
+      [same(), same()],
+      "Same.one and Same.one both handle queue 'Same.one'",
+    ],
+    [
+      'decorators above a method that handles nothing',
+      [classOf('Idle', { one: [Ttl('1s')] })],
+      '@Ttl on Idle.one needs @Consume',
+    ],
+    [
+      'decorators of a queue in which messages shall wait, and says how such a queue is declared',
+      [classOf('Seats', { release: [Queue('reservations'), Ttl('30s'), DeadLetter('r.dlx')] })],
+      'beside it; a queue in which messages wait without a consumer is declared by ' +
+        `forRoot({ topology: { ${seats} } }) or by forFeature({ ${seats} })`,
+    ],
+    [
+      'exchanges declared differently',
+      [
+        classOf('Differ', {
+          one: [Consume('a'), Exchange('x', { type: 'fanout' })],
+          two: [Consume('b'), Exchange('x', { type: 'direct' })],
+        }),
+      ],
+      "exchange 'x': two declarations differ in type",
+    ],
+  ])('%s', async (_, classes, text) => {
+    const started = microservice({ controllers: classes });
+    await expect(started).rejects.toBeInstanceOf(DlxConfigurationError);
+    await expect(started).rejects.toThrow(text);
   });
 
   it('two brokers of one name', async () => {
@@ -505,18 +463,8 @@ describe('bad input is an error at start:', () => {
   });
 
   it('a queue that is there with other arguments, listed one by one (TopologyError)', async () => {
-    @Injectable()
-    class Before {
-      @Consume('q')
-      @Ttl('1s')
-      take(): void {}
-    }
-    @Injectable()
-    class After {
-      @Consume('q')
-      @Ttl('2s')
-      take(): void {}
-    }
+    const Before = classOf('Before', { take: [Consume('q'), Ttl('1s')] });
+    const After = classOf('After', { take: [Consume('q'), Ttl('2s')] });
     const options = { broker: freshBroker() };
     await contextApp({ providers: [Before], options });
     const second = contextApp({ providers: [After], options });
@@ -559,13 +507,13 @@ describe('bad input is an error at start:', () => {
 });
 
 it('the topology can be seen before and after', async () => {
-  @Controller()
-  class Seen {
-    @EventPattern<string>('order.*')
-    @DeadLetter('orders.dlx')
-    @Bind('amq.fanout')
-    one(): void {}
-  }
+  const Seen = classOf(
+    'Seen',
+    {
+      one: [EventPattern<string>('order.*'), DeadLetter('orders.dlx'), Bind('amq.fanout')],
+    },
+    Controller(),
+  );
   const app = await microservice({ controllers: [Seen] });
   const described = app.get(DlxBroker).describeTopology();
   expect(described).toMatch(/dlx.events --order.\*--> Seen.one/);

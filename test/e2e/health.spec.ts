@@ -22,6 +22,7 @@ import { EmbeddedBackend } from 'dlx-broker/engine';
 import { DlxTesting } from 'dlx-broker/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { endsAfterEach } from '../harnesses/ends.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const ends = endsAfterEach();
 
@@ -158,11 +159,7 @@ describe('the health of a broker', () => {
   });
 
   it('is not ready while its server is connected and not started', async () => {
-    @Controller()
-    class Listener {
-      @EventPattern<string>('order.created')
-      created(): void {}
-    }
+    const Listener = classOf('Listener', { created: [EventPattern<string>('order.created')] }, Controller());
     const module = { module: class {}, imports: [DlxBrokerModule.forRoot()], controllers: [Listener] };
     const app = await NestFactory.create(module, { logger: false, abortOnError: false });
     ends.push(() => app.close());

@@ -19,6 +19,7 @@ import { DlxTesting } from 'dlx-broker/testing';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { contextApp, microservice } from './apps.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {
@@ -423,11 +424,7 @@ it.each(['ttl', 'lease'])('no time at all is refused: %s', async (option) => {
 describe('every message of a client has an id', () => {
   it('of its own, unless the record says one', async () => {
     const ids: unknown[] = [];
-    @Injectable()
-    class Listener {
-      @Consume({ queue: 'all', routingKey: 'order.*' })
-      hear(): void {}
-    }
+    const Listener = classOf('Listener', { hear: [Consume({ queue: 'all', routingKey: 'order.*' })] });
     const application = await contextApp({ providers: [Listener] });
     application.get(DlxBroker).events.subscribe(({ kind, messageId }) => kind === 'acked' && ids.push(messageId));
     const client = application.get(DlxClient);

@@ -22,6 +22,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { isOfStart, until } from './places.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -248,12 +249,9 @@ describe('a handler that is at work for longer than the consumer timeout of the 
     [undefined, '30m', undefined, ''],
     [undefined, false, undefined, ''],
   ])('the start warns of a timeout %s under %s', async (timeout, consumerTimeout, limit, why) => {
-    @Injectable()
-    class Jobs {
-      @Consume('jobs')
-      @Retry({ attempts: 2, ...(timeout !== undefined && { timeout }) })
-      work(): void {}
-    }
+    const Jobs = classOf('Jobs', {
+      work: [Consume('jobs'), Retry({ attempts: 2, ...(timeout !== undefined && { timeout }) })],
+    });
     const { lines } = await start(Jobs, consumerTimeout as string);
     expect(lines).toEqual(limit === undefined ? [] : [expect.stringContaining(`(${limit} ms), after which`)]);
     expect(lines.join()).toContain(why);

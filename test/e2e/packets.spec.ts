@@ -4,6 +4,7 @@ import { Consume, DlxBroker, DlxClient, DlxContext, Idempotent, Queue, Retry } f
 import { DlxTesting, type TransportOptions } from 'dlx-broker/testing';
 import { firstValueFrom, lastValueFrom, of, throwError, toArray } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { classOf } from '../harnesses/class-of.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {
@@ -271,14 +272,10 @@ describe('a body that looks like a packet, on a queue without the option', () =>
   });
 
   it('is warned of where several handlers share the queue, and its routing key is of none of them', async () => {
-    @Injectable()
-    class Shared {
-      @Consume({ queue: 'shared', routingKey: 'a' })
-      a(): void {}
-
-      @Consume({ queue: 'shared', routingKey: 'b' })
-      b(): void {}
-    }
+    const Shared = classOf('Shared', {
+      a: [Consume({ queue: 'shared', routingKey: 'a' })],
+      b: [Consume({ queue: 'shared', routingKey: 'b' })],
+    });
     const { dlx, suspicions } = await start(Shared);
     await dlx.publish('shared', packet('a', 1), bare);
     await dlx.settled();

@@ -15,6 +15,7 @@ import {
 import { harness, type Harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { classOf } from '../harnesses/class-of.js';
 
 const open: INestApplicationContext[] = [];
 afterEach(async () => {
@@ -131,13 +132,13 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
 
   it('nor where the queue has a dead-letter exchange of its own', async () => {
     const { broker } = harness();
-    @Injectable()
-    class Worker {
-      @Consume('work')
-      @DeadLetter({ exchange: '', routingKey: 'dead' })
-      @Retry({ attempts: 3, backoff: '5s' })
-      handle(): void {}
-    }
+    const Worker = classOf('Worker', {
+      handle: [
+        Consume('work'),
+        DeadLetter({ exchange: '', routingKey: 'dead' }),
+        Retry({ attempts: 3, backoff: '5s' }),
+      ],
+    });
     const module = {
       module: class {},
       imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })],
@@ -152,14 +153,14 @@ describe('a fixed delay is left to the broker: a reject into one wait queue', ()
 describe('a handler whose messages would be cut on their way round (rule I2)', () => {
   it('is refused at start, with the reason and a way out', async () => {
     const { broker } = harness();
-    @Injectable()
-    class Worker {
-      @Consume('work')
-      @Ttl(60_000)
-      @DeadLetter({ exchange: 'wait.5000', routingKey: 'work' })
-      @Retry({ attempts: 3, backoff: '5s' })
-      handle(): void {}
-    }
+    const Worker = classOf('Worker', {
+      handle: [
+        Consume('work'),
+        Ttl(60_000),
+        DeadLetter({ exchange: 'wait.5000', routingKey: 'work' }),
+        Retry({ attempts: 3, backoff: '5s' }),
+      ],
+    });
     const module = {
       module: class {},
       imports: [DlxBrokerModule.forRoot({ broker: sharedBroker(broker) })],

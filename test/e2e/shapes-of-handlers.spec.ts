@@ -26,6 +26,7 @@ import { DlxTesting } from 'dlx-broker/testing';
 import { lastValueFrom, map, Observable, throwError, toArray } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makesInstancesInOrder } from './nest.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const opened: DlxTesting[] = [];
 const seen: string[] = [];
@@ -93,12 +94,7 @@ describe('a method whose name is a symbol', () => {
     await expect(start({ providers: [Orders] })).rejects.toThrow(
       /@DeadLetter on Orders.Symbol\(created\) needs @Consume/,
     );
-    @Injectable()
-    class Parcels {
-      @DeadLetter('', 'dead')
-      @Retry({ attempts: 2 })
-      created(): void {}
-    }
+    const Parcels = classOf('Parcels', { created: [DeadLetter('', 'dead'), Retry({ attempts: 2 })] });
     await expect(start({ providers: [Parcels] })).rejects.toThrow(/@\w+, @\w+ on Parcels.created need @Consume/);
   });
 });

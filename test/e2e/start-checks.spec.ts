@@ -25,6 +25,7 @@ import { harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { classOf } from '../harnesses/class-of.js';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -69,20 +70,14 @@ async function start({ controllers = [], providers = [], options = {}, connects 
   return { ...here, app, lines, about, settle };
 }
 
-@Injectable()
-class Orders {
-  @Consume({ queue: 'orders', routingKey: ['order.created', 'order.paid'] })
-  @DeadLetter('orders.dlx', 'failed')
-  create(): void {}
-
-  @Consume('parcels')
-  @Retry({ attempts: 3, backoff: '5s' })
-  send(): void {}
-
-  @Consume({ queue: 'dead', exchange: 'orders.dlx', routingKey: '#' })
-  @DeadLetter(false)
-  bury(): void {}
-}
+const Orders = classOf('Orders', {
+  create: [
+    Consume({ queue: 'orders', routingKey: ['order.created', 'order.paid'] }),
+    DeadLetter('orders.dlx', 'failed'),
+  ],
+  send: [Consume('parcels'), Retry({ attempts: 3, backoff: '5s' })],
+  bury: [Consume({ queue: 'dead', exchange: 'orders.dlx', routingKey: '#' }), DeadLetter(false)],
+});
 
 describe('at start the log shows', () => {
   it('each handler once, with its queue, bindings, dead-letter exchange and retries', async () => {
@@ -95,24 +90,14 @@ describe('at start the log shows', () => {
   });
 
   it('a parking lot by its name, and how long it keeps messages', async () => {
-    @Injectable()
-    class Kept {
-      @Consume('parcels')
-      @Retry({ attempts: 3, backoff: '5s', parkFor: '90d' })
-      send(): void {}
-    }
+    const Kept = classOf('Kept', { send: [Consume('parcels'), Retry({ attempts: 3, backoff: '5s', parkFor: '90d' })] });
     expect((await start({ providers: [Kept] })).lines).toEqual([
       "log Kept.send consumes 'parcels'; 3 attempts, rejected into wait.5000, then 'parcels.parked' for 90d, then parcels.parked.archive",
     ]);
   });
 
   it('no retries for a policy with one attempt', async () => {
-    @Injectable()
-    class Once {
-      @Consume('work')
-      @Retry({ attempts: 1 })
-      work(): void {}
-    }
+    const Once = classOf('Once', { work: [Consume('work'), Retry({ attempts: 1 })] });
     expect((await start({ providers: [Once] })).lines).toEqual([
       "log Once.work consumes 'work'; 1 attempt, then 'work.parked'",
     ]);
@@ -123,14 +108,7 @@ describe('at start the log shows', () => {
   });
 
   it('which handler would lose what it fails on, and what to do about it', async () => {
-    @Injectable()
-    class Careless {
-      @Consume('careless')
-      handle(): void {}
-
-      @Consume('worded')
-      worded(): void {}
-    }
+    const Careless = classOf('Careless', { handle: [Consume('careless')], worded: [Consume('worded')] });
     const topology = { queues: [{ name: 'worded', deadLetter: 'amq.fanout' }] };
     const { about } = await start({ providers: [Careless], options: { topology } });
     expect(about('is lost')).toEqual([
@@ -140,11 +118,7 @@ describe('at start the log shows', () => {
   });
 
   it('no loss where a policy of the broker, or of the module, takes care of it', async () => {
-    @Injectable()
-    class Careless {
-      @Consume('careless')
-      handle(): void {}
-    }
+    const Careless = classOf('Careless', { handle: [Consume('careless')] });
     const byModule = await start({ providers: [Careless], options: { retry: { attempts: 2 } } });
     expect(byModule.about('is lost')).toEqual([]);
     const { broker } = harness();
@@ -156,16 +130,10 @@ describe('at start the log shows', () => {
   });
 
   it('dead letters whose key fits no binding, or whose queue is not there (rule A7)', async () => {
-    @Injectable()
-    class Careless {
-      @Consume('keyed')
-      @DeadLetter('careless.dlx', 'failed')
-      keyed(): void {}
-
-      @Consume({ queue: 'dead', exchange: 'careless.dlx', routingKey: 'fail' })
-      @DeadLetter('', 'gone')
-      bury(): void {}
-    }
+    const Careless = classOf('Careless', {
+      keyed: [Consume('keyed'), DeadLetter('careless.dlx', 'failed')],
+      bury: [Consume({ queue: 'dead', exchange: 'careless.dlx', routingKey: 'fail' }), DeadLetter('', 'gone')],
+    });
     expect((await start({ providers: [Careless] })).about('are dropped')).toEqual([
       "warn this application gets no dead letters of queue 'keyed': they go to exchange 'careless.dlx' with the routing key 'failed', and no " +
         "binding there fits it; bind a queue by @Consume({ queue: 'keyed.dead', exchange: 'careless.dlx', routingKey: 'failed' }) " +
@@ -178,16 +146,10 @@ describe('at start the log shows', () => {
 
 describe('the log warns of @DeadLetter with the default exchange and without a routing key', () => {
   it('if no queue has the name by which the message was published (rule A7)', async () => {
-    @Injectable()
-    class Careless {
-      @Consume({ queue: 'orders', routingKey: ['order.created', 'order.*', 'orders.dead'] })
-      @DeadLetter('')
-      create(): void {}
-
-      @Consume('orders.dead')
-      @DeadLetter(false)
-      bury(): void {}
-    }
+    const Careless = classOf('Careless', {
+      create: [Consume({ queue: 'orders', routingKey: ['order.created', 'order.*', 'orders.dead'] }), DeadLetter('')],
+      bury: [Consume('orders.dead'), DeadLetter(false)],
+    });
     expect((await start({ providers: [Careless] })).about('are dropped')).toEqual([
       "warn this application gets no dead letters of queue 'orders': they go to the default exchange with the routing key of their message " +
         "('order.created', 'order.*'), and this application declares no queue of that name; name the queue for dead letters as the " +
@@ -197,20 +159,11 @@ describe('the log warns of @DeadLetter with the default exchange and without a r
   });
 
   it('and not if the routing key is unknown, or that of a queue', async () => {
-    @Injectable()
-    class Careful {
-      @Consume({ queue: 'all', routingKey: '#' })
-      @DeadLetter('')
-      all(): void {}
-
-      @Consume({ queue: 'first', routingKey: 'second' })
-      @DeadLetter('')
-      first(): void {}
-
-      @Consume('second')
-      @DeadLetter('', 'first')
-      second(): void {}
-    }
+    const Careful = classOf('Careful', {
+      all: [Consume({ queue: 'all', routingKey: '#' }), DeadLetter('')],
+      first: [Consume({ queue: 'first', routingKey: 'second' }), DeadLetter('')],
+      second: [Consume('second'), DeadLetter('', 'first')],
+    });
     expect((await start({ providers: [Careful] })).about('are dropped')).toEqual([]);
   });
 });
@@ -219,17 +172,15 @@ describe('a second after the start the log warns of', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 
   it('which methods wait for a server that is not connected', async () => {
-    @Controller()
-    class Patterns {
-      @EventPattern<string>('a')
-      event(): void {}
-
-      @MessagePattern('b')
-      ask(): void {}
-
-      @EventPattern<string>('c', Transport.TCP)
-      foreign(): void {}
-    }
+    const Patterns = classOf(
+      'Patterns',
+      {
+        event: [EventPattern<string>('a')],
+        ask: [MessagePattern('b')],
+        foreign: [EventPattern<string>('c', Transport.TCP)],
+      },
+      Controller(),
+    );
     const without = await start({ controllers: [Patterns] });
     expect(without.about('no DlxServer')).toEqual([]); // it may come yet
     passServerTimeout();
@@ -272,11 +223,7 @@ describe('a second after the start the log warns of', () => {
   });
 
   it('a server that is connected and was not started', async () => {
-    @Controller()
-    class Patterns {
-      @EventPattern<string>('order.*')
-      event(): void {}
-    }
+    const Patterns = classOf('Patterns', { event: [EventPattern<string>('order.*')] }, Controller());
     const { app, about } = await start({});
     expect(about('not started')).toEqual([]);
     await app.close();
@@ -289,14 +236,10 @@ describe('a second after the start the log warns of', () => {
   });
 
   it('patterns in providers, which Nest does not read', async () => {
-    @Injectable()
-    class Provider {
-      @EventPattern<string>('order.*')
-      event(): void {}
-
-      @EventPattern<string>('order.*', Transport.TCP)
-      foreign(): void {}
-    }
+    const Provider = classOf('Provider', {
+      event: [EventPattern<string>('order.*')],
+      foreign: [EventPattern<string>('order.*', Transport.TCP)],
+    });
     const { about } = await start({ providers: [Provider] });
     passServerTimeout();
     expect(about('in controllers only')).toEqual([expect.stringContaining('warn Provider.event gets no messages: ')]);
@@ -315,25 +258,16 @@ describe('a start is refused for', () => {
       "@QueueArguments on Shop.work: 'x-consumer-timeout': -1 is no number of milliseconds above 0; write 1_800_000 for half an hour, or leave it out",
     ],
   ])('case %#', async (decorate, text) => {
-    @Injectable()
-    class Shop {
-      @Consume('work')
-      @Ordered({ key: () => 'k' })
-      @Retry({ attempts: 3 })
-      @decorate
-      work(): void {}
-    }
+    const Shop = classOf('Shop', {
+      work: [Consume('work'), Ordered({ key: () => 'k' }), Retry({ attempts: 3 }), decorate],
+    });
     await expect(start({ providers: [Shop], options: { circuits: { bank: {} } } })).rejects.toThrow(text);
   });
 });
 
 describe('a broker that is not there is refused', () => {
   it('for a handler', async () => {
-    @Injectable()
-    class Audit {
-      @Consume({ queue: 'audit', broker: 'defalt' })
-      handle(): void {}
-    }
+    const Audit = classOf('Audit', { handle: [Consume({ queue: 'audit', broker: 'defalt' })] });
     await expect(start({ providers: [Audit] })).rejects.toThrow(
       "@Consume on Audit.handle: there is no broker 'defalt'; did you mean 'default'? there are 'default': name one of them by the " +
         "option broker, or write imports: [DlxBrokerModule.forRoot({ name: 'defalt' })] in the root module",
@@ -356,12 +290,13 @@ describe('a broker that is not there is refused', () => {
 });
 
 describe('a pattern of Nest beside a decorator that makes a handler', () => {
-  class Both {
-    @EventPattern<string>('order.created')
-    @Consume({ queue: 'orders', routingKey: 'order.created' })
-    @DeadLetter(false)
-    created(): void {}
-  }
+  const Both = classOf('Both', {
+    created: [
+      EventPattern<string>('order.created'),
+      Consume({ queue: 'orders', routingKey: 'order.created' }),
+      DeadLetter(false),
+    ],
+  });
   const begin = 'makes it a handler, so @EventPattern or @MessagePattern beside it would have no effect; keep ';
 
   it('is refused in a controller', async () => {
@@ -377,32 +312,35 @@ describe('a pattern of Nest beside a decorator that makes a handler', () => {
   it('is refused in a provider, where Nest would not read it', async () => {
     @Injectable()
     class Shop extends Both {}
-    @Injectable()
-    class Prices {
-      @Answer(request('order.price'))
-      @MessagePattern('order.price')
-      price(): void {}
-    }
+    const Prices = classOf('Prices', { price: [Answer(request('order.price')), MessagePattern('order.price')] });
     const end = ' only, because Nest reads patterns in controllers only';
     await expect(start({ providers: [Shop] })).rejects.toThrow(`@Consume on Shop.created ${begin}@Consume${end}`);
     await expect(start({ providers: [Prices] })).rejects.toThrow(`@Answer on Prices.price ${begin}@Answer${end}`);
   });
 
   it('is refused if it names the broker of the handler, and not if it names another transport', async () => {
-    @Controller()
-    class Own {
-      @EventPattern<string>('order.created', getDlxTransportId())
-      @Consume({ queue: 'orders', routingKey: 'order.created' })
-      created(): void {}
-    }
+    const Own = classOf(
+      'Own',
+      {
+        created: [
+          EventPattern<string>('order.created', getDlxTransportId()),
+          Consume({ queue: 'orders', routingKey: 'order.created' }),
+        ],
+      },
+      Controller(),
+    );
     await expect(start({ controllers: [Own] })).rejects.toThrow('@Consume on Own.created makes it a handler');
-    @Controller()
-    class Mixed {
-      @EventPattern<string>('order.created', Transport.TCP)
-      @Consume({ queue: 'orders', routingKey: 'order.created' })
-      @DeadLetter(false)
-      created(): void {}
-    }
+    const Mixed = classOf(
+      'Mixed',
+      {
+        created: [
+          EventPattern<string>('order.created', Transport.TCP),
+          Consume({ queue: 'orders', routingKey: 'order.created' }),
+          DeadLetter(false),
+        ],
+      },
+      Controller(),
+    );
     const { about } = await start({ controllers: [Mixed] });
     expect(about('consumes')).toEqual(["log Mixed.created consumes 'orders' (dlx.events 'order.created')"]);
   });

@@ -13,6 +13,7 @@ import {
 import { harness } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { tryApp } from '../docs/tried.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -126,12 +127,13 @@ describe('a class that is listed twice is refused', () => {
   });
 
   it('also with a pattern of Nest', async () => {
-    @Controller()
-    class Served {
-      @EventPattern<string>('order.created')
-      @DeadLetter(false)
-      handle(): void {}
-    }
+    const Served = classOf(
+      'Served',
+      {
+        handle: [EventPattern<string>('order.created'), DeadLetter(false)],
+      },
+      Controller(),
+    );
     @Module({ controllers: [Served] })
     class OneModule {}
     @Module({ controllers: [Served] })

@@ -1,4 +1,4 @@
-import { Injectable, Module, type DynamicModule, type Type } from '@nestjs/common';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
   binding,
@@ -16,6 +16,7 @@ import { harness, type Harness } from 'dlx-broker/testing';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { contextApp, ParcelsModule } from './apps.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const argumentsOf = ({ broker }: Harness, name: string): unknown =>
   Object.fromEntries(
@@ -87,11 +88,7 @@ describe('a queue without a handler', () => {
   });
 
   it('says in plain words who contradicts whom', async () => {
-    @Injectable()
-    class Orders {
-      @Consume('orders')
-      handle(): void {}
-    }
+    const Orders = classOf('Orders', { handle: [Consume('orders')] });
     const root = DlxBrokerModule.forRoot({ topology: { queues: [{ name: 'orders', durable: false }] } });
     await expect(contextApp({ imports: [root], providers: [Orders] })).rejects.toThrow(
       "queue 'orders': two declarations differ in durable: queue 'orders' of option 'topology' of DlxBrokerModule says false, Orders.handle says true",
@@ -149,17 +146,10 @@ describe('at start is refused', () => {
 
   it.each(['Consume', 'Queue'])('two handlers of one queue and one key, by @%s', async (way) => {
     const key = { routingKey: 'order.created' };
-    @Injectable()
-    class One {
-      @Consume(way === 'Consume' ? { queue: 'orders', ...key } : key)
-      @Queue('orders')
-      handle(): void {}
-    }
-    @Injectable()
-    class Two {
-      @Consume({ queue: 'orders', routingKey: ['order.paid', 'order.created'] })
-      handle(): void {}
-    }
+    const One = classOf('One', {
+      handle: [Consume(way === 'Consume' ? { queue: 'orders', ...key } : key), Queue('orders')],
+    });
+    const Two = classOf('Two', { handle: [Consume({ queue: 'orders', routingKey: ['order.paid', 'order.created'] })] });
     await expect(contextApp({ providers: [One, Two] })).rejects.toThrow(
       "One.handle and Two.handle both handle routing key 'order.created' of queue 'orders'",
     );

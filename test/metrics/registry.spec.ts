@@ -26,6 +26,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HandlerMeter } from '../../libs/dlx-broker/src/nest/core/handler-meter.js';
 import { openBroker } from '../../libs/dlx-broker/src/server/serve/open-broker.js';
 import { type Exposition, readExposition, valueOf } from './exposition.js';
+import { classOf } from '../harnesses/class-of.js';
 
 @Injectable()
 class Orders {
@@ -177,11 +178,9 @@ describe('the registry of an application', () => {
     const own = await openBroker({}, {});
     opened.push(own);
     const one = await start({ broker: sharedBroker(own.broker) });
-    class Others {
-      @Consume({ queue: 'orders', broker: 'other' })
-      @DeadLetter('', 'orders.dead')
-      handle(): void {}
-    }
+    const Others = classOf('Others', {
+      handle: [Consume({ queue: 'orders', broker: 'other' }), DeadLetter('', 'orders.dead')],
+    });
     const module = DlxBrokerModule.forRoot({ name: 'other', broker: sharedBroker(own.broker) });
     @Module({ imports: [module], providers: [Others] })
     class Other {}

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, expect, it } from 'vitest';
 import { ManualClock } from '../testing/manual-clock.js';
@@ -10,19 +9,16 @@ import { Consume, Retry } from '../decorators/index.js';
 import { Ordered } from '../features/index.js';
 import { DlxBrokerModule } from '../module/dlx-broker.module.js';
 import { embedded } from './embedded.js';
+import { classOf } from '../../../../../test/harnesses/class-of.js';
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-@Injectable()
-class Orders {
-  @Consume('orders')
-  @Ordered({ key: (id: number) => id })
-  @Retry({ attempts: 12, backoff: '5m' })
-  ship(): void {}
-}
+const Orders = classOf('Orders', {
+  ship: [Consume('orders'), Ordered({ key: (id: number) => id }), Retry({ attempts: 12, backoff: '5m' })],
+});
 
 async function start(consumerTimeout: number | string | false | undefined) {
   const clock = new ManualClock();
