@@ -1,8 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { connect } from 'amqplib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { present } from '../amqp/present.js';
@@ -26,11 +29,14 @@ describe.skipIf(!isHere)("RabbitMQ's own rabbitmqadmin works with it:", () => {
   const names = { '{v}': `dlx-test-admin-${process.pid}`, '{u}': `dlx-test-admin-${process.pid}-u`, '{f}': '' };
   let harness: Harness;
   let folder: string;
+  let admin: Admin;
   beforeAll(async () => {
     harness = await openHouse();
+    admin = new Admin();
     folder = await mkdtemp(join(tmpdir(), 'rabbitmqadmin-'));
   });
   afterAll(async () => {
+    admin.close();
     await harness.close();
     await rm(folder, { recursive: true });
   });
@@ -40,7 +46,7 @@ describe.skipIf(!isHere)("RabbitMQ's own rabbitmqadmin works with it:", () => {
     const hash = args.includes('{hash}') ? await hashOfBinding(port, names['{v}']) : '';
     const own = { ...names, '{f}': join(folder, whose), '{hash}': hash };
     const words = args.split(' ').map((word) => replaced(word, own));
-    return outcomeOf(['-H', '127.0.0.1', '-P', port, ...words], own);
+    return admin.run(['-H', '127.0.0.1', '-P', port, ...words], own);
   };
 
   describe.each(script)('%s', (_, calls) => {
@@ -78,7 +84,7 @@ describe.skipIf(!isHere)("RabbitMQ's own rabbitmqadmin works with it:", () => {
     const gone = new Promise<Error>((resolve) => client.on('close', resolve));
     const listed = await run(String(harness.httpPort), 'ours', '-f bash list connections');
     const name = listed.printed.trim();
-    const closed = await outcomeOf(['-P', String(harness.httpPort), 'close', 'connection', `name=${name}`], names);
+    const closed = await admin.run(['-P', String(harness.httpPort), 'close', 'connection', `name=${name}`], names);
     expect(closed).toEqual({ code: 0, printed: 'connection closed\n', complained: '' });
     expect((await gone).message).toBe(
       'Connection closed: 320 (CONNECTION-FORCED) with message "CONNECTION_FORCED - Closed via management plugin"',
@@ -99,18 +105,30 @@ function sameShown({ code, printed, complained }: Outcome): unknown {
   return { code, complained, printed: isJson ? (JSON.parse(printed) as unknown) : printed };
 }
 
-function outcomeOf(args: readonly string[], names: Readonly<Record<string, string>>): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('python3', [program, ...args], { env: { ...process.env, HOME: '/nonexistent' } });
-    let printed = '';
-    let complained = '';
-    child.stdout.on('data', (text) => (printed += String(text)));
-    child.stderr.on('data', (text) => (complained += String(text)));
-    child.on('error', reject);
-    child.on('close', (code) =>
-      resolve({ code: code ?? -1, printed: named(printed, names), complained: named(complained, names) }),
-    );
-  });
+/** The program, in one process for all commands: to load it takes longer than to run them. */
+class Admin {
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #waiting: ((line: string) => void)[] = [];
+
+  constructor() {
+    const runner = fileURLToPath(new URL('admin.py', import.meta.url));
+    const env = { ...process.env, HOME: '/nonexistent' };
+    this.#process = spawn('python3', [runner, program], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    createInterface(this.#process.stdout).on('line', (line) => this.#waiting.shift()?.(line));
+  }
+
+  async run(args: readonly string[], names: Readonly<Record<string, string>>): Promise<Outcome> {
+    const line = await new Promise<string>((resolve) => {
+      this.#waiting.push(resolve);
+      this.#process.stdin.write(`${JSON.stringify(args)}\n`);
+    });
+    const [code, printed, complained] = JSON.parse(line) as [number, string, string];
+    return { code, printed: named(printed, names), complained: named(complained, names) };
+  }
+
+  close(): void {
+    this.#process.stdin.end();
+  }
 }
 
 /** The end of the key of a binding with arguments. Each broker computes it in its own way. */
