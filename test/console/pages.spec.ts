@@ -70,7 +70,6 @@ describe('the pages of the console', () => {
       // A narrow window hides and moves things, in the colours of the wide one.
       await page.emulateMedia({ colorScheme: 'light' });
       await page.setViewportSize(narrow);
-      await house.open(hash);
       await check();
       expect(await house.violations('all but contrast')).toEqual([]);
     },

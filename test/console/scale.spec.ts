@@ -6,7 +6,7 @@ import { consoleHarness } from './harness.js';
 import { Shop } from './letters.js';
 
 const queues = amount('CONSOLE_QUEUES', 10_000, 10_000);
-const letters = amount('CONSOLE_LETTERS', 100_000, 200_000);
+const letters = amount('CONSOLE_LETTERS', 50_000, 1_000_000);
 
 const house = consoleHarness();
 const kinds = ['TimeoutError', 'TypeError', 'CardDeclined', 'NoStock', 'HttpError'];
