@@ -6,33 +6,37 @@ const contract = ['test/contract/**/*.spec.ts'];
 
 /** They speak to other processes, and wait for conditions and never for moments: two files at a time do not disturb each other. */
 const besideOthers = [
-  'test/amqp/java-guide.spec.ts',
-  'test/amqp/{node,other}-clients.spec.ts',
-  'test/backends/redis-idempotency.spec.ts',
-  'test/ctl/**/*.spec.ts',
-  'test/durability/processes/{bad-disk,data,edit-queue,failed-disk,kill-serve,no-access,redelivered}.spec.ts',
-  'test/management/{access,certificates,definitions,definitions-for-rabbitmq,objects,rabbitmqadmin,shapes}.spec.ts',
-];
-
-/** They speak to other processes in real time, and would miss their moments beside each other or anything else. */
-const realTime = [
-  'test/fuzz/**/*.spec.ts',
   'test/amqp/**/*.spec.ts',
+  'test/backends/**/*.spec.ts',
+  'test/ctl/**/*.spec.ts',
+  'test/durability/processes/**/*.spec.ts',
   'test/management/**/*.spec.ts',
   'test/migrations/**/*.spec.ts',
   'test/security/**/*.spec.ts',
-  'test/backends/**/*.spec.ts',
-  'test/durability/processes/**/*.spec.ts',
+];
+
+/** They measure time or processor time, or would miss their moments beside others: one file at a time. */
+const realTime = [
+  'test/fuzz/**/*.spec.ts',
+  'test/amqp/{connection-fuzz,frame-fuzz,liveliness,slow-clients}.spec.ts',
+  'test/management/{everywhere,http-limits,many-queues,policy-effect}.spec.ts',
+  'test/security/{doors,endless-alarm,logins,silent-amqp-clients,silent-clients,unread-replies}.spec.ts',
 ];
 
 /** The console in a browser. */
 const inBrowser = ['test/console/**/*.spec.ts'];
 
+/** Searches for what crashes, power cuts and cut connections cost, with the bugs that are planted to see that they find any. */
+const crashes = [
+  'test/durability/{bit-rot,cuts-in-slices,edit-queue,fault-at-each-call,ledger,notice-cuts,power-cuts,with-and-without-rows}.spec.ts',
+  'test/properties/{crash,crash-on-disk,delayed-crash,redrive-crash}.spec.ts',
+  'test/simulation/**/*.spec.ts',
+];
+
 /** They replace modules of Node or measure the heap: each needs a process of its own. */
 const alone = [
   'libs/dlx-broker/src/store/log/write-through.spec.ts',
   'libs/dlx-broker/src/nest/streams/backpressure.spec.ts',
-  'test/durability/power-cuts.spec.ts',
   'test/durability/soak.spec.ts',
   'test/e2e/heap.spec.ts',
 ];
@@ -99,6 +103,7 @@ export default defineConfig({
             ...besideOthers,
             ...realTime,
             ...inBrowser,
+            ...crashes,
             ...alone,
           ],
           // Files share a process: loading Nest and the library for each of them took half of the time.
@@ -107,6 +112,7 @@ export default defineConfig({
           retry,
         },
       },
+      { extends: true, test: { name: 'crashes', include: crashes, isolate: false, maxWorkers, retry } },
       { extends: true, test: { name: 'virtual time, alone', include: alone, maxWorkers, retry } },
       // One file at a time, because its cases on a RabbitMQ take place in real time.
       {
@@ -119,7 +125,6 @@ export default defineConfig({
         test: {
           name: 'real time',
           include: realTime,
-          exclude: besideOthers,
           fileParallelism: false,
           retry: 2,
           sequence: { groupOrder: 2 },
@@ -127,7 +132,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'beside others', include: besideOthers, retry: 2, maxWorkers, sequence: { groupOrder: 3 } },
+        test: {
+          name: 'beside others',
+          include: besideOthers,
+          exclude: realTime,
+          retry: 2,
+          maxWorkers,
+          sequence: { groupOrder: 3 },
+        },
       },
       {
         extends: true,
@@ -148,6 +160,7 @@ export default defineConfig({
           include: onAllBrokers,
           provide: { place },
           setupFiles: ['test/e2e/server.setup.ts'],
+          isolate: false,
           retry: 2,
           maxWorkers,
           sequence: { groupOrder: 3 },

@@ -8,7 +8,7 @@ import { type AmqpHouse, amqpHouse } from './harness.js';
 import { Mutator } from './mutator.js';
 import { amount } from '../amounts.js';
 
-const connections = amount('FUZZ_CONNECTIONS', 400, 2_000);
+const connections = amount('FUZZ_CONNECTIONS', 400, 10_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_102);
 const faults: unknown[] = [];
 let harness: AmqpHouse;

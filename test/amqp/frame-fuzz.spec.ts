@@ -15,7 +15,7 @@ import { frameCorpus } from './frame-corpus.js';
 import { Mutator } from './mutator.js';
 import { amount } from '../amounts.js';
 
-const inputs = amount('FUZZ_INPUTS', 100_000, 400_000);
+const inputs = amount('FUZZ_INPUTS', 100_000, 2_000_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
 
 /** Milliseconds of the processor that no input may take. */

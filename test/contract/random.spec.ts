@@ -7,7 +7,7 @@ import { amount } from '../amounts.js';
 vi.setConfig({ maxConcurrency: 16, testTimeout: 60_000 });
 
 const first = Number(process.env['RANDOM_SEED'] ?? 1);
-const count = amount('RANDOM_PROGRAMS', 8, 20);
+const count = amount('RANDOM_PROGRAMS', 8, 200);
 const steps = Number(process.env['RANDOM_STEPS'] ?? 25);
 
 const others = drivers.filter((driver) => driver !== engineDriver);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { closedStore, look, rot } from './bit-rot.js';
 import { amount } from '../amounts.js';
 
-const trials = amount('DURABILITY_TRIALS', 50, 200);
+const trials = amount('DURABILITY_TRIALS', 50, 2_000);
 const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 
 describe('bytes that go bad in a closed store', () => {

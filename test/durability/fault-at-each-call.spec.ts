@@ -212,7 +212,7 @@ describe('a disk on which one call fails, or all of a kind from then on', () => 
     ['ENOSPC', Infinity, ['write']],
     ['EIO', Infinity, ['read', 'readSync', 'close']],
   ];
-  const step = amount('FAULT_STEP', 12, 4);
+  const step = amount('FAULT_STEP', 12, 1);
 
   it.each(faults)(
     '%s, %d times, of %s: nothing confirmed is lost, all is answered, all files are closed',

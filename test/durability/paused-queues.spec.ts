@@ -6,15 +6,12 @@ import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { editQueue } from '../../libs/dlx-broker/src/cli/data-edit.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
-import { amount } from '../amounts.js';
 import { listen, publishText } from '../harnesses/listener.js';
 import { FakeDisk } from './fake-disk.js';
 import { harness } from './furnished.js';
 import { lent } from './harness.js';
-import { powerCuts } from './power-cut.js';
 import { stores } from './stores.js';
 
-const points = amount('PAUSE_POINTS', 150, 300);
 const folder = mkdtempSync(join(tmpdir(), 'paused-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -142,10 +139,5 @@ describe('pauses on disk (rule X5)', () => {
       expect(third.vhost.queues.get(name)?.pausing.state).toBeUndefined();
     }
     await third.data.close();
-  });
-
-  it('are wholly there or not at all after a power cut', { timeout: 60_000 }, async () => {
-    const { violation } = await powerCuts({ seed: 1, points, weights: { pause: 12 } });
-    expect(violation, violation && `seed ${violation.seed}, cut ${violation.point}: ${violation.what}`).toBeUndefined();
   });
 });

@@ -210,15 +210,20 @@ class Run {
     // The number of messages rules out most states quickly. It rules out all of them if a message dies at once.
     const likely = [...possible.states((state) => state.count === count)];
     const states = likely.length > 0 ? likely : [...possible.states()];
-    const should = states.map((state) => this.#describe(state, afterCrash));
-    // The last of equal states: an unacknowledged message looks like a returned one, and is not written again.
-    return states[should.lastIndexOf(is)] ?? this.#all(is, possible, afterCrash);
+    return this.#last(states, is, afterCrash) ?? this.#all(is, possible, afterCrash);
   }
 
   #all(is: string, possible: Possible, afterCrash: boolean): StoredState | string {
     const states = [...possible.states()];
+    const found = this.#last(states, is, afterCrash);
+    if (found !== undefined) return found;
     const should = states.map((state) => this.#describe(state, afterCrash));
-    return states[should.lastIndexOf(is)] ?? difference(is, should);
+    return difference(is, should);
+  }
+
+  /** The last of equal states: an unacknowledged message looks like a returned one, and is not written again. */
+  #last(states: readonly StoredState[], is: string, afterCrash: boolean): StoredState | undefined {
+    return states.findLast((state) => this.#describe(state, afterCrash) === is);
   }
 
   #describe(state: StoredState, afterCrash: boolean): string {

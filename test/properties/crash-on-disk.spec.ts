@@ -92,7 +92,7 @@ function settle(engine: EngineUnderTest, command: Command & { do: 'settle' }): v
   engine.run(command, world);
 }
 
-const runs = amount('PROPERTY_RUNS', 240, 1_000) / 20;
+const runs = amount('PROPERTY_RUNS', 240, 4_000) / 20;
 
 describe('a crash of a broker whose store is on disk, after any command,', () => {
   it.each([undefined, 3])(

@@ -103,7 +103,7 @@ class CrashEverywhere {
   }
 }
 
-const runs = amount('PROPERTY_RUNS', 240, 1_000);
+const runs = amount('PROPERTY_RUNS', 240, 4_000);
 
 describe('a crash at any commit', () => {
   it('loses, doubles and revives nothing; order and deaths stay (rules L1 to L3, J2)', () => {

@@ -82,7 +82,7 @@ class Duel {
   }
 }
 
-const runs = { numRuns: amount('PROPERTY_RUNS', 240, 1_000) };
+const runs = { numRuns: amount('PROPERTY_RUNS', 240, 4_000) };
 
 describe('whatever clients do', () => {
   it('every queue holds what the model says, in its order, with its deaths (A to D, H to J, O1, R1)', () => {

@@ -122,7 +122,7 @@ class DelaysUnderCrashes {
   }
 }
 
-const runs = amount('PROPERTY_RUNS', 240, 1_000) / 8;
+const runs = amount('PROPERTY_RUNS', 240, 4_000) / 8;
 
 describe('leaving a delayed exchange and entering queues is one commit', () => {
   it('after a crash a message is in one place, and goes on when it was to (rule L1)', () => {

@@ -114,7 +114,7 @@ it('within a key messages succeed or are parked in the order in which they were 
         await dlx.close();
       }
     }),
-    { numRuns: amount('ORDERED_RUNS', 25, 60) },
+    { numRuns: amount('ORDERED_RUNS', 25, 500) },
   );
   expect(most).toBe(prefetch);
 });

@@ -120,7 +120,7 @@ class RedrivesUnderCrashes {
   }
 }
 
-const runs = amount('PROPERTY_RUNS', 240, 1_000) / 8;
+const runs = amount('PROPERTY_RUNS', 240, 4_000) / 8;
 
 /** One redrive of each outcome: random programs fill the queue `full` too seldom to rely on it. */
 const everyOutcome: readonly Command[] = [

@@ -4,7 +4,7 @@ import { type Result, simulate } from './simulation.js';
 import { amount } from '../amounts.js';
 
 const first = Number(process.env['SIMULATION_SEED'] ?? 1);
-const seeds = amount('SIMULATION_SEEDS', 60, 300);
+const seeds = amount('SIMULATION_SEEDS', 60, 100_000);
 
 describe('a simulated application on a simulated server', () => {
   it(`keeps every promise in ${seeds} runs from seed ${first} on`, { timeout: 60_000 + seeds * 500 }, async () => {

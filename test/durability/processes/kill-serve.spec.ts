@@ -6,7 +6,7 @@ import { killCycles } from '../kill-cycle.js';
 import { isBuilt } from '../served.js';
 import { amount } from '../../amounts.js';
 
-const cycles = amount('DURABILITY_CYCLES', 4, 10);
+const cycles = amount('DURABILITY_CYCLES', 4, 500);
 const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 if (!isBuilt && process.env['CI'] === undefined) console.warn('SKIPPED: kill -9: the library is not built');
 

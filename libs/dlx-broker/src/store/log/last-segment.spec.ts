@@ -223,7 +223,7 @@ function isTorn(disk: FakeDisk): boolean {
 }
 
 describe('power cuts', () => {
-  const points = amount('DURABILITY_POINTS', 300, 2_000);
+  const points = amount('DURABILITY_POINTS', 150, 2_000);
   const seed = Number(process.env['DURABILITY_SEED'] ?? 1);
 
   it('leave no segment that is called cut short or missing', { timeout: 60_000 + points * 60 }, async () => {
