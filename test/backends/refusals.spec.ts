@@ -74,7 +74,7 @@ describe('a start that cannot succeed fails after bounded attempts, and names ho
     expect((await startOf({ urls: broken })).message).toContain('the vault is sealed');
     const username = (): never => ({ username: 'ada', password: 'geheim' }) as never;
     const { message } = await startOf({ urls: 'amqp://127.0.0.1:1', credentials: username });
-    expect(message).toContain("did you mean 'user'?");
+    expect(message).toContain('gave no { user, password } of two strings; return both');
     expect(message).not.toContain('geheim');
     expect((await startOf({ urls: async () => 'nonsense' })).message).toContain(
       "option 'urls' of rabbitmq() is no URL",
@@ -89,14 +89,9 @@ describe('options of rabbitmq() that are wrong are refused at once', () => {
     [{ url: 'amqp://h' }, "did you mean 'urls'?"],
     [{ urls: 'amqp://h', credentials: { user: 'a', pass: 'secret' } }, "option 'credentials.password'"],
     [
-      { urls: 'amqp://h', credentials: { user: 'a', pass: 'secret' } },
-      "password' of rabbitmq() is missing, but 'pass' is there: did you mean 'password'? write { user",
-    ],
-    [
       { urls: 'amqp://h', credentials: { username: 'a', password: 'secret' } },
-      "but 'username' is there: did you mean 'user'? write",
+      "'credentials.user' of rabbitmq() is missing; write { user",
     ],
-    [{ urls: 'amqp://h', credentials: { User: 'a', password: 'secret' } }, "but 'User' is there: did you mean 'user'?"],
     [{ urls: 'amqp://h', heartbeat: -1 }, "option 'heartbeat' of rabbitmq()"],
     [{ urls: 'amqp://h', heartbeat: '10' }, "'heartbeat' of rabbitmq(): '10' is a string; write the number 10"],
     [{ urls: 'amqp://h', publishTimeout: '10' }, 'has no unit'],

@@ -160,9 +160,9 @@ describe('a queue that an earlier @Retry has declared', () => {
   it.each([
     ['nothing', DeadLetter(false), 'none'],
     ['@DeadLetter', DeadLetter('orders.dlx', 'failed'), "'orders.dlx'"],
-  ])('does not fit %s, and the error says whence its dead-letter exchange is', async (_, decorator, asked) => {
+  ])('does not fit %s, and the error shows both dead-letter exchanges', async (_, decorator, asked) => {
     expect(await errorWith(decorator)).toContain(
-      "queue 'orders' x-dead-letter-exchange: the existing one has 'wait.1000' (set by the @Retry of an earlier version), the " +
+      "queue 'orders' x-dead-letter-exchange: the existing one has 'wait.1000', the " +
         `declaration has ${asked} (Orders.handle)`,
     );
   });

@@ -1,5 +1,4 @@
 import { shownText } from '../platform/index.js';
-import { isWaitQueueName } from './topology/index.js';
 
 /** Whether the same command may succeed later. */
 export type Retryable = 'never' | 'later';
@@ -135,8 +134,6 @@ export interface TopologyDifference {
   readonly asked: string;
   /** Where the declaration is written. */
   readonly origin: string | undefined;
-  /** The type of an existing queue: `classic`, `quorum` or `stream`. Absent if it is not known. */
-  readonly queueType?: string;
 }
 
 /** The declarations do not fit what the broker has, or the broker refused one. Nothing was deleted. */
@@ -158,68 +155,27 @@ export class TopologyError extends BackendError {
 export function shownDifference({ kind, name, property, existing, asked, origin }: TopologyDifference): string {
   const by = origin === undefined ? '' : ` (${origin})`;
   const there = shownText(existing, longestText);
-  const set = isOfRetry(property, existing) ? ' (set by the @Retry of an earlier version)' : '';
-  return `  ${kind} '${name}' ${property}: the existing one has ${there}${set}, the declaration has ${asked}${by}`;
+  return `  ${kind} '${name}' ${property}: the existing one has ${there}, the declaration has ${asked}${by}`;
 }
 
-/** True for the dead-letter exchange that a retry policy with one delay gives its work queue: a wait queue has the same name. */
-const isOfRetry = (property: string, existing: string): boolean =>
-  property === 'x-dead-letter-exchange' && isWaitQueueName(existing.replaceAll("'", ''));
-
-/** How an operator deletes a queue of a broker. @param flag ` --if-empty`, or nothing */
-export type WaysToDelete = (flag: string) => string;
-
-const embeddedWays: WaysToDelete = (flag) =>
-  `delete the old one when it is empty: by 'dlx-broker ctl delete_queue NAME${flag}' while the broker runs and has a port, by ` +
-  "'dlx-broker data remove DIR NAME' or 'dlx-broker data rename DIR NAME NEW' while nothing uses its data directory";
+const embeddedWay =
+  "by 'dlx-broker ctl delete_queue NAME' while the broker runs and has a port, by 'dlx-broker data remove DIR NAME' or " +
+  "'dlx-broker data rename DIR NAME NEW' while nothing uses its data directory";
 
 /**
  * The error that shows every difference, argument by argument.
- * @param ways what an operator can do besides another name
+ * @param way how an operator deletes a queue
  */
-export function differing(differences: readonly TopologyDifference[], ways = embeddedWays): TopologyError {
+export function differing(differences: readonly TopologyDifference[], way = embeddedWay): TopologyError {
   const lines = differences.map(shownDifference).join('\n');
-  const advice = `Nothing was changed or deleted.${exchangeAdvice(differences)} Give the new one another name${adviceFor(differences, ways)}.`;
+  const has = (kind: TopologyDifference['kind']): boolean => differences.some((each) => each.kind === kind);
+  const exchange = has('exchange')
+    ? " Other applications may use the exchange: declare it as it is (option 'topology'), or leave it to its owner with declare: false."
+    : '';
+  const queue = has('queue') ? `, or delete the old one when it is empty: ${way}` : '';
+  const advice = `Nothing was changed or deleted.${exchange} Give the new one another name${queue}.`;
   return new TopologyError(`The topology does not fit what exists:\n${lines}\n${advice}`, differences);
 }
-
-/** A server refuses `--if-empty` for a quorum queue, and ignores it for a stream. */
-function adviceFor(differences: readonly TopologyDifference[], ways: WaysToDelete): string {
-  const queues = differences.filter(({ kind }) => kind === 'queue');
-  const others = queues.filter(({ queueType = 'classic' }) => queueType !== 'classic');
-  const deleted = queues.length === 0 ? '' : `, or ${ways(others.length < queues.length ? ' --if-empty' : '')}`;
-  const types = [...new Set(others.map(({ queueType }) => queueType))].join(' or ');
-  const care = "first see in 'list_queues name messages' that it is empty";
-  const noFlag = types === '' ? '' : `. For a ${types} queue '--if-empty' does not work: leave it out, and ${care}`;
-  return `${deleted}${noFlag}`;
-}
-
-/** How exchanges are declared as they are. Other applications may use an exchange, so it is not deleted before. */
-function exchangeAdvice(differences: readonly TopologyDifference[]): string {
-  const exchanges = differences.filter(({ kind }) => kind === 'exchange');
-  if (exchanges.length === 0) return '';
-  const names = [...new Set(exchanges.map(({ name }) => name))];
-  const written = names.map((name) => {
-    const settings = exchanges.flatMap(({ name: of, property, existing }) => {
-      const setting = exchangeSettings.get(property);
-      if (of !== name || setting === undefined) return [];
-      return [`, ${setting}: ${setting === 'type' ? `'${existing.replaceAll("'", '')}'` : existing}`];
-    });
-    return `{ name: '${name}'${settings.join('')} }`;
-  });
-  return (
-    ` Other applications may use the exchange: declare it as it is, topology: { exchanges: [${written.join(', ')}] }, or leave it to its owner ` +
-    `with declare: false. If no application uses it, delete it: 'DELETE /api/exchanges/VHOST/NAME' of the management API.`
-  );
-}
-
-/** Properties of an exchange by the names of their options. */
-const exchangeSettings: ReadonlyMap<string, string> = new Map([
-  ['type', 'type'],
-  ['durable', 'durable'],
-  ['auto-delete', 'autoDelete'],
-  ['internal', 'internal'],
-]);
 
 /**
  * The name of the delayed exchange in front of an exchange. All queues share the one in front of the default exchange, where the

@@ -4,7 +4,7 @@ export { EmbeddedBackend } from './embedded/backend.js';
 export * from './errors.js';
 export { parseAddresses } from './rabbitmq/address.js';
 export { checkManagementUrl } from './rabbitmq/management-url.js';
-export { misnamedIn, type PublishBuffer, type RabbitMqOptions, type RabbitMqPolicy } from './rabbitmq/options.js';
+export { type PublishBuffer, type RabbitMqOptions, type RabbitMqPolicy } from './rabbitmq/options.js';
 export type { RabbitMqLog } from './rabbitmq/open.js';
 export { nearestQueue, need } from './need.js';
 

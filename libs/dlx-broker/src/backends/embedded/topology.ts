@@ -107,7 +107,7 @@ function exchangeDifferences(asked: ExchangeDeclaration, vhost: VirtualHostCore)
 function queueDifferences(asked: QueueDeclaration, vhost: VirtualHostCore): TopologyDifference[] {
   const existing = vhost.queues.get(asked.name)?.declared;
   if (existing === undefined) return [];
-  const about = { kind: 'queue', name: asked.name, origin: asked.origin, queueType: existing.type } as const;
+  const about = { kind: 'queue', name: asked.name, origin: asked.origin } as const;
   const names = new Set([...existing.arguments.keys(), ...asked.arguments.keys()]);
   for (const name of asked.mayDiffer ?? []) names.delete(name);
   return compare(about, [

@@ -1,21 +1,6 @@
 import { bracketed } from '../../platform/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
 
-/** A `#` between the scheme and an `@` is always a mistake. A `/` or a `?` is one only if the URL cannot be read. */
-const sign = /^[a-z]+:\/\/(?:[^/?#]*(#)|[^/?#@]*([/?])).*@/is;
-
-/**
- * Why a URL seems to have another host than the written one, or none: a sign in the password ends it, such as the `#` of
- * `amqp://user:pass#word@host`. Undefined for other URLs. The text shows nothing else of the password.
- */
-export function misplacedSign(url: string): string | undefined {
-  const [, hash, other] = sign.exec(url) ?? [];
-  const found = hash ?? (URL.canParse(url) ? undefined : other);
-  if (found === undefined) return undefined;
-  const remedy = "in an application the option 'credentials' of rabbitmq() takes it as it is";
-  return `has a '${found}' in its user or password, which is written ${encodeURIComponent(found)} (${remedy})`;
-}
-
 /** Where a server is, as a URL says it. */
 export interface ServerAddress {
   readonly host: string;
@@ -31,6 +16,9 @@ const ports: Readonly<Record<string, number>> = { 'amqp:': 5672, 'amqps:': 5671 
 
 const remedy = "write 'amqp://host:5672/vhost', or 'amqps://...' for TLS";
 
+/** Why a URL seems to have another host than the written one, or parameters. */
+export const signs = "in a password '#' is written %23, '/' %2F and '?' %3F";
+
 /**
  * Reads `amqp://user:password@host:port/vhost`, as RabbitMQ's URI specification has it: parts may be percent-encoded
  * (`%2F`). No virtual host, or an empty one, is `/`.
@@ -41,22 +29,18 @@ export function parseAddress(url: unknown, origin: string): ServerAddress {
   const refuse = (why: string): DlxConfigurationError => new DlxConfigurationError(`${origin} ${why}; ${remedy}`);
   if (typeof url !== 'string') throw refuse(`is of the type ${typeof url}, and no URL`);
   if (url.trim() === '') throw refuse('is empty');
-  const misplaced = misplacedSign(url);
-  if (misplaced !== undefined) throw new DlxConfigurationError(`${origin} ${misplaced}`);
   let read: URL;
   try {
     read = new URL(url);
   } catch {
-    throw refuse('is no URL');
+    throw refuse(`is no URL (${signs})`);
   }
   const { protocol, hostname, port, pathname, search, hash } = read;
   const usual = ports[protocol];
   if (usual === undefined) throw refuse(url.includes('://') ? `begins with '${protocol}//'` : 'has no scheme');
   if (hostname === '') throw refuse('names no host');
   if (search !== '' || hash !== '')
-    throw refuse(
-      'has parameters behind the virtual host, which are not read (in an application they are options of rabbitmq())',
-    );
+    throw refuse(`has parameters behind the virtual host, which are options of rabbitmq() (${signs})`);
   if (pathname.indexOf('/', 1) !== -1) throw refuse("has a '/' in its virtual host, which is written %2F");
   const decoded = (part: string, what: string): string => {
     try {

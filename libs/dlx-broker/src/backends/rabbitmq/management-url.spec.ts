@@ -14,8 +14,8 @@ describe('the URL of a management API', () => {
     [7, 'is of the type number'],
     ['amqp://h', 'is no URL of HTTP'],
     ['', 'is empty'],
-    ['http://u:secret#x@h:15672', "has a '#' in its user or password, which is written %23"],
-    ['http://u:12#secret@h:15672', "has a '#' in its user or password, which is written %23"],
+    ['http://u:secret#x@h:15672', "is no URL of HTTP (in a password '#' is written %23"],
+    ['http://u:12#secret@h:15672', "is no URL of HTTP (in a password '#' is written %23"],
     ['http://u:secret%zz@h', "has a '%' in its user or password"],
   ])('%s is refused, with the option and a remedy', (url, why) => {
     const check = (): void => checkManagementUrl(url, "option 'management' of rabbitmq()");

@@ -1,6 +1,6 @@
 import { bracketed, type HttpApi } from '../../platform/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import { misplacedSign } from './address.js';
+import { signs } from './address.js';
 import type { ManagementPlace } from './declarations/existing.js';
 import type { OpenLink } from './link.js';
 import type { RabbitMqCredentials, ResolvedRabbitMq } from './options.js';
@@ -11,9 +11,10 @@ export function checkManagementUrl(url: unknown, origin: string): void {
     new DlxConfigurationError(`${origin} ${why}; write 'http://user:password@host:15672'`);
   if (typeof url !== 'string') throw refuse(`is of the type ${typeof url}`);
   if (url.trim() === '') throw refuse('is empty');
-  const misplaced = misplacedSign(url);
-  if (misplaced !== undefined) throw refuse(misplaced);
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw refuse('is no URL of HTTP');
+  const read = URL.canParse(url) ? new URL(url) : undefined;
+  if (read === undefined || read.hash !== '' || !/^https?:$/.test(read.protocol)) {
+    throw refuse(`is no URL of HTTP (${signs})`);
+  }
   try {
     managementApi(url, { user: '', password: '' });
   } catch {

@@ -1,7 +1,6 @@
 import type { TlsOptions } from '../../amqp/client/index.js';
 import type { Clock } from '../../engine/broker/index.js';
-import { inTime, isThenable, shownText } from '../../platform/index.js';
-import { nearestWord } from '../../platform/options/index.js';
+import { inTime, isThenable } from '../../platform/index.js';
 
 /** What a backend warns of. */
 export type WarningEvent =
@@ -163,27 +162,9 @@ export function supplyFailure(option: SuppliedOption, error: unknown): Error {
 /** @throws Error for a value without a user or a password; the error does not contain the value */
 export function checkedCredentials(given: unknown): RabbitMqCredentials {
   if (isExternal(given)) return given;
-  let hint = '';
-  if (typeof given === 'object' && given !== null) {
-    const { user, password } = given as Partial<Readonly<Record<string, unknown>>>;
-    if (typeof user === 'string' && typeof password === 'string') return { user, password };
-    hint = typeof user === 'string' ? misnamedIn(given, 'password') : misnamedIn(given, 'user');
-  }
-  throw new Error(
-    `option 'credentials' of rabbitmq() gave no { user, password } of two strings${hint || ';'} return both`,
-  );
-}
-
-/** Names that other libraries and stores of secrets use. */
-const otherNames: Readonly<Record<'user' | 'password', readonly string[]>> = {
-  user: ['user', 'username', 'user_name', 'login'],
-  password: ['password', 'pass', 'passwd', 'passphrase', 'pwd', 'secret'],
-};
-
-/** @returns `, but 'username' is there: did you mean 'user'?` for a field with another name; empty if there is none */
-export function misnamedIn(given: object, name: 'user' | 'password'): string {
-  const other = Object.keys(given).find((key) => key !== name && nearestWord(key, otherNames[name]) !== undefined);
-  return other === undefined ? '' : `, but '${shownText(other, 40)}' is there: did you mean '${name}'?`;
+  const { user, password } = (given ?? {}) as Partial<Readonly<Record<string, unknown>>>;
+  if (typeof user === 'string' && typeof password === 'string') return { user, password };
+  throw new Error("option 'credentials' of rabbitmq() gave no { user, password } of two strings; return both");
 }
 
 /** True for the login by certificate. */

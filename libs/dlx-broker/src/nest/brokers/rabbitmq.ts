@@ -1,7 +1,6 @@
 import { minConsumerTimeout } from '../../engine/broker/index.js';
 import {
   checkManagementUrl,
-  misnamedIn,
   parseAddresses,
   type PublishBuffer,
   type RabbitMqOptions,
@@ -62,7 +61,7 @@ const areCredentials: Check = (value, origin) => {
   for (const name of ['user', 'password'] as const) {
     const place = optionIn(origin, name);
     if (given[name] === undefined) {
-      throw new DlxConfigurationError(`${place} is missing${misnamedIn(given, name) || ';'} ${remedy}`);
+      throw new DlxConfigurationError(`${place} is missing; ${remedy}`);
     }
     if (typeof given[name] !== 'string') throw refused(typeof given[name], place, `is not a string; ${remedy}`);
   }

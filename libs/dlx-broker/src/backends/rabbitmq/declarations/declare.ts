@@ -1,6 +1,5 @@
-import { shownText } from '../../../platform/index.js';
 import { nearestWord } from '../../../platform/options/index.js';
-import { differing, type TopologyDifference, TopologyError, type WaysToDelete } from '../../errors.js';
+import { differing, type TopologyDifference, TopologyError } from '../../errors.js';
 import type { BindingDeclaration, ExchangeDeclaration, QueueDeclaration, Topology } from '../../topology/index.js';
 import type { Calls } from './calls.js';
 import {
@@ -20,10 +19,8 @@ interface Declared extends Topology {
   readonly different: ReadonlySet<string>;
 }
 
-/** How an operator replaces a queue of a server. */
-const ways: WaysToDelete = (flag) =>
-  `move its messages by a shovel, and delete the old one when it is empty: by 'rabbitmqctl delete_queue NAME${flag}', or ` +
-  `'dlx-broker ctl delete_queue NAME${flag}' on a dlx-broker`;
+/** How an operator deletes a queue of a server. */
+const way = "by 'rabbitmqctl delete_queue NAME', or 'dlx-broker ctl delete_queue NAME' on a dlx-broker";
 
 /** What a declaration asks of its server besides commands. */
 interface DeclaringServer {
@@ -81,13 +78,12 @@ export async function declareOn(calls: Calls, topology: Topology, server: Declar
           return existing && comparedQueue(queue, existing);
         },
       });
-      const queueType = typeOf(found.asItIs);
-      for (const difference of found.differences) differences.push({ ...difference, queueType });
+      differences.push(...found.differences);
       if (found.mayDiffer) different.add(queue.name);
       queues.set(queue.name, found.asItIs);
     } else missing.queues.push(queue);
   }
-  if (differences.length > 0) throw differing(differences, ways);
+  if (differences.length > 0) throw differing(differences, way);
   for (const exchange of missing.exchanges) {
     if (!isTypeKnown(exchange, knows)) throw typeMayBeUnknown(exchange);
     calls.subject = `exchange '${exchange.name}'${byName(exchange.origin)}`;
@@ -125,9 +121,6 @@ export const bind = (
     if (destinationType === 'queue') channel.bindQueue(destination, source, routingKey, args, done);
     else channel.bindExchange(destination, source, routingKey, args, done);
   });
-
-const typeOf = ({ arguments: args }: QueueDeclaration): string =>
-  shownText(String(args.get('x-queue-type')?.value ?? 'classic'));
 
 const isTypeKnown = ({ type }: ExchangeDeclaration, knows: (type: string) => boolean): boolean =>
   sureTypes.has(type) || knows(type);
