@@ -9,7 +9,7 @@ import {
   type DlxBrokerOptionsFactory,
   DlxConfigurationError,
   embedded,
-  getDlxBrokerToken,
+  getDlxToken,
   rabbitmq,
 } from 'dlx-broker';
 import { describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ async function start(
     { logger: false, abortOnError: false },
   );
   ends.push(() => app.close());
-  return app.get<DlxBroker>(getDlxBrokerToken(name)).options;
+  return app.get<DlxBroker>(getDlxToken(DlxBroker, name)).options;
 }
 
 const factory: Source = {

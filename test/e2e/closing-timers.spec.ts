@@ -4,9 +4,9 @@ import {
   Circuit,
   Consume,
   DlxClient,
-  type DlxServer,
+  DlxServer,
   event,
-  getDlxServerToken,
+  getDlxToken,
   On,
   Queue,
   queue,
@@ -119,7 +119,7 @@ describe('nothing rings after the end of an application', () => {
     }
     const dlx = await start({ controllers: [Orders], providers: [Worker] });
     for (const name of ['orders', 'work']) await dlx.publish(name, {});
-    await dlx.app.get<DlxServer>(getDlxServerToken()).close();
+    await dlx.app.get<DlxServer>(getDlxToken(DlxServer)).close();
     expect(dlx.queue('orders')).toMatchObject({ ready: 1, unacknowledged: 0 });
     expect(dlx.queue('work')).toMatchObject({ ready: 0, unacknowledged: 1 });
     const rings = ringsOf(dlx);

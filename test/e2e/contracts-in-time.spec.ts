@@ -9,7 +9,7 @@ import {
   type EventContract,
   event,
   Exchange,
-  getDlxClientToken,
+  getDlxToken,
   Idempotent,
   On,
   Queue,
@@ -136,7 +136,7 @@ it('a contract has the exchange and the broker of its handler', async () => {
   ends.push(() => app.close());
   const client = app.get(DlxClient).to({ exchange: 'shop' });
   expect(await firstValueFrom(client.send(price, 'tea'))).toBe(3);
-  const audit = app.get<DlxClient>(getDlxClientToken('audit')).to({ exchange: 'shop' });
+  const audit = app.get<DlxClient>(getDlxToken(DlxClient, 'audit')).to({ exchange: 'shop' });
   await firstValueFrom(audit.emit(sold, 'tea'));
   await vi.waitFor(() => expect(seen).toEqual(['tea']));
 });

@@ -15,7 +15,7 @@ import {
   DlxConfigurationError,
   DlxServer,
   embedded,
-  getDlxBrokerToken,
+  getDlxToken,
   Retry,
 } from 'dlx-broker';
 import { EmbeddedBackend } from 'dlx-broker/engine';
@@ -196,7 +196,7 @@ describe('the health of a broker', () => {
     const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ name: 'audit' })] };
     const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
     ends.push(() => app.close());
-    const indicator = app.get<DlxBroker>(getDlxBrokerToken('audit'));
+    const indicator = app.get<DlxBroker>(getDlxToken(DlxBroker, 'audit'));
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => indicator.isHealthy('dlx')));
     expect(answers[999]).toMatchObject({ dlx: { status: 'up', broker: 'audit' } });
   });

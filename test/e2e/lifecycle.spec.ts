@@ -15,11 +15,9 @@ import {
   DlxBrokerModule,
   DlxClient,
   DlxServer,
-  getDlxBrokerToken,
-  getDlxClientToken,
-  getDlxServerToken,
+  getDlxToken,
   getDlxTransportId,
-  InjectDlxClient,
+  InjectDlx,
   customBackend,
   request,
 } from 'dlx-broker';
@@ -110,7 +108,7 @@ it('what is published while modules are initialised waits until they are up', as
   const order: string[] = [];
   @Injectable()
   class Early implements OnModuleInit, OnApplicationBootstrap {
-    constructor(@InjectDlxClient() private readonly client: DlxClient) {}
+    constructor(@InjectDlx(DlxClient) private readonly client: DlxClient) {}
     async onModuleInit(): Promise<void> {
       await firstValueFrom(this.client.emit('x', 1));
       order.push('published');
@@ -135,7 +133,7 @@ it('what is published in a constructor waits until its queue is declared', async
   @Injectable()
   class Early {
     readonly taken: unknown[] = [];
-    constructor(@InjectDlxClient() client: DlxClient) {
+    constructor(@InjectDlx(DlxClient) client: DlxClient) {
       client.emit('x', 1).subscribe({ error: (error) => outcomes.push(error), complete: () => outcomes.push('taken') });
       client.send('sum', 2).subscribe({ error: (error) => outcomes.push(error), next: (sum) => outcomes.push(sum) });
     }
@@ -185,7 +183,7 @@ it('other providers may publish while they are shut down', async () => {
   let outcome: unknown;
   @Injectable()
   class Last implements OnModuleDestroy {
-    constructor(@InjectDlxClient() private readonly client: DlxClient) {}
+    constructor(@InjectDlx(DlxClient) private readonly client: DlxClient) {}
     async onModuleDestroy(): Promise<void> {
       outcome = await firstValueFrom(this.client.emit('bye', 1)).then(() => 'published', String);
     }
@@ -211,12 +209,12 @@ describe('several brokers', () => {
     }
     const imports = [DlxBrokerModule.forRoot(here()), DlxBrokerModule.forRoot(here({ name: 'audit' }))];
     const app = await contextApp({ providers: [Two], imports });
-    await firstValueFrom(app.get<DlxClient>(getDlxClientToken('audit')).emit('x', 1));
+    await firstValueFrom(app.get<DlxClient>(getDlxToken(DlxClient, 'audit')).emit('x', 1));
     await until(() => expect(app.get(Two).seen).toEqual([['audit', 1]]));
     await firstValueFrom(app.get(DlxClient).emit('x', 2));
     await until(() => expect(app.get(Two).seen).toContainEqual(['main', 2]));
     expect(app.get(Two).seen).toHaveLength(2);
-    expect(app.get<DlxBroker>(getDlxBrokerToken('audit')).name).toBe('audit');
+    expect(app.get<DlxBroker>(getDlxToken(DlxBroker, 'audit')).name).toBe('audit');
   });
 
   it('give a pattern to the transport it names', async () => {
@@ -239,11 +237,11 @@ describe('several brokers', () => {
     class AppModule {}
     const app = await NestFactory.create(AppModule, { logger: false });
     for (const name of [undefined, 'audit']) {
-      app.connectMicroservice({ strategy: app.get(getDlxServerToken(name)) }, { inheritAppConfig: true });
+      app.connectMicroservice({ strategy: app.get(getDlxToken(DlxServer, name)) }, { inheritAppConfig: true });
     }
     await app.startAllMicroservices();
     await app.init();
-    await firstValueFrom(app.get<DlxClient>(getDlxClientToken('audit')).emit('x', 1));
+    await firstValueFrom(app.get<DlxClient>(getDlxToken(DlxClient, 'audit')).emit('x', 1));
     await until(() => expect(app.get(Named).seen).toEqual(['audit']));
     await app.close();
   });

@@ -1,6 +1,6 @@
 import { BadRequestException, Catch, Controller, Injectable, UseFilters, type ExceptionFilter } from '@nestjs/common';
 import { Ctx, EventPattern, MessagePattern, Payload, RpcException } from '@nestjs/microservices';
-import { Consume, DlxBroker, DlxClient, DlxContext, DlxRecordBuilder, InjectDlxClient, Queue } from 'dlx-broker';
+import { Consume, DlxBroker, DlxClient, DlxContext, DlxRecordBuilder, InjectDlx, Queue } from 'dlx-broker';
 import {
   concat,
   delay,
@@ -23,7 +23,7 @@ import { until } from './places.js';
 class Orders {
   readonly seen: unknown[] = [];
 
-  constructor(@InjectDlxClient() readonly client: DlxClient) {}
+  constructor(@InjectDlx(DlxClient) readonly client: DlxClient) {}
 
   @EventPattern<string>('order.*')
   any(@Payload() order: unknown, @Ctx() context: DlxContext): void {

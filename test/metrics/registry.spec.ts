@@ -10,7 +10,7 @@ import {
   DeadLetters,
   DlxContext,
   Drop,
-  getDlxBrokerToken,
+  getDlxToken,
   Ordered,
   Redrives,
   embedded,
@@ -188,7 +188,7 @@ describe('the registry of an application', () => {
     opened.push(other);
     const registry = new Registry();
     registerDlxMetrics(registry, one.broker);
-    registerDlxMetrics(registry, other.get(getDlxBrokerToken('other')));
+    registerDlxMetrics(registry, other.get(getDlxToken(DlxBroker, 'other')));
     const page = await read(registry);
     expect(valueOf(page, 'dlx_handler_attempts_total', orders)).toBe(0);
     expect(valueOf(page, 'dlx_handler_attempts_total', { ...orders, handler: 'Others.handle', broker: 'other' })).toBe(

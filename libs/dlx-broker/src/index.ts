@@ -88,18 +88,7 @@ export {
 } from './nest/index.js';
 
 // Injection
-export {
-  getDeadLettersToken,
-  getDlxBrokerToken,
-  getDlxClientToken,
-  getDlxServerToken,
-  getDlxTransportId,
-  getRedrivesToken,
-  InjectDeadLetters,
-  InjectDlxBroker,
-  InjectDlxClient,
-  InjectRedrives,
-} from './nest/index.js';
+export { getDlxToken, getDlxTransportId, InjectDlx } from './nest/index.js';
 
 // Queues without a handler
 export {

@@ -93,7 +93,7 @@ export class StartChecks {
     }
     const unserved = source.unserved(server);
     if (unserved.length > 0) {
-      const token = options.name === defaultBrokerName ? 'DlxServer' : `getDlxServerToken('${options.name}')`;
+      const token = options.name === defaultBrokerName ? 'DlxServer' : `getDlxToken(DlxServer, '${options.name}')`;
       const text =
         `no DlxServer is connected, so ${getNone(unserved, ' (@EventPattern, @MessagePattern)')} of this broker; ` +
         `call app.connectMicroservice({ strategy: app.get(${token}) }, { inheritAppConfig: true }) before the application starts, ` +

@@ -35,14 +35,7 @@ import { SafeTracing } from '../tracing/index.js';
 import { noticesOf } from '../core/notices.js';
 import { DlxServer } from './server.js';
 import { StartGate } from '../client/client-state.js';
-import {
-  getDeadLettersToken,
-  getDlxBrokerToken,
-  getDlxClientToken,
-  getDlxConnectedToken,
-  getDlxServerToken,
-  getRedrivesToken,
-} from './tokens.js';
+import { getDlxToken, getDlxConnectedToken } from './tokens.js';
 
 /** The broker itself: global by default. */
 @Module({})
@@ -96,7 +89,7 @@ const nameIn = (options: unknown): string => ((options ?? {}) as { readonly name
 function moduleOf(core: DynamicModule, { name }: DlxBrokerModuleExtras): DynamicModule {
   const lifecycle: Provider = {
     provide: Lifecycle,
-    inject: [getDlxBrokerToken(name), ModulesContainer],
+    inject: [getDlxToken(DlxBroker, name), ModulesContainer],
     useFactory: (broker: DlxBroker, modules: ModulesContainer) => {
       for (const module of modules.values()) {
         if (module.metatype === DlxBrokerCoreModule) beginsFirst(module);
@@ -162,13 +155,17 @@ function coreModule(
   { name = defaultBrokerName, isGlobal = true }: DlxBrokerModuleExtras,
   ...options: readonly Provider[]
 ): DynamicModule {
-  const [broker, client, server] = [getDlxBrokerToken(name), getDlxClientToken(name), getDlxServerToken(name)];
+  const [broker, client, server] = [
+    getDlxToken(DlxBroker, name),
+    getDlxToken(DlxClient, name),
+    getDlxToken(DlxServer, name),
+  ];
   const connected = getDlxConnectedToken(name);
   const given = optionsToken(name);
-  const deadLetters = getDeadLettersToken(name);
+  const deadLetters = getDlxToken(DeadLetters, name);
   const waitQueuesToken = `DlxWaitQueues:${name}`;
   const events = `DlxOutcomeEvents:${name}`;
-  const redrives = getRedrivesToken(name);
+  const redrives = getDlxToken(Redrives, name);
   const tracing = `DlxTracing:${name}`;
   const outboxes = `DlxOutboxes:${name}`;
   const providers: Provider[] = [

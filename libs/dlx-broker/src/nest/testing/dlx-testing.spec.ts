@@ -2,8 +2,8 @@ import { Controller, Injectable, Module } from '@nestjs/common';
 import { EventPattern, Payload } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Consume, DlxBrokerModule, getDeadLettersToken, Retry } from '../index.js';
-import { type DeadLetters, retryWithBackoff } from '../streams/index.js';
+import { Consume, DlxBrokerModule, getDlxToken, Retry } from '../index.js';
+import { DeadLetters, retryWithBackoff } from '../streams/index.js';
 import { DlxTesting, type DlxTestingOptions, UnsettledError } from './dlx-testing.js';
 
 const running: DlxTesting[] = [];
@@ -128,7 +128,7 @@ describe('a test of an application', () => {
     app.get(Orders).failures = 5;
     await dlx.publish('orders', { id: 1 });
     await dlx.advance('70s');
-    const letters = app.get<DeadLetters>(getDeadLettersToken());
+    const letters = app.get<DeadLetters>(getDlxToken(DeadLetters));
     const again = { attempts: 5, backoff: { type: 'fixed', delay: '1h' } } as const;
     const subscription = letters.from('orders.parked').pipe(retryWithBackoff(again)).subscribe();
     await dlx.settled();

@@ -3,14 +3,13 @@ import type { TestingModuleBuilder } from '@nestjs/testing';
 import type { Address, Properties } from '../../engine/message/index.js';
 
 import {
-  type DlxBroker,
+  DlxBroker,
   DlxBrokerModule,
   type DlxHandler,
-  type DlxServer,
+  DlxServer,
   encodePayload,
-  getDlxBrokerToken,
+  getDlxToken,
   getDlxConnectedToken,
-  getDlxServerToken,
   givenBackend,
   type TransportOptions,
 } from '../index.js';
@@ -134,7 +133,7 @@ export class DlxTesting {
     if (this.#app !== undefined) throw new Error('the application is running already');
     if (this.#logger !== undefined) builder.setLogger(this.#logger);
     const module = await this.override(builder).compile();
-    const app = module.createNestMicroservice({ strategy: module.get<DlxServer>(getDlxServerToken()) });
+    const app = module.createNestMicroservice({ strategy: module.get<DlxServer>(getDlxToken(DlxServer)) });
     this.#app = app;
     this.watch(module);
     await app.listen();
@@ -156,7 +155,7 @@ export class DlxTesting {
    * @param name of the broker, if the application has several
    */
   watch(app: Pick<INestMicroservice, 'get'>, name = 'default'): void {
-    const broker = app.get<DlxBroker>(getDlxBrokerToken(name), { strict: false });
+    const broker = app.get<DlxBroker>(getDlxToken(DlxBroker, name), { strict: false });
     this.#brokers.add(broker);
     this.#watched = broker;
     this.#timeline.watch(broker.events);
