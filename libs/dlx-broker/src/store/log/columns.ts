@@ -73,13 +73,15 @@ function evenIn(piece: Uint32Array | Uint8Array): Even | undefined {
   return { first, step };
 }
 
-/** Integers from 0 to 2^32 - 1. */
-export class Words {
-  readonly #pieces: (Uint32Array | undefined)[] = [];
+/** Integers in pieces of one kind of array. */
+abstract class Column<Piece extends Uint32Array | Uint8Array> {
+  readonly #pieces: (Piece | undefined)[] = [];
   readonly #even: (Even | undefined)[] = [];
 
+  protected abstract newPiece(): Piece;
+
   get bytes(): number {
-    return piecesIn(this.#pieces) * pieceRows * Uint32Array.BYTES_PER_ELEMENT;
+    return this.#pieces.reduce((sum, piece) => sum + (piece?.byteLength ?? 0), 0);
   }
 
   /** 0 for what was never set. */
@@ -94,13 +96,6 @@ export class Words {
     else if (value !== evenAt(this.#even, row)) this.#spread(row >>> bits)[row & mask] = value;
   }
 
-  /** @returns the sum */
-  add(row: number, by: number): number {
-    const sum = this.get(row) + by;
-    this.set(row, sum);
-    return sum;
-  }
-
   /** Gives up the memory of a piece with even steps; the next value that does not fit takes it again. */
   tidy(index: number): void {
     const piece = this.#pieces[index];
@@ -111,8 +106,8 @@ export class Words {
   }
 
   /** Puts the numbers of a piece into memory. */
-  #spread(index: number): Uint32Array {
-    const piece = new Uint32Array(pieceRows);
+  #spread(index: number): Piece {
+    const piece = this.newPiece();
     const even = this.#even[index];
     if (even !== undefined) for (let row = 0; row < pieceRows; row++) piece[row] = even.first + even.step * row;
     this.#even[index] = undefined;
@@ -121,44 +116,24 @@ export class Words {
   }
 }
 
+/** Integers from 0 to 2^32 - 1. */
+export class Words extends Column<Uint32Array> {
+  protected newPiece(): Uint32Array {
+    return new Uint32Array(pieceRows);
+  }
+
+  /** @returns the sum */
+  add(row: number, by: number): number {
+    const sum = this.get(row) + by;
+    this.set(row, sum);
+    return sum;
+  }
+}
+
 /** Integers from 0 to 255. */
-export class Octets {
-  readonly #pieces: (Uint8Array | undefined)[] = [];
-  readonly #even: (Even | undefined)[] = [];
-
-  get bytes(): number {
-    return piecesIn(this.#pieces) * pieceRows;
-  }
-
-  /** 0 for what was never set. */
-  get(row: number): number {
-    const piece = this.#pieces[row >>> bits];
-    return piece === undefined ? evenAt(this.#even, row) : (piece[row & mask] as number);
-  }
-
-  set(row: number, value: number): void {
-    const piece = this.#pieces[row >>> bits];
-    if (piece !== undefined) piece[row & mask] = value;
-    else if (value !== evenAt(this.#even, row)) this.#spread(row >>> bits)[row & mask] = value;
-  }
-
-  /** Gives up the memory of a piece with even steps; the next value that does not fit takes it again. */
-  tidy(index: number): void {
-    const piece = this.#pieces[index];
-    const even = piece && evenIn(piece);
-    if (even === undefined) return;
-    this.#even[index] = even;
-    this.#pieces[index] = undefined;
-  }
-
-  /** Puts the numbers of a piece into memory. */
-  #spread(index: number): Uint8Array {
-    const piece = new Uint8Array(pieceRows);
-    const even = this.#even[index];
-    if (even !== undefined) for (let row = 0; row < pieceRows; row++) piece[row] = even.first + even.step * row;
-    this.#even[index] = undefined;
-    this.#pieces[index] = piece;
-    return piece;
+export class Octets extends Column<Uint8Array> {
+  protected newPiece(): Uint8Array {
+    return new Uint8Array(pieceRows);
   }
 }
 
