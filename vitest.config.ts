@@ -19,8 +19,8 @@ const besideOthers = [
 const realTime = [
   'test/fuzz/**/*.spec.ts',
   'test/amqp/{connection-fuzz,frame-fuzz,liveliness,slow-clients}.spec.ts',
-  'test/management/{everywhere,http-limits,many-queues,policy-effect}.spec.ts',
-  'test/security/{doors,endless-alarm,logins,silent-amqp-clients,silent-clients,unread-replies}.spec.ts',
+  'test/management/{everywhere,many-queues,policy-effect}.spec.ts',
+  'test/security/{doors,logins,silent-amqp-clients,silent-clients,unread-replies}.spec.ts',
 ];
 
 /** The console in a browser. */

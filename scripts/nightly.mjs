@@ -23,6 +23,7 @@ const parts = [
       'delayed-messages',
       'backpressure',
       'last-segment',
+      'all-or-nothing',
     ),
     nightly,
   ],

@@ -23,9 +23,9 @@ describe('outstanding publishes', () => {
   it('of a queue that never confirms cost no memory for those that are confirmed one by one after them', () => {
     const { outstanding, add, left } = arrange();
     for (const key of ['a', 'b']) add(key);
-    for (let tag = 3; tag <= 200_000; tag++) {
+    for (let tag = 3; tag <= 20_000; tag++) {
       add('q');
-      if (tag === 100_000) continue;
+      if (tag === 10_000) continue;
       expect(outstanding.take(tag)?.routingKey).toBe('q');
     }
     expect(outstanding.places).toBeLessThanOrEqual(1_024);
@@ -33,8 +33,8 @@ describe('outstanding publishes', () => {
     expect(outstanding.take(2)?.routingKey).toBe('b');
     expect(outstanding.take(2)).toBeUndefined();
     add('c');
-    expect(left(200_000)).toEqual(['a', 'q']);
-    expect([outstanding.count, outstanding.take(200_001)?.routingKey, outstanding.count]).toEqual([1, 'c', 0]);
+    expect(left(20_000)).toEqual(['a', 'q']);
+    expect([outstanding.count, outstanding.take(20_001)?.routingKey, outstanding.count]).toEqual([1, 'c', 0]);
   });
 
   it('are taken in their order, up to a tag, also those that are added meanwhile', () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { amount } from '../../../../../../test/amounts.js';
 import { Random } from '../../../../../../test/fuzz/random.js';
 import { harness } from '../../../nest/testing/harness.js';
 import { array, type Field, type FieldTable, int32, int64, longstr } from '../../message/index.js';
@@ -101,9 +102,11 @@ function sequence({ channel, tag }: World, list: readonly CommitPublication[]): 
   return undefined;
 }
 
+const seeds = amount('COMMIT_SEEDS', 400, 20_000);
+
 it('rule K15: a commit does what the sequence of its steps would do, or nothing if one of these would fail', () => {
   const found = { done: 0, failed: 0, unroutable: 0, refused: 0 };
-  for (let seed = 1; seed <= 1_500; seed++) {
+  for (let seed = 1; seed <= seeds; seed++) {
     const [one, other] = [worldOf(seed), worldOf(seed)];
     const list = Array.from({ length: one.random.integer(0, 6) }, (_, index) => publicationBy(one.random, index));
     const before = one.state();
@@ -117,5 +120,5 @@ it('rule K15: a commit does what the sequence of its steps would do, or nothing 
     for (const { clock } of [one, other]) clock.advance(2_000);
     expect(one.state(), `seed ${seed}, later`).toEqual(other.state());
   }
-  expect(Math.min(...Object.values(found)), JSON.stringify(found)).toBeGreaterThan(50);
+  expect(Math.min(...Object.values(found)), JSON.stringify(found)).toBeGreaterThan(10);
 });
