@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { refuses } from '../../../../../test/harnesses/refuses.js';
 import { EmbeddedBackend } from '../../backends/index.js';
 import { harness, ManualClock } from '../../testing.js';
-import { DlxConfigurationError } from '../../platform/options/index.js';
 import type { Connected } from '../module/options.js';
 import type { BrokerChoice } from './made.js';
 import { connect } from './connect.js';
@@ -10,15 +10,7 @@ import { embedded, type EmbeddedBrokerOptions } from './embedded.js';
 import type { ListenOptions } from './listen.js';
 import { rabbitmq } from './rabbitmq.js';
 
-type Any = never;
-const bad = (value: unknown): Any => value as Any;
-
-function refuses(cases: readonly (readonly [what: string, attempt: () => unknown, text: RegExp])[]): void {
-  it.each(cases)('%s', (_, attempt, text) => {
-    expect(attempt).toThrow(DlxConfigurationError);
-    expect(attempt).toThrow(text);
-  });
-}
+const bad = (value: unknown): never => value as never;
 
 const open: Connected[] = [];
 afterEach(async () => {
@@ -84,110 +76,58 @@ describe('a choice of a broker', () => {
 });
 
 describe('embedded() refuses', () => {
-  const own = (options: unknown) => () => embedded(bad(options));
-  const about = (option: string, rest: string): RegExp => new RegExp(`^option '${option}' of embedded\\(\\): ${rest}`);
-  refuses([
-    ['what is no object', own('./data'), /embedded\(\): '\.\/data' is not an object of options; write embedded\(\{/],
-    ['null', own(null), /null is not an object/],
+  const own = (options: unknown) => embedded(bad(options));
+  refuses(own, [
+    ['./data', /embedded\(\): '\.\/data' is not an object of options; write embedded\(\{/],
+    [null, /null is not an object/],
     [
-      'an option misspelt',
-      own({ dataDri: './data' }),
-      /^embedded\(\): 'dataDri' is no option; did you mean 'dataDir'\? there are rabbitmq, dataDir, durability, .*listen$/,
+      { dataDri: './data' },
+      /^embedded\(\): 'dataDri' .* did you mean 'dataDir'\? there are rabbitmq, dataDir, .*listen$/,
+    ],
+    [{ dataDirectory: './data' }, /'dataDirectory' is no option; did you mean 'dataDir'\?/],
+    [{ message: 5 }, /'message' is no option; did you mean 'messageMemory'\?/],
+    [{ prefetch: 5 }, /is an option of forRoot\(\): forRoot\(\{ broker: embedded\(\.\.\.\), prefetch \}\)$/],
+    [{ vhost: '' }, /'vhost' of .*: '' is empty/],
+    [{ user: {} }, /'user' of .*: \{\} is not a string/],
+    [{ dataDir: '' }, /'dataDir' of .*: '' is empty/],
+    [{ rabbitmq: 4 }, /'rabbitmq' of .*: 4 is not one of 4, 3.10/],
+    [{ clock: 5 }, /'clock' of .*: 'number' is no Clock: it has no method now/],
+    [{ dataDir: 'd', durability: 'all' }, /'durability' of .*: 'all' is not one of f/],
+    [{ dataDir: 'd', messageMemory: '1' }, /'messageMemory' of .*: '1' is a string; write the number 1$/],
+    [{ dataDir: 'd', diskFreeLimit: -1 }, /'diskFreeLimit' of .*: -1 is less than 0/],
+    [{ listen: 5672 }, /'listen' of .*: 5672 is not an object of options; write \{ amqp: \{ port: 5672 \} \}/],
+    [{ listen: true }, /'listen' of .*: true is not an object of options/],
+    [{ listen: { port: 5672 } }, /'port' is no option; there are amqp, http, /],
+    [{ listen: { amqp: 5672 } }, /^option 'listen\.amqp' of embedded\(\): .* write \{ port: 5672 \}/],
+    [
+      { listen: { amqp: { port: '5672' } } },
+      /^option 'listen\.amqp\.port' of .*: '5672' is a string; write the number 5672/,
+    ],
+    [{ listen: { amqp: { port: 70_000 } } }, /70000 is not between 0 and 65535/],
+    [{ listen: { http: { prot: 1 } } }, /did you mean 'port'\?/],
+    [{ listen: { audit: 'a' } }, /'audit' is about the port of option 'listen\.http'/],
+    [{ consumerTimeout: '30' }, /option 'consumerTimeout' of embedded\(\): '30' has no unit/],
+    [{ consumerTimeout: 0 }, /0 is less than 1000 ms; write false for no limit/],
+    [{ consumerTimeout: true }, /true is no duration; write milliseconds, a string such as '30m', or false/],
+    [{ deadLetterRetryAfter: 0 }, /'deadLetterRetryAfter' .*: 0 is less than 1000 ms/],
+    [{ listen: { memoryLimit: '1 GB' } }, /'1 GB' is neither a share of memory/],
+    [{ listen: { memoryLimit: 0 } }, /0 is neither a share of memory/],
+    [{ listen: { users: { name: 'a' } } }, /is not a list of users/],
+    [
+      { listen: { users: [{ name: 'a' }] } },
+      /listen\.users\[0\]\.password' of embedded\(\) is missing; write a string$/,
     ],
     [
-      'an option with more letters',
-      own({ dataDirectory: './data' }),
-      /'dataDirectory' is no option; did you mean 'dataDir'\?/,
+      { listen: { users: [{ password: 'p' }] } },
+      /listen\.users\[0\]\.name' of embedded\(\) is missing; write a string$/,
     ],
-    ['an option with fewer letters', own({ message: 5 }), /'message' is no option; did you mean 'messageMemory'\?/],
-    [
-      'an option of the transport',
-      own({ prefetch: 5 }),
-      /^embedded\(\): 'prefetch' is an option of forRoot\(\): forRoot\(\{ broker: embedded\(\.\.\.\), prefetch \}\)$/,
-    ],
-    ['vhost empty', own({ vhost: '' }), about('vhost', "'' is empty")],
-    ['user of an object', own({ user: {} }), about('user', '\\{\\} is not a string')],
-    ['dataDir empty', own({ dataDir: '' }), about('dataDir', "'' is empty")],
-    ['rabbitmq of a number', own({ rabbitmq: 4 }), about('rabbitmq', '4 is not one of 4, 3.10')],
-    ['a clock that is a number', own({ clock: 5 }), about('clock', "'number' is no Clock: it has no method now")],
-    [
-      'a durability there is not',
-      own({ dataDir: 'd', durability: 'all' }),
-      about('durability', "'all' is not one of f"),
-    ],
-    [
-      'messageMemory in words',
-      own({ dataDir: 'd', messageMemory: '1' }),
-      about('messageMemory', "'1' is a string; write the number 1$"),
-    ],
-    ['diskFreeLimit below 0', own({ dataDir: 'd', diskFreeLimit: -1 }), about('diskFreeLimit', '-1 is less than 0')],
-    ...(['durability', 'messageMemory', 'diskFreeLimit'] as const).map(
-      (option) =>
-        [
-          `${option} without a directory`,
-          own({ [option]: option === 'durability' ? 'os' : 5 }),
-          new RegExp(`^option '${option}' of embedded\\(\\) needs option 'dataDir': write embedded\\(\\{ dataDir: `),
-        ] as const,
-    ),
-    [
-      'listen of a port',
-      own({ listen: 5672 }),
-      about('listen', '5672 is not an object of options; write \\{ amqp: \\{ port: 5672 \\} \\}'),
-    ],
-    ['listen of true', own({ listen: true }), about('listen', 'true is not an object of options')],
-    ['listen, a port misplaced', own({ listen: { port: 5672 } }), /'port' is no option; there are amqp, http, /],
-    [
-      'listen.amqp of a port',
-      own({ listen: { amqp: 5672 } }),
-      /^option 'listen\.amqp' of embedded\(\): .* write \{ port: 5672 \}/,
-    ],
-    [
-      'listen.amqp, a port in words',
-      own({ listen: { amqp: { port: '5672' } } }),
-      /^option 'listen\.amqp\.port' of embedded\(\): '5672' is a string; write the number 5672/,
-    ],
-    ['listen.amqp, a port too high', own({ listen: { amqp: { port: 70_000 } } }), /70000 is not between 0 and 65535/],
-    ['listen.http, a misspelt option', own({ listen: { http: { prot: 1 } } }), /did you mean 'port'\?/],
-    [
-      'listen.audit without http',
-      own({ listen: { audit: 'a' } }),
-      /'audit' is about the port of option 'listen\.http'/,
-    ],
-    [
-      'consumerTimeout without a unit',
-      own({ consumerTimeout: '30' }),
-      /option 'consumerTimeout' of embedded\(\): '30' has no unit/,
-    ],
-    ['consumerTimeout of 0', own({ consumerTimeout: 0 }), /0 is less than 1000 ms; write false for no limit/],
-    [
-      'consumerTimeout of true',
-      own({ consumerTimeout: true }),
-      /true is no duration; write milliseconds, a string such as '30m', or false/,
-    ],
-    [
-      'deadLetterRetryAfter of 0',
-      own({ deadLetterRetryAfter: 0 }),
-      /'deadLetterRetryAfter' .*: 0 is less than 1000 ms/,
-    ],
-    ['listen.memoryLimit in words', own({ listen: { memoryLimit: '1 GB' } }), /'1 GB' is neither a share of memory/],
-    ['listen.memoryLimit of 0', own({ listen: { memoryLimit: 0 } }), /0 is neither a share of memory/],
-    ['listen.users of an object', own({ listen: { users: { name: 'a' } } }), /is not a list of users/],
-    [
-      'listen.users, no password',
-      own({ listen: { users: [{ name: 'a' }] } }),
-      /^option 'listen\.users\[0\]\.password' of embedded\(\) is missing; write a string$/,
-    ],
-    [
-      'listen.users, no name',
-      own({ listen: { users: [{ password: 'p' }] } }),
-      /^option 'listen\.users\[0\]\.name' of embedded\(\) is missing; write a string$/,
-    ],
-    [
-      'listen.users, a password that is none',
-      own({ listen: { users: [{ name: 'a', password: 1234 }] } }),
-      /^option 'listen\.users\[0\]\.password' of .*: 'number' is not a string/,
-    ],
+    [{ listen: { users: [{ name: 'a', password: 1234 }] } }, /listen\.users\[0\]\.password' of .*: 'number' is not/],
   ]);
+
+  it.each(['durability', 'messageMemory', 'diskFreeLimit'])('%s without a directory', (option) => {
+    const text = `option '${option}' of embedded() needs option 'dataDir': write embedded({ dataDir: `;
+    expect(() => own({ [option]: option === 'durability' ? 'os' : 5 })).toThrow(text);
+  });
 
   it('without the secrets in what was written', () => {
     const message = (options: unknown): string => {
@@ -211,30 +151,26 @@ describe('embedded() refuses', () => {
 
 describe('sharedBroker() and customBackend() refuse', () => {
   const { broker, backend } = harness();
-  const shared = (options: unknown) => () => sharedBroker(broker, bad(options));
-  refuses([
+  const shared = (options: unknown) => sharedBroker(broker, bad(options));
+  refuses(shared, [
+    ['shop', /'shop' is not an object of options; write \{ vhost: 'shop' \}/],
+    [null, /null is not an object/],
     [
-      'a broker that is a port',
-      () => sharedBroker(bad(5672)),
-      /^sharedBroker\(\): 'number' is no Broker of dlx-broker\/engine/,
+      { dataDir: './data' },
+      /'dataDir' is an option of embedded\(\), which makes a broker; this one is made by its owner$/,
     ],
-    ['a backend in its place', () => sharedBroker(bad(backend)), /it has no method virtualHost/],
-    ['what is no object', shared('shop'), /'shop' is not an object of options; write \{ vhost: 'shop' \}/],
-    ['null', shared(null), /null is not an object/],
-    [
-      'a data directory',
-      shared({ dataDir: './data' }),
-      /^sharedBroker\(\): 'dataDir' is an option of embedded\(\), which makes a broker; this one is made by its owner$/,
-    ],
-    ['an option misspelt', shared({ vhots: 'x' }), /did you mean 'vhost'\? there are vhost, user, listen/],
-    ['an option of the transport', shared({ retry: {} }), /'retry' is an option of forRoot\(\)/],
-    ['a user of a number', shared({ user: 5 }), /^option 'user' of sharedBroker\(\): 5 is not a string/],
-    [
-      'a backend that is an address',
-      () => customBackend(bad('amqp://')),
-      /^customBackend\(\): 'string' is no Backend: it has no method connect/,
-    ],
+    [{ vhots: 'x' }, /did you mean 'vhost'\? there are vhost, user, listen/],
+    [{ retry: {} }, /'retry' is an option of forRoot\(\)/],
+    [{ user: 5 }, /^option 'user' of sharedBroker\(\): 5 is not a string/],
   ]);
+  refuses(
+    (call: () => unknown) => call(),
+    [
+      [() => sharedBroker(bad(5672)), /^sharedBroker\(\): 'number' is no Broker of dlx-broker\/engine/],
+      [() => sharedBroker(bad(backend)), /it has no method virtualHost/],
+      [() => customBackend(bad('amqp://')), /^customBackend\(\): 'string' is no Backend: it has no method connect/],
+    ],
+  );
 });
 
 it('what does not belong together has no type', () => {

@@ -1,6 +1,5 @@
 import 'reflect-metadata';
 import { firstValueFrom } from 'rxjs';
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { resolveRedrive } from '../streams/redrive-request.js';
 import { DlxTesting, harness } from '../../testing.js';
@@ -16,6 +15,7 @@ import { DlxBrokerModule } from '../module/dlx-broker.module.js';
 import * as features from '../features/index.js';
 import { readSettings } from './handler-settings.js';
 import { checkOptions, resolveOptions } from '../module/options.js';
+import { refuses } from '../../../../../test/harnesses/refuses.js';
 import { allDecorators } from '../../../../../test/harnesses/all-decorators.js';
 import { RetryLater } from './outcomes.js';
 import { DlxRecordBuilder } from '../client/record-builder.js';
@@ -27,19 +27,8 @@ import { DlxRecordBuilder } from '../client/record-builder.js';
 
 const bad = (value: unknown): never => value as never;
 
-/** Tries each value: the error is one of configuration, and says what the row has. */
-function refuses<Given>(attempt: (given: Given) => unknown, rows: readonly (readonly [Given, RegExp])[]): void {
-  it.each(rows.map(([given, text]) => ({ what: shown(given), given, text })))('$what', ({ given, text }) => {
-    expect(() => attempt(given)).toThrow(DlxConfigurationError);
-    expect(() => attempt(given)).toThrow(text);
-  });
-}
-
 /** Calls a function with an argument of another type. */
 const run = (call: () => unknown): unknown => call();
-
-/** The value as it is written. */
-const shown = (given: unknown): string => (typeof given === 'function' ? `${given}` : inspect(given, { depth: 4 }));
 
 type Decorator = (...given: readonly unknown[]) => MethodDecorator;
 type Written<Module> = Readonly<Record<keyof Module, Decorator>>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DlxConfigurationError } from '../../platform/options/refused.js';
+import { refuses } from '../../../../../test/harnesses/refuses.js';
 import { planRetry, type RetryPolicy } from './policy.js';
 
 const origin = '@Retry on OrdersController.created';
@@ -154,92 +154,75 @@ describe('the topology of a retry plan', () => {
 
 describe('an impossible policy is refused', () => {
   const exponential = { type: 'exponential', delay: '1s' } as const;
-  it.each<[string, unknown, RegExp]>([
-    ['no attempts', fixed(1, 0), /attempts is 0; write a whole number/],
-    ['half an attempt', fixed(1, 1.5), /attempts is 1\.5/],
-    ['attempts that are no number', { ...fixed(1), attempts: '3' }, /attempts: '3' is a string; write the number 3$/],
-    ['no attempts in words', { ...fixed(1), attempts: '0' }, /attempts is '0'; write a whole number from 1 up/],
-    ['endless attempts', fixed(1, Infinity), /attempts is Infinity/],
-    ['no delay', fixed(0), /backoff\.delay is 0; write at least 1 ms/],
-    ['a negative delay', fixed(-5), /backoff\.delay: -5 is negative/],
-    ['a delay that is none', fixed('soon'), /backoff\.delay: 'soon' is not a duration/],
-    ['a delay beyond ten years (rule B1)', fixed(315_360_000_001), /longer than ten years/],
-    ['a growth beyond ten years', { attempts: 60, backoff: exponential }, /before attempt 31 .* write backoff\.max/],
+  const attempt = (policy: unknown): void => {
+    try {
+      plan(policy as RetryPolicy);
+    } catch (error) {
+      expect((error as Error).message).toMatch(/^@Retry on OrdersController\.created: /);
+      throw error;
+    }
+  };
+  refuses(attempt, [
+    [fixed(1, 0), /attempts is 0; write a whole number/],
+    [fixed(1, 1.5), /attempts is 1\.5/],
+    [{ ...fixed(1), attempts: '3' }, /attempts: '3' is a string; write the number 3$/],
+    [{ ...fixed(1), attempts: '0' }, /attempts is '0'; write a whole number from 1 up/],
+    [fixed(1, Infinity), /attempts is Infinity/],
+    [fixed(0), /backoff\.delay is 0; write at least 1 ms/],
+    [fixed(-5), /backoff\.delay: -5 is negative/],
+    [fixed('soon'), /backoff\.delay: 'soon' is not a duration/],
+    [fixed(315_360_000_001), /longer than ten years/], // rule B1
+    [{ attempts: 60, backoff: exponential }, /before attempt 31 .* write backoff\.max/],
+    [{ attempts: 2, backoff: { ...exponential, max: 999 } }, /max \(999 ms\) is below .* \(1000 ms\)/],
+    [{ attempts: 2, backoff: { type: 'cubic', delay: 1 } }, /backoff\.type is 'cubic'; write/],
+    [{ attempts: 2, backoff: { ...exponential, jitter: 0.2 } }, /jitter is 0\.2; write 'full'/],
+    [{ attempts: 2, backoff: { ...exponential, factor: 1 } }, /factor is 1; write/],
     [
-      'max below delay',
-      { attempts: 2, backoff: { ...exponential, max: 999 } },
-      /max \(999 ms\) is below .* \(1000 ms\)/,
-    ],
-    ['a backoff of no type', { attempts: 2, backoff: { type: 'cubic', delay: 1 } }, /backoff\.type is 'cubic'; write/],
-    ['an unknown jitter', { attempts: 2, backoff: { ...exponential, jitter: 0.2 } }, /jitter is 0\.2; write 'full'/],
-    ['a factor that does not grow', { attempts: 2, backoff: { ...exponential, factor: 1 } }, /factor is 1; write/],
-    [
-      'an increment of a growth',
       { attempts: 2, backoff: { ...exponential, increment: '1s' } },
-      /: backoff\.increment has no effect on type 'exponential'; write type: 'linear', or leave increment out$/,
+      /increment has no effect on type 'exponential'; write type: 'linear', or leave/,
     ],
     [
-      'a factor of a line',
       { attempts: 2, backoff: { ...exponential, type: 'linear', factor: 3 } },
-      /: backoff\.factor has no effect on type 'linear'; write type: 'exponential', or leave factor out$/,
+      /factor has no effect on type 'linear'; write type: 'exponential', or leave/,
     ],
     [
-      'a factor of waits that are the same',
       { attempts: 2, backoff: { type: 'fixed', delay: '1s', factor: 3, max: '5s' } },
-      /: backoff\.factor has no effect on type 'fixed'; write type: 'exponential', or leave factor out$/,
+      /factor has no effect on type 'fixed'; write type: 'exponential', or leave/,
     ],
     [
-      'a limit of waits that are the same',
       { attempts: 2, backoff: { type: 'fixed', delay: '1s', max: '5s' } },
-      /: backoff\.max has no effect on type 'fixed'; write type: 'linear' or type: 'exponential', or leave max out$/,
+      /max has no effect on type 'fixed'; write type: 'linear' or type: 'exponential', or/,
     ],
-    ['an empty list', { attempts: 2, backoff: [] }, /backoff is an empty list/],
+    [{ attempts: 2, backoff: [] }, /backoff is an empty list/],
     [
-      'more waits than retries',
       { attempts: 2, backoff: ['1s', '5s', '1m', '5m'] },
-      /: backoff has 4 waits, and attempts: 2 allows 1 retry with a wait; write attempts: 5, or leave the last 3 out$/,
+      /4 waits, and attempts: 2 allows 1 retry .*; write attempts: 5, or leave the last 3/,
     ],
     [
-      'more waits than retries with a wait',
       { attempts: 4, immediate: 1, backoff: ['1s', '5s', '1m'] },
-      /: backoff has 3 waits, and attempts: 4 and immediate: 1 allow 2 retries with a wait; write attempts: 5, or leave the last 1 out$/,
+      /3 waits, and .* allow 2 retries with a wait; write attempts: 5, or leave the last 1 out$/,
     ],
     [
-      'waits without a retry that waits',
       { attempts: 3, immediate: 2, backoff: ['1s'] },
-      /: backoff has 1 wait, and attempts: 3 and immediate: 2 allow 0 retries with a wait; write attempts: 4, or leave backoff out$/,
+      /1 wait, and attempts: 3 and immediate: 2 allow 0 .*; write attempts: 4, or leave backoff/,
     ],
     [
-      'more immediate retries than retries',
       { attempts: 2, immediate: 9 },
-      /: immediate is 9, and attempts: 2 allows 1 retry; write attempts: 10, or immediate: 1$/,
+      /immediate is 9, and attempts: 2 allows 1 retry; write attempts: 10, or immediate: 1$/,
     ],
-    ['a list with a wait that is none', { attempts: 3, backoff: ['1s', 0] }, /backoff\[1\] is 0/],
-    ['too many delays', { attempts: 80, backoff: { type: 'linear', delay: 1 } }, /more than 64 different delays/],
-    [
-      'too many delays after some that are rounded to the same',
-      { attempts: 301, backoff: { type: 'exponential', delay: 1, factor: 1.2 } },
-      /more than 64 different delays/,
-    ],
-    [
-      'too many delays of very many attempts',
-      { attempts: 2 ** 40, backoff: { type: 'linear', delay: 1 } },
-      /more than 64 different delays/,
-    ],
-    ['a negative number of immediate retries', { ...fixed(1), immediate: -1 }, /immediate is -1/],
-    ['a timeout of nothing', { ...fixed(1), timeout: 0 }, /timeout is 0, which nothing can meet/],
-    ['a deadline before the first wait', { ...fixed('1m'), deadline: '30s' }, /deadline \(30000 ms\) is over before/],
-    ['an error that is no class', { ...fixed(1), neverRetry: ['Invalid'] }, /neverRetry: 'Invalid' is neither a class/],
-    ['an unknown option', { ...fixed(1), tries: 3 }, /'tries' is no option; there are attempts, /],
-    ['parking in the work queue', { ...fixed(1), parkingLot: 'orders' }, /the work queue itself/],
-    ['parking in a wait queue', { ...fixed(1), parkingLot: 'wait.5000' }, /the name of a wait queue/],
-    ['a reserved parking lot (rule O3)', { ...fixed(1), parkingLot: 'amq.parked' }, /reserved/],
-    ['a nameless parking lot', { ...fixed(1), parkingLot: '' }, /is empty; name a queue/],
-    ['a parking lot of 256 bytes', { ...fixed(1), parkingLot: 'é'.repeat(128) }, /longer than 255 bytes/],
-  ])('%s', (_, policy, text) => {
-    const attempt = () => plan(policy as RetryPolicy);
-    expect(attempt).toThrow(DlxConfigurationError);
-    expect(attempt).toThrow(text);
-    expect(attempt).toThrow(/^@Retry on OrdersController\.created: /);
-  });
+    [{ attempts: 3, backoff: ['1s', 0] }, /backoff\[1\] is 0/],
+    [{ attempts: 80, backoff: { type: 'linear', delay: 1 } }, /more than 64 different delays/],
+    [{ attempts: 301, backoff: { type: 'exponential', delay: 1, factor: 1.2 } }, /more than 64 different delays/],
+    [{ attempts: 2 ** 40, backoff: { type: 'linear', delay: 1 } }, /more than 64 different delays/],
+    [{ ...fixed(1), immediate: -1 }, /immediate is -1/],
+    [{ ...fixed(1), timeout: 0 }, /timeout is 0, which nothing can meet/],
+    [{ ...fixed('1m'), deadline: '30s' }, /deadline \(30000 ms\) is over before/],
+    [{ ...fixed(1), neverRetry: ['Invalid'] }, /neverRetry: 'Invalid' is neither a class/],
+    [{ ...fixed(1), tries: 3 }, /'tries' is no option; there are attempts, /],
+    [{ ...fixed(1), parkingLot: 'orders' }, /the work queue itself/],
+    [{ ...fixed(1), parkingLot: 'wait.5000' }, /the name of a wait queue/],
+    [{ ...fixed(1), parkingLot: 'amq.parked' }, /reserved/], // rule O3
+    [{ ...fixed(1), parkingLot: '' }, /is empty; name a queue/],
+    [{ ...fixed(1), parkingLot: 'é'.repeat(128) }, /longer than 255 bytes/],
+  ]);
 });

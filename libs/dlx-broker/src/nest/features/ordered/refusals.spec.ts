@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, vi } from 'vitest';
+import { classOf } from '../../../../../../test/harnesses/class-of.js';
 import { planRetry, type RetryPolicy } from '../../retry/index.js';
 import type { ConsumerTimeout, ServerInfo } from '../../../backends/index.js';
 import { DlxTesting } from '../../../testing.js';
@@ -14,30 +15,12 @@ const { Consume, MaxLength, MaxPriority, Prefetch, Queue, QueueArguments, Retry 
 const key = (data: unknown): string => String(data);
 
 /** A class whose method handles messages of the queue `work`. */
-function handler(...all: readonly MethodDecorator[]): Type {
-  class Orders {
-    work(): void {}
-  }
-  const method = Object.getOwnPropertyDescriptor(Orders.prototype, 'work')!;
-  for (const decorate of all.toReversed()) decorate(Orders.prototype, 'work', method);
-  return Orders;
-}
+const work = (...all: readonly MethodDecorator[]): Type => classOf('Orders', { work: [Consume('work'), ...all] });
 
 /** The same, and a second method that shares the queue. */
 function sharing(first: readonly MethodDecorator[], second: readonly MethodDecorator[]): Type {
-  class Orders {
-    created(): void {}
-    paid(): void {}
-  }
-  for (const [name, all] of [
-    ['created', first],
-    ['paid', second],
-  ] as const) {
-    const method = Object.getOwnPropertyDescriptor(Orders.prototype, name)!;
-    const consume = Consume({ queue: 'work', exchange: 'shop', routingKey: `order.${name}` });
-    for (const decorate of [consume, ...all].toReversed()) decorate(Orders.prototype, name, method);
-  }
-  return Orders;
+  const consume = (name: string) => Consume({ queue: 'work', exchange: 'shop', routingKey: `order.${name}` });
+  return classOf('Orders', { created: [consume('created'), ...first], paid: [consume('paid'), ...second] });
 }
 
 const start = async (provider: Type): Promise<void> => {
@@ -50,102 +33,80 @@ const bad = (value: unknown): never => value as never;
 
 describe('@Ordered refuses', () => {
   it.each<[string, Type, RegExp]>([
-    [
-      'no options',
-      handler(Consume('work'), Ordered(bad(undefined))),
-      /@Ordered on Orders\.work: undefined is not an object of options; write \{ key/,
-    ],
-    [
-      'no key',
-      handler(Consume('work'), Ordered(bad({}))),
-      /key of @Ordered on Orders\.work: undefined is not a function/,
-    ],
-    [
-      'a key by name',
-      handler(Consume('work'), Ordered(bad({ key: 'id' }))),
-      /key of @Ordered on Orders\.work: 'id' is not a function/,
-    ],
-    ['a misspelt option', handler(Consume('work'), ordered(bad({ windows: 1 }))), /did you mean 'window'/],
-    ['a window of 0', handler(Consume('work'), ordered({ window: 0 })), /window of @Ordered on Orders\.work: 0 /],
-    ['a window above the prefetch of AMQP', handler(Consume('work'), ordered({ window: 65_536 })), /65536 /],
-    ['half a message', handler(Consume('work'), ordered({ window: 1.5 })), /1\.5 /],
-    [
-      'holdAtMost of 0',
-      handler(Consume('work'), ordered({ holdAtMost: 0 })),
-      /holdAtMost of @Ordered on Orders\.work: 0 is no time at all/,
-    ],
-    ['holdAtMost without a unit', handler(Consume('work'), ordered({ holdAtMost: '30' })), /has no unit/],
+    ['no options', work(Ordered(bad(undefined))), /@Ordered on Orders\.work: undefined .* write \{ key/],
+    ['no key', work(Ordered(bad({}))), /key of @Ordered .* undefined is not a function/],
+    ['a key by name', work(Ordered(bad({ key: 'id' }))), /key of @Ordered .* 'id' is not a function/],
+    ['a misspelt option', work(ordered(bad({ windows: 1 }))), /did you mean 'window'/],
+    ['a window of 0', work(ordered({ window: 0 })), /window of @Ordered on Orders\.work: 0 /],
+    ['a window above the prefetch of AMQP', work(ordered({ window: 65_536 })), /65536 /],
+    ['half a message', work(ordered({ window: 1.5 })), /1\.5 /],
+    ['holdAtMost of 0', work(ordered({ holdAtMost: 0 })), /holdAtMost of @Ordered .* 0 is no time at all/],
+    ['holdAtMost without a unit', work(ordered({ holdAtMost: '30' })), /has no unit/],
     [
       'more than 25 minutes',
-      handler(Consume('work'), ordered({ holdAtMost: '26m' })),
-      /holdAtMost is 1560000 ms, and a server takes a message back after 30 minutes; lower it, to stay below 1500000 ms/,
+      work(ordered({ holdAtMost: '26m' })),
+      /holdAtMost is 1560000 ms, .* after 30 minutes; lower it, to stay below 1500000 ms/,
     ],
-    [
-      '@MaxPriority',
-      handler(Consume('work'), MaxPriority(3), ordered()),
-      /@Ordered on Orders\.work: @MaxPriority is beside it, and priorities change the order/,
-    ],
+    ['@MaxPriority', work(MaxPriority(3), ordered()), /@MaxPriority is beside it, and priorities change the order/],
     [
       'the argument of priorities',
-      handler(Consume('work'), QueueArguments({ 'x-max-priority': 3 }), ordered()),
+      work(QueueArguments({ 'x-max-priority': 3 }), ordered()),
       /priorities change the order/,
     ],
     [
       'auto-delete',
-      handler(Queue({ name: 'work', autoDelete: true }), Consume(), ordered()),
-      /its queue is 'autoDelete' and goes with its last consumer, with all messages in hand/,
+      classOf('Orders', { work: [Queue({ name: 'work', autoDelete: true }), Consume(), ordered()] }),
+      /its queue is 'autoDelete' and goes with its last/,
     ],
     [
       'an exclusive queue',
-      handler(Queue({ name: 'work', exclusive: true }), Consume(), ordered()),
+      classOf('Orders', { work: [Queue({ name: 'work', exclusive: true }), Consume(), ordered()] }),
       /its queue is 'exclusive'/,
     ],
     [
       'several active consumers',
-      handler(Consume('work'), QueueArguments({ 'x-single-active-consumer': false }), ordered()),
+      work(QueueArguments({ 'x-single-active-consumer': false }), ordered()),
       /x-single-active-consumer is true here and false in/,
     ],
     [
       'a prefetch above the window',
-      handler(Consume('work'), Prefetch(20), ordered({ window: 10 })),
+      work(Prefetch(20), ordered({ window: 10 })),
       /@Prefetch\(20\) is more than its window \(10\)/,
     ],
-    ['twice', handler(Consume('work'), ordered(), ordered()), /it is there 2 times; write it once/],
-    [
-      'a neighbour without it',
-      sharing([ordered()], []),
-      /queue 'work': Orders\.created has @Ordered and Orders\.paid has not/,
-    ],
+    ['twice', work(ordered(), ordered()), /it is there 2 times; write it once/],
+    ['a neighbour without it', sharing([ordered()], []), /Orders\.created has @Ordered and Orders\.paid has not/],
     [
       'a neighbour with another window',
       sharing([ordered()], [ordered({ window: 7 })]),
-      /its handlers differ in window of @Ordered: Orders\.created says 1000, Orders\.paid says 7/,
+      /differ in window of @Ordered: Orders\.created says 1000, Orders\.paid says 7/,
     ],
     [
       'a wait above holdAtMost',
-      handler(Consume('work'), Retry({ attempts: 12 }), ordered()),
-      /@Ordered on Orders\.work: its retry policy waits 1024000 ms before attempt 12, longer than holdAtMost \(300000 ms\)/,
+      work(Retry({ attempts: 12 }), ordered()),
+      /waits 1024000 ms before attempt 12, longer than holdAtMost \(300000 ms\)/,
     ],
     [
       'waits of more than 25 minutes together',
-      handler(Consume('work'), Retry({ attempts: 7, backoff: '5m' }), ordered()),
-      /the 7 attempts of a message, with their waits and timeout, may keep it in hand for 1800000 ms or more.*x-consumer-timeout/,
+      work(Retry({ attempts: 7, backoff: '5m' }), ordered()),
+      /the 7 attempts .* in hand for 1800000 ms or more.*x-consumer-timeout/,
     ],
     [
       'time limits of more than 25 minutes together',
-      handler(Consume('work'), Retry({ attempts: 3, backoff: 1, timeout: '10m' }), ordered()),
+      work(Retry({ attempts: 3, backoff: 1, timeout: '10m' }), ordered()),
       /the 3 attempts of a message/,
     ],
   ])('%s', async (_, provider, text) => {
-    await expect(start(provider)).rejects.toThrow(text);
-    await expect(start(provider)).rejects.toMatchObject({ name: 'DlxConfigurationError' });
+    await expect(start(provider)).rejects.toMatchObject({
+      name: 'DlxConfigurationError',
+      message: expect.stringMatching(text),
+    });
   });
 
   it('an existing queue without x-single-active-consumer, and shows the difference', async () => {
     const dlx = new DlxTesting({ logger: false });
     const queue = { name: 'work', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
     await dlx.backend.declare({ exchanges: [], queues: [queue], bindings: [] });
-    await expect(dlx.start({ providers: [handler(Consume('work'), ordered())] })).rejects.toMatchObject({
+    await expect(dlx.start({ providers: [work(ordered())] })).rejects.toMatchObject({
       name: 'TopologyError',
       message: expect.stringMatching(/x-single-active-consumer/),
     });
@@ -213,13 +174,8 @@ it('the log warns of a queue that drops its first messages, and of one that is n
   const dlx = new DlxTesting({ logger });
   const queue = { name: 'mine', durable: true, exclusive: false, autoDelete: false, arguments: new Map() };
   await dlx.backend.declare({ exchanges: [], queues: [queue], bindings: [] });
-  class Other {
-    work(): void {}
-  }
-  const method = Object.getOwnPropertyDescriptor(Other.prototype, 'work')!;
-  for (const decorate of [Queue({ name: 'mine', declare: false }), Consume(), ordered()])
-    decorate(Other.prototype, 'work', method);
-  await dlx.start({ providers: [handler(Consume('work'), MaxLength(10), ordered()), Other] });
+  const Other = classOf('Other', { work: [Queue({ name: 'mine', declare: false }), Consume(), ordered()] });
+  await dlx.start({ providers: [work(MaxLength(10), ordered()), Other] });
   const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('@Ordered'));
   expect(lines).toEqual([
     expect.stringMatching(/queue 'work' drops its first messages when it is full/),
