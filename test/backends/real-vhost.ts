@@ -1,5 +1,5 @@
 import { ManagementClient } from '../contract/management-client.js';
-import { amqpUrl, managementUrl, notNamed } from '../rabbitmq.js';
+import { amqpUrl, managementUrl, notNamed, rabbitMqServers } from '../rabbitmq.js';
 import { rabbitMqDriver } from '../contract/rabbitmq-driver.js';
 
 let vhosts = 0;
@@ -21,5 +21,4 @@ export async function realVhost() {
 }
 
 /** @returns why the real server cannot be had; undefined when it can */
-export const realServerIsMissing = (): Promise<string | undefined> =>
-  rabbitMqDriver({ name: 'rabbitmq', amqpUrl, managementUrl }).unavailable();
+export const realServerIsMissing = (): Promise<string | undefined> => rabbitMqDriver(rabbitMqServers[0]).unavailable();

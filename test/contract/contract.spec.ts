@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import { rabbitMqServers } from '../rabbitmq.js';
 import { cases } from './cases/index.js';
+import { expectedOn } from './contract.js';
 import type { Driver } from './driver.js';
 import { drivers } from './drivers.js';
-import { expectedDifferences } from './expected-differences.js';
+import { expectedDifference, notYetIn4 } from './expected-differences.js';
 import { Lane } from './lane.js';
 
 // Cases on a broker in real time mostly wait: let many of them wait together.
@@ -15,25 +17,35 @@ const triesAlone = 3;
 
 describe.each(
   await Promise.all(
-    drivers.map(async (driver) => ({ driver, name: driver.name, missing: await driver.unavailable() })),
+    drivers.map(async (driver) => ({
+      driver,
+      name: driver.name,
+      profile: driver.profile,
+      missing: await driver.unavailable(),
+    })),
   ),
-)('the contract, kept by $name', ({ driver, missing }) => {
+)('the contract of $profile, kept by $name', ({ driver, missing }) => {
   if (missing !== undefined) {
-    if (process.env['CI'] !== undefined) it('can be reached', () => expect.fail(missing));
-    else console.warn(`SKIPPED: the contract suite on ${driver.name}: ${missing}`);
+    const mustBeThere = process.env['CI'] !== undefined && missing !== rabbitMqServers[1].notNamed;
+    if (mustBeThere) it('can be reached', () => expect.fail(missing));
+    else console.warn(`SKIPPED: the contract suite on ${driver.name} ${driver.profile}: ${missing}`);
     describe.skip.each(cases)('$name', () => void it('is skipped', () => undefined));
     return;
   }
   for (const { section, list } of cases)
     describe.concurrent(section, () => {
       for (const each of list) {
-        const difference = expectedDifferences[driver.name]?.find(({ name }) => name === each.name);
+        const difference = driver.realTime ? expectedDifference(driver.profile, each.name) : undefined;
         const { on } = each.only ?? {};
         const skipped = on === 'virtual time' ? driver.realTime : on === 'the wire' && !driver.speaksAmqp;
         const check = async (): Promise<void> => {
-          expect(await observe(driver, each)).toEqual(difference === undefined ? each.expected : difference.observed);
+          const expected = difference === undefined ? each.expected : difference.observed;
+          expect(await observe(driver, each)).toEqual(expectedOn(driver.profile, expected));
         };
-        (skipped ? it.skip : it.concurrent)(each.name, () => (driver.realTime ? inTime(check) : check()));
+        const fails = driver.profile === '4' && !driver.realTime && notYetIn4.has(each.name);
+        (skipped ? it.skip : fails ? it.fails : it.concurrent)(each.name, () =>
+          driver.realTime ? inTime(check) : check(),
+        );
       }
     });
 });

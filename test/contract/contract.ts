@@ -7,6 +7,7 @@ import {
   type Field,
   type FieldTable,
 } from '../../libs/dlx-broker/src/engine/message/index.js';
+import type { ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { PublishOptions, Received, Session, TestChannel } from './driver.js';
 import { AdministrationFailure, Failure } from './failure.js';
 import type { WireOptions } from './wire/connection.js';
@@ -17,12 +18,37 @@ export interface Case {
   /** Cites its rule: `rule H6: ...`. */
   readonly name: string;
   readonly run: (session: Session, channel: TestChannel) => Promise<unknown>;
+  /** With `since4` where the versions of RabbitMQ differ. */
   readonly expected: unknown;
   /** Where else it cannot be seen, and why. */
   readonly only?: { readonly on: 'virtual time' | 'the wire'; readonly why: string };
 }
 
 export const contract = (name: string, run: Case['run'], expected: unknown): Case => ({ name, run, expected });
+
+/** Two answers, anywhere in an expectation: of RabbitMQ 3.10, and of 4. */
+class Versions {
+  constructor(
+    readonly before: unknown,
+    readonly now: unknown,
+  ) {}
+}
+
+/** An item of a list that one of the versions does not have. */
+export const absent = Symbol('absent');
+
+export const since4 = (before: unknown, now: unknown): unknown => new Versions(before, now);
+
+/** What is expected of one version. */
+export function expectedOn(profile: ProfileName, expected: unknown): unknown {
+  if (expected instanceof Versions) return expectedOn(profile, profile === '4' ? expected.now : expected.before);
+  if (Array.isArray(expected))
+    return expected.map((item) => expectedOn(profile, item)).filter((item) => item !== absent);
+  if (Object.getPrototypeOf(expected ?? 0) !== Object.prototype) return expected;
+  return Object.fromEntries(
+    Object.entries(expected as object).map(([key, value]) => [key, expectedOn(profile, value)]),
+  );
+}
 
 export const virtualTimeOnly = (why: string, it: Case): Case => ({ ...it, only: { on: 'virtual time', why } });
 
@@ -105,7 +131,7 @@ export function death(entry: {
   readonly exchange?: string;
   readonly keys: readonly string[];
   readonly count?: number;
-  readonly expiration?: string;
+  readonly expiration?: unknown;
 }): NormalField[] {
   return [
     ['count', 'l', entry.count ?? 1],
@@ -118,11 +144,14 @@ export function death(entry: {
   ];
 }
 
-/** The normal form of the x-first-death headers (rule H8). */
-export const firstDeath = (reason: string, queue: string, exchange = ''): NormalField[] => [
+/** The normal form of the x-first-death headers (rule H8), and of x-last-death (rule W2). */
+export const firstDeath = (reason: string, queue: string, exchange = '', last = { reason, queue, exchange }) => [
   ['x-first-death-exchange', 'S', exchange],
   ['x-first-death-queue', 'S', queue],
   ['x-first-death-reason', 'S', reason],
+  since4(absent, ['x-last-death-exchange', 'S', last.exchange]),
+  since4(absent, ['x-last-death-queue', 'S', last.queue]),
+  since4(absent, ['x-last-death-reason', 'S', last.reason]),
 ];
 
 /** The queue `work`, dead-lettering to the queue `dead` through the fanout exchange `dlx`. */

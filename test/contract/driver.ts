@@ -1,3 +1,4 @@
+import type { ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { FieldTable, Properties } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { ConfirmOutcome } from './channel-record.js';
 import type { WireOptions } from './wire/connection.js';
@@ -8,6 +9,8 @@ import type { WireOptions } from './wire/connection.js';
  */
 export interface Driver {
   readonly name: string;
+  /** The version of RabbitMQ that it is, or behaves like. */
+  readonly profile: ProfileName;
   /** Whether `elapse` really waits. */
   readonly realTime: boolean;
   /** Whether its sessions can be talked to in frames. */

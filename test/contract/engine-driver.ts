@@ -5,6 +5,7 @@ import {
   type Channel,
   type ChannelOutbox,
   type Connection,
+  type ProfileName,
 } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { PolicyError } from '../../libs/dlx-broker/src/engine/broker/policy/policy.js';
 import { noProperties, type FieldTable, type Message } from '../../libs/dlx-broker/src/engine/message/index.js';
@@ -16,25 +17,28 @@ import { AdministrationFailure, Failure } from './failure.js';
 import { plainNames } from './plain-names.js';
 
 /** The engine in this process, in virtual time. */
-export const engineDriver: Driver = {
+export const engineDriver = (profile: ProfileName): Driver => ({
   name: 'engine',
+  profile,
   realTime: false,
   speaksAmqp: false,
   unavailable: async () => undefined,
-  open: async () => new EngineSession(),
-};
+  open: async () => new EngineSession(profile),
+});
 
 const everything: TestPermissions = { configure: '.*', write: '.*', read: '.*' };
 
 class EngineSession implements Session {
   readonly begun: number;
   readonly #clock = new ManualClock();
-  readonly #broker = new Broker({ clock: this.#clock, names: new CountedNames(), patterns: policyPatterns });
-  readonly #vhost = this.#broker.addVirtualHost('V');
+  readonly #broker: Broker;
+  readonly #vhost: ReturnType<Broker['addVirtualHost']>;
   #first: Promise<TestConnection> | undefined;
 
-  constructor() {
+  constructor(rabbitmq: ProfileName) {
     this.begun = this.#clock.now();
+    this.#broker = new Broker({ clock: this.#clock, names: new CountedNames(), patterns: policyPatterns, rabbitmq });
+    this.#vhost = this.#broker.addVirtualHost('V');
     this.#broker.access.setUser('guest');
     this.#broker.access.setPermissions('guest', 'V', everything);
   }

@@ -2,7 +2,7 @@ import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/server/ind
 import { type HttpListener, listenHttp } from '../../libs/dlx-broker/src/server/index.js';
 import { hashPassword } from '../../libs/dlx-broker/src/platform/logins/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/platform/patterns.js';
-import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { Broker, type ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
@@ -14,17 +14,18 @@ import type { WireChannel } from './wire/channel.js';
 import { WireConnection, type WireOptions } from './wire/connection.js';
 
 /** The engine behind its listeners, in virtual time: frames over one socket, administration over another. */
-export const engineOverAmqpDriver: Driver = {
+export const engineOverAmqpDriver = (rabbitmq: ProfileName): Driver => ({
   name: 'engine over AMQP and HTTP',
+  profile: rabbitmq,
   realTime: false,
   speaksAmqp: true,
   unavailable: async () => undefined,
   open: async () => {
     const clock = new ManualClock();
-    const broker = new Broker({ clock, names: new CountedNames(), patterns: policyPatterns });
+    const broker = new Broker({ clock, names: new CountedNames(), patterns: policyPatterns, rabbitmq });
     return new EngineOverAmqpSession(clock, broker, await listen(broker, { port: 0 }));
   },
-};
+});
 
 const everything: TestPermissions = { configure: '.*', write: '.*', read: '.*' };
 const password = 'secret';

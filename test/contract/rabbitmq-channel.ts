@@ -150,7 +150,7 @@ export class RabbitMqChannel implements TestChannel {
 
   /** A round trip that changes nothing: whatever the last method broke has come to light after it. */
   async #sync(): Promise<void> {
-    await this.#call('exchange.declare', { exchange: 'amq.direct', type: 'direct', passive: true });
+    await this.#call('basic.cancel', { consumerTag: 'nobody' });
   }
 
   #call: WireChannel['call'] = (name, args) =>

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { notNamed } from '../rabbitmq.js';
+import type { RabbitMqServer } from '../rabbitmq.js';
 import type { ChannelRecord } from './channel-record.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
 import { Failure } from './failure.js';
@@ -9,16 +9,8 @@ import { RabbitMqChannel, received } from './rabbitmq-channel.js';
 import type { WireChannel } from './wire/channel.js';
 import { WireConnection, type WireOptions } from './wire/connection.js';
 
-export interface RabbitMqOptions {
-  readonly name: string;
-  /** `amqp://user:password@host:port`; undefined: there is none */
-  readonly amqpUrl: string | undefined;
-  /** `http://host:port`; the same user. */
-  readonly managementUrl: string;
-}
-
-/** Any broker that speaks AMQP 0-9-1 and has RabbitMQ's management API. */
-export function rabbitMqDriver(options: RabbitMqOptions): Driver {
+/** A real RabbitMQ. */
+export function rabbitMqDriver(options: RabbitMqServer): Driver {
   const url = new URL(options.amqpUrl ?? 'amqp://127.0.0.1');
   const user = decodeURIComponent(url.username) || 'guest';
   const password = decodeURIComponent(url.password) || 'guest';
@@ -26,11 +18,12 @@ export function rabbitMqDriver(options: RabbitMqOptions): Driver {
   const management = new ManagementClient(options.managementUrl, user, password);
   let sessions = 0;
   return {
-    name: options.name,
+    name: 'rabbitmq',
+    profile: options.profile,
     realTime: true,
     speaksAmqp: true,
     async unavailable() {
-      if (options.amqpUrl === undefined) return notNamed;
+      if (options.amqpUrl === undefined) return options.notNamed;
       try {
         await management.call('GET', '/overview');
         const connection = await WireConnection.open({ ...server, vhost: '/' });
@@ -124,7 +117,10 @@ class RabbitMqSession implements Session {
   }
 
   plain(text: string): string {
-    let plain = text.replaceAll(`'${this.#vhost}'`, "'V'").replaceAll(`vhost ${this.#vhost}`, 'vhost V');
+    let plain = text
+      .replaceAll(`'${this.#vhost}'`, "'V'")
+      .replaceAll(`<<"${this.#vhost}">>`, '<<"V">>')
+      .replaceAll(`vhost ${this.#vhost}`, 'vhost V');
     for (const user of this.#users) plain = plain.replaceAll(this.#userName(user), user);
     return plainNames(plain);
   }

@@ -9,6 +9,7 @@ import {
   send,
   soft,
   workAndDead,
+  since4,
   type Case,
 } from '../contract.js';
 
@@ -62,7 +63,20 @@ export const timeToLiveCases: readonly Case[] = [
         const dead = await session.drain('dead');
         return [bodies(dead), header(session, dead[0], 'x-death')];
       },
-      [['one'], ['A', [death({ queue: 'work', reason: 'expired', keys: ['work'], expiration })]]],
+      [
+        ['one'],
+        [
+          'A',
+          [
+            death({
+              queue: 'work',
+              reason: 'expired',
+              keys: ['work'],
+              expiration: since4(expiration, `${Number(expiration)}`),
+            }),
+          ],
+        ],
+      ],
     ),
   ),
   ...invalidExpirations.map(([sent, reason]) =>
@@ -200,7 +214,7 @@ export const timeToLiveCases: readonly Case[] = [
       const dead = await session.drain('dead');
       return [early, bodies(dead), deaths(dead[0]), dead[0]?.redelivered];
     },
-    [[], ['one'], ['work/expired 1'], false],
+    [[], ['one'], ['work/expired 1'], since4(false, true)],
   ),
   contract(
     'rule B10: TTL 0 of the queue reaches a consumer that can take it at once, and only that',

@@ -1,4 +1,4 @@
-import { args, bodies, contract, deaths, fates, send, take, workAndDead, type Case } from '../contract.js';
+import { args, bodies, contract, deaths, fates, send, take, workAndDead, since4, type Case } from '../contract.js';
 
 const quorum = { 'x-queue-type': 'quorum' };
 const refusing = { ...quorum, 'x-overflow': 'reject-publish' };
@@ -62,7 +62,7 @@ export const quorumLimitCases: readonly Case[] = [
       }
       return seen;
     },
-    ['ack', 'ack', 'ack', 'nack', 'nack', 'nack', 'ack'],
+    since4(['ack', 'ack', 'ack', 'nack', 'nack', 'nack', 'ack'], ['ack', 'ack', 'nack', 'nack', 'ack', 'ack', 'ack']),
   ),
   contract(
     'rule V10: drop-head by policy ends the refusal',

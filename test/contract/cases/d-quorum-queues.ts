@@ -9,6 +9,7 @@ import {
   send,
   soft,
   workAndDead,
+  since4,
   type Case,
 } from '../contract.js';
 import type { Session, TestChannel } from '../driver.js';
@@ -56,7 +57,7 @@ export const quorumQueueCases: readonly Case[] = [
       const seen = await returnOften(session, channel, 4);
       return [seen, deaths((await session.drain('dead'))[0])];
     },
-    [[[false, ['l', 0]], [true, ['l', 1]], [true, ['l', 2]], undefined], ['work/delivery_limit 1']],
+    [[[false, since4(['l', 0], undefined)], [true, ['l', 1]], [true, ['l', 2]], undefined], ['work/delivery_limit 1']],
   ),
   contract(
     'rule D2: with limit 0 it is delivered once; without a DLX it is dropped',
@@ -65,17 +66,26 @@ export const quorumQueueCases: readonly Case[] = [
       await send(channel, 'work', 'one');
       return returnOften(session, channel, 2);
     },
-    [[false, ['l', 0]], undefined],
+    [[false, since4(['l', 0], undefined)], undefined],
   ),
   contract(
-    'rule D2: a negative limit by argument is as good as 0, and not as none',
+    'rule D2, rule W6: a negative limit by argument is as good as 0, and since 4 none',
     async (session, channel) => {
       await workAndDead(channel, { ...quorum, 'x-delivery-limit': -1 }, durable);
       await send(channel, 'work', 'one');
       const seen = await returnOften(session, channel, 2);
       return [seen, deaths((await session.drain('dead'))[0])];
     },
-    [[[false, ['l', 0]], undefined], ['work/delivery_limit 1']],
+    since4(
+      [[[false, ['l', 0]], undefined], ['work/delivery_limit 1']],
+      [
+        [
+          [false, undefined],
+          [true, ['l', 1]],
+        ],
+        [],
+      ],
+    ),
   ),
   contract(
     'rule D2: the loss of the channel counts, and of argument and policy the smaller limit holds',
@@ -108,8 +118,8 @@ export const quorumQueueCases: readonly Case[] = [
     },
     [
       [false, undefined],
-      [true, ['l', 1]],
-      [true, ['l', 2]],
+      [true, since4(['l', 1], undefined)],
+      [true, since4(['l', 2], undefined)],
     ],
   ),
   contract(
@@ -144,7 +154,7 @@ export const quorumQueueCases: readonly Case[] = [
       await session.settle();
       return header(session, await channel.get('work'), 'x-delivery-count');
     },
-    ['l', 0],
+    ['l', since4(0, 99)],
   ),
   contract(
     'rule D4: a counted message dies without x-delivery-count',
@@ -198,13 +208,13 @@ export const quorumQueueCases: readonly Case[] = [
     ),
   ),
   contract(
-    'rule D10: no consumer on a channel with global prefetch',
+    'rule D10, rule W12: no consumer on a channel with global prefetch, which 4 takes for that of each consumer',
     async (_session, channel) => {
       await channel.declareQueue('q', { ...durable, arguments: args(quorum) });
       await channel.qos(5, { global: true });
       return attempt(channel.consume('q'));
     },
-    hard(540, '60.20', "queue 'q' in vhost 'V' does not support global qos"),
+    since4(hard(540, '60.20', "queue 'q' in vhost 'V' does not support global qos"), 'ok'),
   ),
   ...(['if-empty', 'if-unused'] as const).map((flag) =>
     contract(

@@ -1,4 +1,4 @@
-import { args, bodies, contract, death, deaths, header, send, workAndDead, type Case } from '../contract.js';
+import { args, bodies, contract, death, deaths, header, send, workAndDead, since4, type Case } from '../contract.js';
 import type { TestChannel } from '../driver.js';
 
 const to = (queue: string) => ({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': queue });
@@ -59,7 +59,7 @@ export const delayedRetryCases: readonly Case[] = [
       await session.elapse(120);
       return [first?.body, bodies(others), deaths((await session.drain('work'))[0])];
     },
-    ['f1', ['f2', 's1'], ['fast/expired 2']],
+    ['f1', ['f2', 's1'], [since4('fast/expired 2', 'fast/expired 1')]],
   ),
   contract(
     'rule E3: a long expiration at the head holds back the shorter ones behind it',
@@ -110,6 +110,6 @@ export const delayedRetryCases: readonly Case[] = [
       }
       return deaths((await session.drain('dead'))[0]);
     },
-    ['work/delivery_limit 1'],
+    since4(['work/delivery_limit 1'], []), // rule W6: a nack does not count
   ),
 ];

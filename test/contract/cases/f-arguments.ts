@@ -1,5 +1,5 @@
 import type { Field } from '../../../libs/dlx-broker/src/engine/message/index.js';
-import { args, attempt, bodies, contract, deaths, send, soft, workAndDead, type Case } from '../contract.js';
+import { args, attempt, bodies, contract, deaths, send, since4, soft, workAndDead, type Case } from '../contract.js';
 import type { Session, TestChannel } from '../driver.js';
 
 const invalid = (arg: string, reason: string) =>
@@ -76,7 +76,8 @@ export const argumentCases: readonly Case[] = [
         const type: Record<string, string> = name === 'x-dead-letter-strategy' ? { 'x-queue-type': 'quorum' } : {};
         return attempt(channel.declareQueue('q', { durable: true, arguments: args({ ...type, [name]: value }) }));
       },
-      invalid(name, reason),
+      // Classic queues of version 2 have no mode.
+      name === 'x-queue-mode' ? since4(invalid(name, reason), 'ok') : invalid(name, reason),
     ),
   ),
   ...typeNames.map(([value, name]) =>

@@ -1,5 +1,5 @@
 import { array, int32, longstr, table } from '../../../libs/dlx-broker/src/engine/message/index.js';
-import { args, attempt, contract, soft, type Case } from '../contract.js';
+import { args, attempt, contract, soft, since4, type Case } from '../contract.js';
 import type { QueueOptions } from '../driver.js';
 
 type Values = Parameters<typeof args>[0];
@@ -106,7 +106,10 @@ const redeclared: readonly (readonly [what: string, first: Values, second: Value
     'another queue type where there was none',
     {},
     { 'x-queue-type': 'quorum' },
-    inequivalent('x-queue-type', "received the value 'quorum' of type 'longstr' but current is none"),
+    since4(
+      inequivalent('x-queue-type', "received the value 'quorum' of type 'longstr' but current is none"),
+      differs('x-queue-type', 'quorum', 'classic'),
+    ),
   ],
   ['an argument of other queue types', {}, { 'x-delivery-limit': 1 }, 'ok'],
   [

@@ -1,6 +1,13 @@
-import { args, attempt, bodies, contract, send, soft, type Case } from '../contract.js';
+import { args, attempt, bodies, contract, send, soft, since4, type Case } from '../contract.js';
 
 const quorum = { 'x-queue-type': 'quorum' };
+
+const getRefused = (type: string) =>
+  soft(
+    405,
+    '60.70',
+    `cannot obtain access to locked queue 'q' in vhost 'V'. basic.get operations are not supported by ${type} queues with single active consumer`,
+  );
 
 /** What random programs showed first (docs/internals/fuzzing.md). */
 export const fuzzFoundCases: readonly Case[] = [
@@ -11,12 +18,7 @@ export const fuzzFoundCases: readonly Case[] = [
       await channel.declareQueue('q', { durable: true, arguments: single });
       return attempt(channel.get('q'));
     },
-    soft(
-      405,
-      '60.70',
-      "cannot obtain access to locked queue 'q' in vhost 'V'. basic.get operations are not supported by quorum queues with " +
-        'single active consumer',
-    ),
+    since4(getRefused('quorum'), getRefused('<<"quorum">>')),
   ),
   contract(
     'rule D5: what a lost channel held comes first again in a quorum queue without a limit',

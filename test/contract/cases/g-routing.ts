@@ -1,5 +1,17 @@
 import { array, longstr, int32 } from '../../../libs/dlx-broker/src/engine/message/index.js';
-import { args, attempt, bodies, contract, death, firstDeath, header, send, soft, type Case } from '../contract.js';
+import {
+  args,
+  attempt,
+  bodies,
+  contract,
+  death,
+  firstDeath,
+  header,
+  send,
+  soft,
+  since4,
+  type Case,
+} from '../contract.js';
 import type { Session, TestChannel } from '../driver.js';
 import { normalForm } from '../normal-form.js';
 
@@ -225,7 +237,7 @@ export const routingCases: readonly Case[] = [
       {
         exchange: '',
         routingKey: 'dead',
-        redelivered: false,
+        redelivered: since4(false, true),
         properties: {},
         body: 'one',
         headers: [

@@ -17,6 +17,8 @@ import {
   send,
   virtualTimeOnly,
   workAndDead,
+  absent,
+  since4,
   type Case,
   rejected,
 } from '../contract.js';
@@ -25,6 +27,12 @@ import { normalHeaders } from '../normal-form.js';
 
 /** A forged entry of x-death. */
 const entry = (values: Readonly<Record<string, Field | string>>): Field => table(args(values));
+
+/** The headers of a dead letter in whose history there is only its death in `work`. */
+const onlyThisDeath = [
+  ['x-death', 'A', [death({ queue: 'work', reason: 'rejected', keys: ['work'] })]],
+  ...firstDeath('rejected', 'work'),
+];
 
 /** Section H: the history of deaths. */
 export const historyCases: readonly Case[] = [
@@ -37,7 +45,16 @@ export const historyCases: readonly Case[] = [
       const first = xDeath?.type === 'A' ? xDeath.value[0] : undefined;
       return first?.type === 'F' ? [...first.value].map(([name, { type }]) => `${name} ${type}`) : undefined;
     },
-    ['count l', 'reason S', 'queue S', 'time T', 'exchange S', 'routing-keys A', 'original-expiration S'],
+    [
+      since4(absent, 'original-expiration S'),
+      'count l',
+      'reason S',
+      'queue S',
+      'time T',
+      'exchange S',
+      'routing-keys A',
+      since4('original-expiration S', absent),
+    ],
   ),
   contract(
     'rule H5: routing-keys keep the order and duplicates of CC and never show BCC',
@@ -126,7 +143,7 @@ export const historyCases: readonly Case[] = [
       const [message] = await session.drain('end');
       return normalHeaders(session, message?.properties.headers ?? new Map()).filter(([name]) => name !== 'x-death');
     },
-    firstDeath('rejected', 'work'),
+    firstDeath('rejected', 'work', '', { reason: 'expired', queue: 'dead', exchange: '' }),
   ),
   ...(['b', 's', 'I', 'l'] as const).map((type) =>
     contract(
@@ -145,21 +162,24 @@ export const historyCases: readonly Case[] = [
         });
         return normalHeaders(session, dead.properties.headers ?? new Map());
       },
-      [
+      since4(
         [
-          'x-death',
-          'A',
           [
+            'x-death',
+            'A',
             [
-              ['colour', 'S', 'blue'],
-              ['count', 'l', 8],
-              ['queue', 'S', 'work'],
-              ['reason', 'S', 'rejected'],
-              ['time', 'T', 1000],
+              [
+                ['colour', 'S', 'blue'],
+                ['count', 'l', 8],
+                ['queue', 'S', 'work'],
+                ['reason', 'S', 'rejected'],
+                ['time', 'T', 1000],
+              ],
             ],
           ],
         ],
-      ],
+        onlyThisDeath,
+      ),
     ),
   ),
   contract(
@@ -172,7 +192,10 @@ export const historyCases: readonly Case[] = [
       const dead = await rejected(session, channel, { properties: { headers } });
       return [deaths(dead)[0], deaths(dead).toSorted(), dead.properties.headers?.has('x-first-death-queue')];
     },
-    ['work/rejected 1', ['elsewhere/expired 3', 'other/rejected 5', 'work/rejected 1'], false],
+    since4(
+      ['work/rejected 1', ['elsewhere/expired 3', 'other/rejected 5', 'work/rejected 1'], false],
+      ['work/rejected 1', ['work/rejected 1'], true],
+    ),
   ),
   contract(
     'rule H10: a lone entry without count counts as one after the death',
@@ -192,7 +215,7 @@ export const historyCases: readonly Case[] = [
       const headers = args({ 'x-death': array([forged, forged, forged]) });
       return deaths(await rejected(session, channel, { properties: { headers } }));
     },
-    ['work/rejected 4'],
+    [since4('work/rejected 4', 'work/rejected 1')],
   ),
   contract(
     'rule H10: duplicates of a pair that is not this one’s are merged too',
@@ -202,7 +225,7 @@ export const historyCases: readonly Case[] = [
       const headers = args({ 'x-death': array([forged, forged]) });
       return deaths(await rejected(session, channel, { properties: { headers } }));
     },
-    ['work/rejected 1', 'elsewhere/rejected 2'],
+    ['work/rejected 1', since4('elsewhere/rejected 2', absent)],
   ),
   contract(
     'rule H10: two entries of different pairs without count stand for one death each',
@@ -213,7 +236,7 @@ export const historyCases: readonly Case[] = [
       const headers = args({ 'x-death': array([mine, other]) });
       return deaths(await rejected(session, channel, { properties: { headers } }));
     },
-    ['work/rejected 2', 'elsewhere/rejected 1'],
+    since4(['work/rejected 2', 'elsewhere/rejected 1'], ['work/rejected 1']),
   ),
   ...(['b', 'elsewhere'] as const).map((queue) =>
     contract(
@@ -232,7 +255,10 @@ export const historyCases: readonly Case[] = [
         await session.settle();
         return deaths(await channel.get('c')).sort(); // V2: with three pairs the older ones stand in another order
       },
-      queue === 'b' ? ['a/rejected 1', 'b/rejected 2'] : ['a/rejected 1', 'b/rejected 1', 'elsewhere/rejected 1'],
+      since4(
+        queue === 'b' ? ['a/rejected 1', 'b/rejected 2'] : ['a/rejected 1', 'b/rejected 1', 'elsewhere/rejected 1'],
+        ['a/rejected 1', 'b/rejected 1'],
+      ),
     ),
   ),
   contract(
@@ -243,17 +269,17 @@ export const historyCases: readonly Case[] = [
       const headers = args({ 'x-death': array([forged(5), forged(9)]) });
       return deaths(await rejected(session, channel, { properties: { headers } }));
     },
-    ['work/rejected 6'],
+    [since4('work/rejected 6', 'work/rejected 1')],
   ),
   ...[longstr('text'), int32(5), table(new Map())].map((value) =>
     contract(
-      `rule H11: an x-death of wire type ${value.type} is replaced, and no first death is noted`,
+      `rule H11: an x-death of wire type ${value.type} is replaced; no first death is noted until 4`,
       async (session, channel) => {
         await workAndDead(channel);
         const dead = await rejected(session, channel, { properties: { headers: args({ 'x-death': value }) } });
         return normalHeaders(session, dead.properties.headers ?? new Map());
       },
-      [['x-death', 'A', [death({ queue: 'work', reason: 'rejected', keys: ['work'] })]]],
+      since4(onlyThisDeath.slice(0, 1), onlyThisDeath),
     ),
   ),
   ...[array([longstr('no table')]), array([int32(5)])].map((value) =>
@@ -266,7 +292,7 @@ export const historyCases: readonly Case[] = [
           const dead = await rejected(session, channel, { properties: { headers: args({ 'x-death': value }) } });
           return normalHeaders(session, dead.properties.headers ?? new Map());
         },
-        [['x-death', 'A', [death({ queue: 'work', reason: 'rejected', keys: ['work'] })]]],
+        since4(onlyThisDeath.slice(0, 1), onlyThisDeath),
       ),
     ),
   ),

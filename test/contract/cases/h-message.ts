@@ -9,6 +9,8 @@ import {
   header,
   take,
   workAndDead,
+  absent,
+  since4,
   type Case,
   rejected,
 } from '../contract.js';
@@ -38,7 +40,7 @@ const samples: readonly Field[] = [
 /** Section H: what dead-lettering changes in a message. */
 export const messageCases: readonly Case[] = [
   contract(
-    'rule H1: the exchange becomes the DLX, the key stays the first one, redelivered is false again',
+    'rule H1: the exchange becomes the DLX, the key stays the first one; redelivered is false again until 4',
     async (session, channel) => {
       await workAndDead(channel);
       await channel.declareExchange('in', 'fanout');
@@ -58,7 +60,7 @@ export const messageCases: readonly Case[] = [
         {
           exchange: 'dlx',
           routingKey: 'key',
-          redelivered: false,
+          redelivered: since4(false, true),
           properties: {},
           body: 'one',
           headers: [
@@ -80,7 +82,7 @@ export const messageCases: readonly Case[] = [
   ),
   ...(['grave', ''] as const).map((key) =>
     contract(
-      `rule H2: CC is removed when a dead-letter key is configured, here '${key}'; routing-keys still tell it`,
+      `rule H2: CC is removed until 4 when a dead-letter key is configured, here '${key}'; routing-keys still tell it`,
       async (session, channel) => {
         await workAndDead(channel, { 'x-dead-letter-routing-key': key });
         const headers = args({ CC: array([longstr('cc')]), BCC: array([longstr('bcc')]), other: 'stays' });
@@ -88,6 +90,7 @@ export const messageCases: readonly Case[] = [
         return normalHeaders(session, dead.properties.headers ?? new Map());
       },
       [
+        since4(absent, ['CC', 'A', [['S', 'cc']]]),
         ['other', 'S', 'stays'],
         ['x-death', 'A', [death({ queue: 'work', reason: 'rejected', keys: ['work', 'cc'] })]],
         ...firstDeath('rejected', 'work'),
@@ -185,7 +188,7 @@ export const messageCases: readonly Case[] = [
       await channel.publish('', 'q', { properties: { headers: args({ z: 1, a: 2, m: 3 }) } });
       return [...((await channel.get('q'))?.properties.headers?.keys() ?? [])];
     },
-    ['z', 'a', 'm'],
+    since4(['z', 'a', 'm'], ['a', 'm', 'z']),
   ),
   contract(
     'rule H13: copies of one message die separately',

@@ -1,5 +1,5 @@
 import { array, int64, longstr, table } from '../../../libs/dlx-broker/src/engine/message/index.js';
-import { args, bodies, contract, deaths, send, type Case } from '../contract.js';
+import { args, bodies, contract, deaths, send, absent, since4, type Case } from '../contract.js';
 import type { TestChannel } from '../driver.js';
 
 const brief = { 'x-message-ttl': 40 };
@@ -150,7 +150,7 @@ export const cycleCases: readonly Case[] = [
         });
       return bodies(await session.drain('target'));
     },
-    ['rejected'],
+    [since4(absent, 'expired'), 'rejected'], // rule W3
   ),
   contract(
     'rule I7: what a client publishes is never checked',

@@ -1,5 +1,17 @@
 import { array, longstr } from '../../../libs/dlx-broker/src/engine/message/index.js';
-import { args, attempt, bodies, contract, hard, send, soft, take, workAndDead, type Case } from '../contract.js';
+import {
+  args,
+  attempt,
+  bodies,
+  contract,
+  hard,
+  send,
+  soft,
+  take,
+  workAndDead,
+  since4,
+  type Case,
+} from '../contract.js';
 import { normalForm } from '../normal-form.js';
 
 /** Section K: confirms, returns, transactions. */
@@ -129,13 +141,13 @@ export const confirmCases: readonly Case[] = [
     soft(403, '60.40', "cannot publish to internal exchange 'inside' in vhost 'V'"),
   ),
   contract(
-    'rule K7: the delivery mode is 1, 2 or absent',
+    'rule K7: the delivery mode is 1, 2 or absent, since 4 any number',
     async (_session, channel) => [
       await attempt(channel.publish('', 'q', { properties: { deliveryMode: 1 } })),
       await attempt(channel.publish('', 'q', { properties: { deliveryMode: 2 } })),
       await attempt(channel.publish('', 'q', { properties: { deliveryMode: 3 } })),
     ],
-    ['ok', 'ok', soft(406, '60.40', 'invalid message: {delivery_mode_unknown,3}')],
+    ['ok', 'ok', since4(soft(406, '60.40', 'invalid message: {delivery_mode_unknown,3}'), 'ok')],
   ),
   contract(
     'rule K7: the user-id must be the login',
@@ -146,7 +158,7 @@ export const confirmCases: readonly Case[] = [
     ['ok', soft(406, '60.40', "user_id property set to 'somebody' but authenticated user was 'guest'")],
   ),
   contract(
-    'rule K7: user-id is checked before expiration, expiration before delivery mode',
+    'rule K7: user-id is checked before expiration until 4, expiration before delivery mode',
     async (session, channel) => {
       const expiration = 'x';
       const other = await session.channel();
@@ -156,7 +168,10 @@ export const confirmCases: readonly Case[] = [
       ];
     },
     [
-      soft(406, '60.40', "user_id property set to 'somebody' but authenticated user was 'guest'"),
+      since4(
+        soft(406, '60.40', "user_id property set to 'somebody' but authenticated user was 'guest'"),
+        soft(406, '60.40', "invalid expiration 'x': no_integer"),
+      ),
       soft(406, '60.40', "invalid expiration 'x': no_integer"),
     ],
   ),

@@ -1,11 +1,16 @@
-import { args, attempt, bodies, contract, hard, send, soft, take, type Case } from '../contract.js';
+import { args, attempt, bodies, contract, hard, send, soft, take, since4, type Case } from '../contract.js';
 import type { TestChannel, TestPermissions } from '../driver.js';
 
 const everything: TestPermissions = { configure: '.*', write: '.*', read: '.*' };
-const refusedQueue = (at: string, queue: string) =>
-  soft(403, at, `access to queue '${queue}' in vhost 'V' refused for user 'bob'`);
-const refusedExchange = (at: string, exchange: string) =>
-  soft(403, at, `access to exchange '${exchange}' in vhost 'V' refused for user 'bob'`);
+/** Since 4 the text names the right that is missing. */
+const refused = (right: keyof TestPermissions, at: string, what: string) => {
+  const text = `access to ${what} in vhost 'V' refused for user 'bob'`;
+  return since4(soft(403, at, text), soft(403, at, `${right} ${text}`));
+};
+const refusedQueue = (right: keyof TestPermissions, at: string, queue: string) =>
+  refused(right, at, `queue '${queue}'`);
+const refusedExchange = (right: keyof TestPermissions, at: string, exchange: string) =>
+  refused(right, at, `exchange '${exchange}'`);
 
 const dlx = args({ 'x-dead-letter-exchange': 'dlx' });
 const alternate = { arguments: args({ 'alternate-exchange': 'ae' }) };
@@ -21,25 +26,25 @@ const attempts: readonly (readonly [
     'rule N2: a DLX needs configure on the queue first',
     { configure: '', read: '', write: '' },
     (channel) => channel.declareQueue('new', { arguments: dlx }),
-    refusedQueue('50.10', 'new'),
+    refusedQueue('configure', '50.10', 'new'),
   ],
   [
     'rule N2: a DLX needs read on the queue',
     { read: '', write: '' },
     (channel) => channel.declareQueue('new', { arguments: dlx }),
-    refusedQueue('50.10', 'new'),
+    refusedQueue('read', '50.10', 'new'),
   ],
   [
     'rule N2: a DLX needs write on the exchange, though it does not exist',
     { write: '^other$' },
     (channel) => channel.declareQueue('new', { arguments: dlx }),
-    refusedExchange('50.10', 'dlx'),
+    refusedExchange('write', '50.10', 'dlx'),
   ],
   [
     'rule N2: the default exchange is amq.default in texts',
     { write: '^other$' },
     (channel) => channel.declareQueue('new', { arguments: args({ 'x-dead-letter-exchange': '' }) }),
-    refusedExchange('50.10', 'amq.default'),
+    refusedExchange('write', '50.10', 'amq.default'),
   ],
   [
     'rule N2: the default exchange is amq.default in patterns',
@@ -57,91 +62,101 @@ const attempts: readonly (readonly [
     'rule N4: publishing needs write on the exchange',
     { write: '' },
     (channel) => channel.publish('x', 'k'),
-    refusedExchange('60.40', 'x'),
+    refusedExchange('write', '60.40', 'x'),
   ],
   [
     'rule N4: the right to write is checked before the exchange is looked up',
     { write: '' },
     (channel) => channel.publish('missing', 'k'),
-    refusedExchange('60.40', 'missing'),
+    refusedExchange('write', '60.40', 'missing'),
   ],
   [
     'rule N4: publishing to the default exchange needs write on amq.default',
     { write: '' },
     (channel) => channel.publish('', 'q'),
-    refusedExchange('60.40', 'amq.default'),
+    refusedExchange('write', '60.40', 'amq.default'),
   ],
-  ['rule N4: consuming needs read', { read: '' }, (channel) => channel.consume('q'), refusedQueue('60.20', 'q')],
-  ['rule N4: getting needs read', { read: '' }, (channel) => channel.get('q'), refusedQueue('60.70', 'q')],
-  ['rule N4: purging needs read', { read: '' }, (channel) => channel.purgeQueue('q'), refusedQueue('50.30', 'q')],
+  [
+    'rule N4: consuming needs read',
+    { read: '' },
+    (channel) => channel.consume('q'),
+    refusedQueue('read', '60.20', 'q'),
+  ],
+  ['rule N4: getting needs read', { read: '' }, (channel) => channel.get('q'), refusedQueue('read', '60.70', 'q')],
+  [
+    'rule N4: purging needs read',
+    { read: '' },
+    (channel) => channel.purgeQueue('q'),
+    refusedQueue('read', '50.30', 'q'),
+  ],
   [
     'rule N4: binding needs write on the queue',
     { write: '', read: '' },
     (channel) => channel.bindQueue('q', 'x'),
-    refusedQueue('50.20', 'q'),
+    refusedQueue('write', '50.20', 'q'),
   ],
   [
     'rule N4: binding needs read on the exchange',
     { read: '' },
     (channel) => channel.bindQueue('q', 'x'),
-    refusedExchange('50.20', 'x'),
+    refusedExchange('read', '50.20', 'x'),
   ],
   [
     'rule N4: unbinding needs write on the queue',
     { write: '' },
     (channel) => channel.unbindQueue('q', 'x'),
-    refusedQueue('50.50', 'q'),
+    refusedQueue('write', '50.50', 'q'),
   ],
   [
     'rule N4: binding exchanges needs write on the destination',
     { write: '' },
     (channel) => channel.bindExchange('x', 'amq.fanout'),
-    refusedExchange('40.30', 'x'),
+    refusedExchange('write', '40.30', 'x'),
   ],
   [
     'rule N4: binding exchanges needs read on the source',
     { read: '' },
     (channel) => channel.bindExchange('x', 'amq.fanout'),
-    refusedExchange('40.30', 'amq.fanout'),
+    refusedExchange('read', '40.30', 'amq.fanout'),
   ],
   [
     'rule N4: declaring an exchange needs configure',
     { configure: '' },
     (channel) => channel.declareExchange('new', 'direct'),
-    refusedExchange('40.10', 'new'),
+    refusedExchange('configure', '40.10', 'new'),
   ],
   [
     'rule N4: deleting an exchange needs configure',
     { configure: '' },
     (channel) => channel.deleteExchange('x'),
-    refusedExchange('40.20', 'x'),
+    refusedExchange('configure', '40.20', 'x'),
   ],
   [
     'rule N4: deleting a queue needs configure',
     { configure: '' },
     (channel) => channel.deleteQueue('q'),
-    refusedQueue('50.40', 'q'),
+    refusedQueue('configure', '50.40', 'q'),
   ],
   [
     'rule N4: an alternate exchange needs read on the new exchange',
     { read: '' },
     (channel) => channel.declareExchange('new', 'direct', alternate),
-    refusedExchange('40.10', 'new'),
+    refusedExchange('read', '40.10', 'new'),
   ],
   [
     'rule N4: an alternate exchange needs write on the alternate',
     { write: '' },
     (channel) => channel.declareExchange('new', 'direct', alternate),
-    refusedExchange('40.10', 'ae'),
+    refusedExchange('write', '40.10', 'ae'),
   ],
   [
-    'rule N4: passive declares need nothing',
+    'rule N4: passive declares need nothing, since 4 the right to configure',
     { configure: '', read: '', write: '' },
     async (channel) => {
       await channel.declareQueue('q', { passive: true });
       await channel.declareExchange('x', 'direct', { passive: true });
     },
-    'ok',
+    since4('ok', refusedQueue('configure', '50.10', 'q')),
   ],
   [
     'rule N3: redeclaring an equal queue needs configure only',
@@ -171,7 +186,7 @@ export const permissionCases: readonly Case[] = [
         await attempt((await connection.channel()).declareQueue('not-my-queue')),
       ];
     },
-    ['ok', refusedQueue('50.10', 'not-my-queue')],
+    ['ok', refusedQueue('configure', '50.10', 'not-my-queue')],
   ),
   ...attempts.map(([name, permissions, action, expected]) =>
     contract(

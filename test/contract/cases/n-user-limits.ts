@@ -1,12 +1,14 @@
-import { attempt, contract, hard, type Case } from '../contract.js';
+import { attempt, contract, hard, since4, type Case } from '../contract.js';
 import type { Session } from '../driver.js';
 
 const everything = { configure: '.*', write: '.*', read: '.*' };
 const connect = (session: Session) => session.connect({ user: 'bob' });
 const tooManyConnections = (limit: number) =>
   hard(530, '10.40', `connection refused for user 'bob': user connection limit (${limit}) is reached`);
-const tooManyChannels = (limit: number) =>
-  hard(530, '0.0', `number of channels opened for user 'bob' has reached the maximum allowed user limit of (${limit})`);
+const tooManyChannels = (limit: number) => {
+  const text = "number of channels opened for user 'bob' has reached the maximum allowed user limit of";
+  return since4(hard(530, '0.0', `${text} (${limit})`), hard(530, '0.0', `${text} ${limit}`));
+};
 
 /** Section N: what a user may have at a time. */
 export const userLimitCases: readonly Case[] = [

@@ -1,4 +1,4 @@
-import { args, attempt, bodies, contract, hard, soft, type Case } from '../contract.js';
+import { args, attempt, bodies, contract, hard, soft, since4, type Case } from '../contract.js';
 import type { TestChannel } from '../driver.js';
 
 const onDefault: readonly (readonly [what: string, at: string, use: (channel: TestChannel) => Promise<unknown>])[] = [
@@ -74,9 +74,9 @@ export const exchangeCases: readonly Case[] = [
     ],
   ),
   contract(
-    'rule P3: an unknown type closes the connection',
+    'rule P3, rule W11: an unknown type closes the connection, since 4 the channel',
     async (_session, channel) => attempt(channel.declareExchange('x', 'magic')),
-    hard(503, '40.10', "unknown exchange type 'magic'"),
+    since4(hard(503, '40.10', "unknown exchange type 'magic'"), soft(406, '40.10', "unknown exchange type 'magic'")),
   ),
   contract(
     'rule P3: the prefix amq. is reserved, and system exchanges stay',

@@ -1,4 +1,16 @@
-import { args, attempt, bodies, contract, hard, send, soft, take, type Case, virtualTimeOnly } from '../contract.js';
+import {
+  args,
+  attempt,
+  bodies,
+  contract,
+  hard,
+  send,
+  soft,
+  take,
+  since4,
+  type Case,
+  virtualTimeOnly,
+} from '../contract.js';
 
 const inExclusiveUse = soft(403, '60.20', "queue 'q' in vhost 'V' in exclusive use");
 
@@ -124,7 +136,7 @@ export const consumerCases: readonly Case[] = [
       await session.settle();
       return [...full, got, bodies(second.messages)];
     },
-    [['a', 'b'], [], 'c', ['d']],
+    since4([['a', 'b'], [], 'c', ['d']], [['a', 'b'], ['c', 'd'], undefined, ['c', 'd']]), // rule W12
   ),
   contract(
     'rule Q4: a prefetch size is not implemented',

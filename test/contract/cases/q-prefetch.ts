@@ -1,4 +1,4 @@
-import { args, attempt, bodies, contract, send, take, type Case } from '../contract.js';
+import { args, attempt, bodies, contract, send, take, since4, type Case } from '../contract.js';
 import type { Session, TestChannel, TestConsumer } from '../driver.js';
 
 const quorum = { 'x-queue-type': 'quorum' };
@@ -42,7 +42,7 @@ export const prefetchCases: readonly Case[] = [
         await channel.qos(3, { global: true });
         return (await consuming(channel, session)).messages.length;
       },
-      Math.min(prefetch, 3),
+      since4(Math.min(prefetch, 3), 3), // rule W12
     ),
   ),
   twenty(
@@ -55,7 +55,7 @@ export const prefetchCases: readonly Case[] = [
       await session.settle();
       return [before, consumer.messages.length];
     },
-    [3, 20],
+    [3, since4(20, 3)],
   ),
   contract(
     'rule Q10: once it is lifted the channel may consume from a quorum queue',
@@ -79,7 +79,7 @@ export const prefetchCases: readonly Case[] = [
       await session.settle();
       return [before, consumer.messages.length];
     },
-    [1, 1],
+    since4([1, 1], [3, 3]),
   ),
   twenty(
     'rule Q11: what is fetched later does not count, also when the limit is raised',
@@ -105,7 +105,7 @@ export const prefetchCases: readonly Case[] = [
       await session.settle();
       return [...before, full.messages.length, bodies(noAck.messages)];
     },
-    [2, 0, 2, ['a', 'b']],
+    [2, since4(0, 2), 2, ['a', 'b']],
   ),
   contract(
     'rule Q12: the consumers of a queue take turns under a shared limit',
