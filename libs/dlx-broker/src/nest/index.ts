@@ -19,7 +19,7 @@ export * from './module/dlx-broker.module.js';
 export type { DlxFeatureOptions } from './module/feature.js';
 export type { EmitOptions } from './client/client-options.js';
 export type { DlxHealth, HealthProblem, HealthResult, OldestDeadLetter, StuckHandler } from './health/index.js';
-export { HandlerTimeoutError } from './core/handler-timeout-error.js';
+export { HandlerTimeoutError } from './core/failure.js';
 export { dlxHeaders } from './core/headers.js';
 export type { NamedExchange } from './core/handler-settings.js';
 export * from './module/options.js';

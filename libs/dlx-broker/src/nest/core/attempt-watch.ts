@@ -2,11 +2,11 @@ import type { AsyncResource } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { type Backend, ConnectionLostError } from '../../backends/index.js';
 import { after, shownText } from '../../platform/index.js';
-import type { EventLog } from '../log/event-log.js';
-import type { Handling } from './handler.js';
-import { HandlerTimeoutError } from './handler-timeout-error.js';
 import type { StuckHandler } from '../health/answer.js';
+import type { EventLog } from '../log/event-log.js';
 import { limitOf } from './consumer-timeout.js';
+import { HandlerTimeoutError } from './failure.js';
+import type { Handling } from './handler.js';
 
 /** An attempt that is under way, with its neighbours. They are in the order in which they began. */
 export interface WatchedAttempt extends Handling {

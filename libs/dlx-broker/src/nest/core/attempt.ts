@@ -3,7 +3,7 @@ import { isObservable, type Observable } from 'rxjs';
 import type { BackendDelivery, Done } from '../../backends/index.js';
 import { doNothing } from '../../platform/index.js';
 import { type ReplyPublisher, type ReplyStream, UnreadableValueError } from '../client/reply-publisher.js';
-import { Refusal } from '../handlers/capture.js';
+import { FilteredFailure } from '../handlers/capture.js';
 import type { EventLog } from '../log/event-log.js';
 import type { AttemptWatch, WatchedAttempt } from './attempt-watch.js';
 import type { DlxContext } from './context.js';
@@ -178,13 +178,13 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
 
   next(value: unknown): void {
     if (this.#isTaken) return;
-    let isRefused: boolean;
+    let isFiltered: boolean;
     try {
-      isRefused = value instanceof Refusal;
+      isFiltered = value instanceof FilteredFailure;
     } catch (error) {
       return this.faulty(new UnreadableValueError(error)); // RxJS would throw it in a timer, which ends the process
     }
-    if (isRefused) this.error((value as Refusal).failure);
+    if (isFiltered) this.error((value as FilteredFailure).failure);
     else this.#answers?.next(value);
   }
 
@@ -210,17 +210,17 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
   #take(result: unknown): void {
     if (this.#isTaken) return;
     let stream: Observable<unknown> | undefined;
-    let refusal: Refusal | undefined;
+    let filtered: FilteredFailure | undefined;
     try {
       if (isObservable(result)) stream = result;
-      else if (result instanceof Refusal) refusal = result;
+      else if (result instanceof FilteredFailure) filtered = result;
     } catch (error) {
       return this.faulty(new UnreadableValueError(error));
     }
     if (stream !== undefined) return this.#follow(stream);
     this.#isTaken = true;
     const answers = this.#answers;
-    if (refusal !== undefined) this.#fail(refusal.failure);
+    if (filtered !== undefined) this.#fail(filtered.failure);
     else if (answers === undefined) this.end(succeeded);
     else answers.only(result, this.#published());
   }

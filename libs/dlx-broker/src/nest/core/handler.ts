@@ -1,10 +1,11 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Backend, BackendDelivery } from '../../backends/index.js';
-import type { RetryPlan } from '../retry/index.js';
-import type { HandlerSettings } from './handler-settings.js';
-import type { DlxContext } from './context.js';
-import type { DiscoveredMethod } from '../handlers/explorer.js';
+import { matchesPattern } from '../../backends/topology/index.js';
 import type { ReplyPublisher } from '../client/reply-publisher.js';
+import type { DiscoveredMethod } from '../handlers/explorer.js';
+import type { RetryPlan } from '../retry/index.js';
+import type { DlxContext } from './context.js';
+import type { HandlerSettings } from './handler-settings.js';
 
 /** A method that handles messages, by a pattern of Nest or by `@Consume`. */
 export interface Handler {
@@ -172,7 +173,7 @@ export interface Reader {
   /** A handler gets a payload that was not opened. @param handler class and method */
   look?(payload: unknown, delivery: BackendDelivery, handler: string): void;
   /** No handler gets the message, which was not opened. */
-  refused?(delivery: BackendDelivery, handlers: readonly string[]): void;
+  unhandled?(delivery: BackendDelivery, handlers: readonly string[]): void;
 }
 
 /** A message for handlers that do not begin at once, and how to handle it. */
@@ -225,3 +226,16 @@ export interface Ordering {
   /** Refuses times in hand that are too long for a server. @throws DlxConfigurationError */
   check(backend: Backend): void;
 }
+
+/** The handlers of a queue that a key selects: patterns of requests are compared as text, others have wildcards. */
+export const handlersFor = (handlers: readonly PlannedHandler[], key: string): readonly PlannedHandler[] =>
+  handlers.filter(({ handler }) => handles(handler, key));
+
+const handles = ({ patterns, kind }: Handler, key: string): boolean =>
+  patterns.length === 0 || patterns.some((pattern) => (kind === 'request' ? pattern === key : fits(pattern, key)));
+
+/** The longest key that is compared with wildcards, in characters. A packet may have a pattern of many megabytes. */
+const longestKey = 4_096;
+
+const fits = (pattern: string, key: string): boolean =>
+  key.length > longestKey ? pattern === '#' || pattern === key : matchesPattern(pattern, key);

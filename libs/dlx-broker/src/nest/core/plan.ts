@@ -1,15 +1,4 @@
-import {
-  delaysAtStart,
-  mostWaitQueues,
-  planRetry,
-  rejectArgumentNames,
-  rejectArguments,
-  type RetryPlan,
-  type RetryStyle,
-  styleOf,
-  waitQueueTopology,
-} from '../retry/index.js';
-import { DlxConfigurationError } from '../../platform/options/index.js';
+import { BadRequestException } from '@nestjs/common';
 import {
   type BindingDeclaration,
   clusterTopology,
@@ -24,14 +13,26 @@ import {
   type Topology,
 } from '../../backends/topology/index.js';
 import { isPredeclared } from '../../engine/message/index.js';
-import { composed, type Feature } from './feature.js';
-import type { Handler, Ordering, PlannedHandler, Reader } from './handler.js';
-import type { HandlerSettings, NamedExchange } from './handler-settings.js';
-import { retentions } from '../retry/lot-retention.js';
-import { queueOf } from './queue-of.js';
-import { refuseDuplicateHandlers } from '../handlers/duplicate-handlers.js';
-import { notRetryable } from './not-retryable.js';
+import { DlxConfigurationError } from '../../platform/options/index.js';
+import { queueOf, refuseDuplicateHandlers } from '../handlers/duplicate-handlers.js';
 import type { ResolvedOptions } from '../module/options.js';
+import {
+  delaysAtStart,
+  type ErrorTests,
+  isNotRetryable,
+  mostWaitQueues,
+  planRetry,
+  rejectArgumentNames,
+  rejectArguments,
+  type RetryPlan,
+  type RetryStyle,
+  styleOf,
+  waitQueueTopology,
+} from '../retry/index.js';
+import { retentions } from '../retry/lot-retention.js';
+import { composed, type Feature } from './feature.js';
+import type { HandlerSettings, NamedExchange } from './handler-settings.js';
+import type { Handler, Ordering, PlannedHandler, Reader } from './handler.js';
 
 /** The consumer of a queue, and its handlers. */
 export interface ConsumerPlan {
@@ -298,3 +299,6 @@ export function agreed<Setting extends 'prefetch' | 'priority' | 'envelope'>(
 /** The routing keys of a `@Consume`. */
 export const consumedPatterns = (settings: Handler['settings'], origin: string): readonly string[] =>
   settings.consume?.routingKey === undefined ? [] : routingKeysOf(settings.consume.routingKey, `@Consume on ${origin}`);
+
+/** Errors that another attempt cannot cure. A policy without `neverRetry` parks them at once. */
+export const notRetryable: ErrorTests = [BadRequestException, isNotRetryable];

@@ -1,8 +1,13 @@
 import type { AsyncResource } from 'node:async_hooks';
+import type { Backend, BackendDelivery } from '../../backends/index.js';
+import { grantedAttempt } from '../../platform/history/index.js';
 import type { HomeContext } from '../../platform/index.js';
-import { type Backend, type BackendDelivery } from '../../backends/index.js';
+import { ReplyPublishers } from '../client/reply-publisher.js';
+import type { EventLog } from '../log/event-log.js';
 import { type AttemptParts, AttemptRun } from './attempt.js';
 import { runShared, runSingle } from './attempts.js';
+import { DlxContext, patternOf } from './context.js';
+import { GatedConsumption } from './gated-consumption.js';
 import {
   failedBy,
   type Gate,
@@ -12,16 +17,11 @@ import {
   type Opened,
   type PlannedHandler,
 } from './handler.js';
-import { DlxContext, patternOf } from './context.js';
-import type { EventLog } from '../log/event-log.js';
-import { GatedConsumption } from './gated-consumption.js';
-import { payloadOf } from './payload-of.js';
+import { handlersFor } from './handler.js';
+import { payloadOf } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
-import { ReplyPublishers } from '../client/reply-publisher.js';
-import { Refusals } from './refusals.js';
-import { handlersFor } from './selection.js';
 import type { Settlement } from './settlement.js';
-import { isSpent } from './spent.js';
+import { UnhandledMessages } from './unhandled-messages.js';
 
 /** Called when the broker ended a consumer, with its error where there is one. */
 type Lost = (consumer: QueueConsumer, failure: Error | undefined) => void;
@@ -43,7 +43,7 @@ export class QueueConsumer {
     planned.gate?.ended(delivery);
     this.#done();
   };
-  readonly #refusals: Refusals;
+  readonly #unhandled: UnhandledMessages;
 
   constructor(
     plan: ConsumerPlan,
@@ -55,7 +55,7 @@ export class QueueConsumer {
   ) {
     this.#plan = plan;
     this.#publishers = new ReplyPublishers(backend);
-    this.#refusals = new Refusals(settlement, log, this.#publishers);
+    this.#unhandled = new UnhandledMessages(settlement, log, this.#publishers);
     const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
     this.#gated = new GatedConsumption({
       backend,
@@ -171,7 +171,7 @@ export class QueueConsumer {
       const key = patternOf(delivery.message, delivery.queue);
       this.#give(delivery, context, handlersFor(handlers, key), own, undefined);
     } catch (error) {
-      this.#refusals.unreadable(delivery, error, this.#plan);
+      this.#unhandled.unreadable(delivery, error, this.#plan);
     }
   }
 
@@ -184,7 +184,7 @@ export class QueueConsumer {
     opened: Opened | undefined,
   ): void {
     const [first] = matching;
-    if (first === undefined) return this.#refusals.unknown(delivery, context, own, opened, this.#plan);
+    if (first === undefined) return this.#unhandled.unknown(delivery, context, own, opened, this.#plan);
     if (matching.length === 1) return this.#handle(delivery, context, first, own, opened);
     if (this.#order !== undefined) return this.#keep(this.#order, delivery, matching, own, opened);
     const spent = matching.find((planned) => isSpent(planned, context));
@@ -291,4 +291,13 @@ export class QueueConsumer {
     if (--this.#atWork > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
+}
+
+/**
+ * True if the attempts of a message are used up, by its headers. A stream may have granted one more attempt.
+ */
+function isSpent({ retry }: PlannedHandler, context: DlxContext): boolean {
+  if (retry === undefined) return false;
+  const { attempt } = context; // calculated from the headers
+  return attempt > retry.attempts && attempt > grantedAttempt(context.message, context.queue);
 }

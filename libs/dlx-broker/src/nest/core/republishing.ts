@@ -1,15 +1,15 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backends/index.js';
 import { emptyTable } from '../../engine/message/index.js';
+import { attemptOf } from '../../platform/history/index.js';
 import { doNothing } from '../../platform/index.js';
 import type { Failure, LeftOut, RetryOutcome } from '../retry/index.js';
 import type { DeliveryTimers } from './delivery-timers.js';
-import { answer, attemptBy } from './failed-message.js';
-import type { Failed, Hold, TakenBy } from './handler.js';
 import { type FailureLog, textOf } from './failure-log.js';
 import { type Followers, timeOfMove } from './followers.js';
 import type { HandlerCounts } from './handler-counts.js';
 import type { HandlerMeter } from './handler-meter.js';
+import type { Failed, Hold, Taken, TakenBy } from './handler.js';
 import { afterOutage } from './holding.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import type { Decided, Retrying } from './retrying.js';
@@ -191,4 +191,13 @@ function fateOf(outcome: RetryOutcome & { readonly kind: 'parked' }): string {
   const fate = `parked in '${outcome.queue}'`;
   if (outcome.why === 'headers') return `${fate}, because its headers have no room for another attempt`;
   return outcome.why === 'policy' ? `${fate}, because its policy failed (${textOf(outcome.fault)})` : fate;
+}
+
+/** The number of the attempt that failed. */
+export const attemptBy = ({ delivery }: Taken): number => attemptOf(delivery.message, delivery.queue);
+
+/** Sends the error to the client of a request, and then settles the message. */
+export function answer({ handling, filtered }: Failed, settled: () => void): void {
+  if (handling?.replies === undefined) settled();
+  else handling.replies.error(filtered, settled);
 }

@@ -4,9 +4,10 @@ import type { ApplicationConfig } from '@nestjs/core';
 import { catchError, Observable, Subscriber, throwError } from 'rxjs';
 import { DlxContext } from '../core/context.js';
 import { readable } from '../core/failure.js';
-import { mayFilter } from './filters.js';
 import {
+  EXCEPTION_FILTERS_METADATA,
   ExecutionContextHost,
+  FILTER_CATCH_EXCEPTIONS,
   handleErrorsBefore,
   type PreRequestHook,
   type PreRequestHooks,
@@ -23,7 +24,7 @@ import {
  */
 
 /** A failure as Nest's default filter would return it. It is a value and no error, because that filter would log an error. */
-export class Refusal {
+export class FilteredFailure {
   constructor(readonly failure: unknown) {}
 }
 
@@ -95,16 +96,16 @@ class Capturing extends Subscriber<unknown> {
   protected override _error(error: unknown): void {
     const { subscriber } = this;
     const { context, isRefused, execution } = this.captured;
-    let refusal: Refusal;
+    let failure: FilteredFailure;
     try {
       context.capture(error);
       this.unsubscribe(); // what the handler does at the end of its stream comes before the outcome, and may fail
       if (!isRefused(execution, error)) return subscriber.error(error);
-      refusal = new Refusal(byDefault(error));
+      failure = new FilteredFailure(byDefault(error));
     } catch (failure) {
       return subscriber.error(failure);
     }
-    subscriber.next(refusal);
+    subscriber.next(failure);
     subscriber.complete();
   }
 }
@@ -131,7 +132,7 @@ export class CapturingRpcProxy extends RpcProxy {
 /** Notes the error of a handler with `@Consume`. @returns the result of the filters of the application; without one, a value */
 export function refusedOr(filters: RpcExceptionsHandler, data: unknown, context: DlxContext, error: unknown): unknown {
   context.capture(error);
-  return customFiltered(filters, [data, context], error) ?? new Refusal(byDefault(error));
+  return customFiltered(filters, [data, context], error) ?? new FilteredFailure(byDefault(error));
 }
 
 /** The result of the filters of the application, or of Nest's default filter, which is not called because it logs. */
@@ -164,4 +165,38 @@ export class CaptureErrors implements NestInterceptor {
     };
     return next.handle().pipe(catchError(noting));
   }
+}
+
+/** A filter as Nest keeps it: a class, an instance, or a wrapper of a request-scoped class. */
+interface Wrapper {
+  readonly metatype?: unknown;
+}
+
+/**
+ * True if a filter of the application, of the class or of the method may be for this error. The filters themselves decide.
+ */
+function mayFilter(config: ApplicationConfig, execution: ExecutionContext, error: unknown): boolean {
+  const local = [execution.getHandler(), execution.getClass()].flatMap(
+    (decorated) => (Reflect.getMetadata(EXCEPTION_FILTERS_METADATA, decorated) ?? []) as readonly unknown[],
+  );
+  const scoped = (config.getGlobalRequestFilters() as readonly Wrapper[]).map(({ metatype }) => metatype);
+  try {
+    return [...local, ...config.getGlobalFilters(), ...scoped].some((filter) => isFor(filter, error));
+  } catch {
+    return false; // the class of the error cannot be read, so no filter is for it
+  }
+}
+
+/** Compares the error with the classes in `@Catch()`. An empty `@Catch()` is for every error. */
+function isFor(filter: unknown, error: unknown): boolean {
+  const types = typesOf(filter);
+  return types.length === 0 || types.some((type) => typeof type === 'function' && error instanceof type);
+}
+
+function typesOf(filter: unknown): readonly unknown[] {
+  const type: unknown = typeof filter === 'function' ? filter : (filter as object | null)?.constructor;
+  if (typeof type !== 'function') return [];
+  return (Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, type) ??
+    Reflect.getMetadata(FILTER_CATCH_EXCEPTIONS, type.prototype as object) ??
+    []) as readonly unknown[];
 }

@@ -1,6 +1,6 @@
+import { isShortstr, maxShortstrBytes } from '../../engine/message/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
 import type { Handler } from '../core/handler.js';
-import { queueOf } from '../core/queue-of.js';
 
 /** Refuses two handlers of one request, and two handlers for every message of a queue. */
 export function refuseDuplicateHandlers(handlers: readonly Handler[]): void {
@@ -62,4 +62,21 @@ function refuseWildcard(pattern: string, { origin }: Handler): void {
       `@MessagePattern on ${origin}: '${pattern}' has wildcards, but a request has one handler`,
     );
   }
+}
+
+/** The queue of a handler: its name, which several handlers may share, or else class and method. */
+export function queueOf({ origin, settings }: Handler): string {
+  const named = settings.queue.name ?? settings.consume?.queue;
+  if (settings.queue.name !== undefined && settings.consume?.queue !== undefined && named !== settings.consume.queue) {
+    throw new DlxConfigurationError(
+      `${origin}: @Queue names '${settings.queue.name}' and @Consume names '${settings.consume.queue}'`,
+    );
+  }
+  const queue = named ?? origin;
+  if (queue === '' || !isShortstr(queue)) {
+    throw new DlxConfigurationError(
+      `${origin}: '${queue}' cannot be the name of a queue: 1 to ${maxShortstrBytes} bytes`,
+    );
+  }
+  return queue;
 }

@@ -1,4 +1,4 @@
-import type { HandlerStatus } from '../features/circuit/handler-status.js';
+import type { HandlerStatus } from '../features/circuit/dlx-handler.js';
 
 /**
  * Why an application is not ready.

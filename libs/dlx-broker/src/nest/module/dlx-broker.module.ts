@@ -13,7 +13,7 @@ import { optionsToken } from './broker-names.js';
 import { DlxClient } from '../client/client.js';
 import { type DlxFeatureOptions, featureModule } from './feature.js';
 import { captureErrors } from '../handlers/capture.js';
-import { iterateResults } from '../handlers/generated.js';
+import { iterateResults } from '../handlers/plain-invoke.js';
 import { HandlerSource } from '../handlers/handler-source.js';
 import { featureDecorators } from '../features/index.js';
 import { hookDeaths } from '../death-hooks/hook-deaths.js';
@@ -32,7 +32,7 @@ import {
 import { OutboxScope } from '../features/outbox/scope.js';
 import { OutcomeEvents } from '../core/outcome-events.js';
 import { SafeTracing } from '../tracing/index.js';
-import { noticesOf } from '../core/notices.js';
+import { noticesOf } from './notices.js';
 import { DlxServer } from './server.js';
 import { StartGate } from '../client/client-state.js';
 import { getDlxToken, getDlxConnectedToken } from './tokens.js';

@@ -1,8 +1,6 @@
 import type { Backend } from '../../backends/index.js';
+import { type ClusterOptions, type Contributions, readTopology } from '../../backends/topology/index.js';
 import type { Broker } from '../../engine/broker/index.js';
-import type { Meter, MeteredHandlers } from '../../server/metrics/index.js';
-import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
-import type { IdempotencyStore } from '../features/idempotent/store.js';
 import {
   DlxConfigurationError,
   optionsOf,
@@ -10,20 +8,22 @@ import {
   parseTimeLimit,
   whole,
 } from '../../platform/options/index.js';
-import { type ClusterOptions, type Contributions, readTopology } from '../../backends/topology/index.js';
-import type { OperatedHandlers } from '../features/circuit/handler-status.js';
-import { resolveCircuit, type ResolvedCircuit } from '../features/circuit/options.js';
+import type { Meter, MeteredHandlers } from '../../server/metrics/index.js';
 import { embeddedChecks } from '../brokers/embedded.js';
-import { rabbitmqChecks } from '../brokers/rabbitmq.js';
 import { type BrokerChoice, isChoice } from '../brokers/made.js';
-import { checkAll, type Checks, isFlag, isText, optionIn } from './check-options.js';
-import { errorsKept, type FingerprintFunction } from '../features/error-history/options.js';
+import { rabbitmqChecks } from '../brokers/rabbitmq.js';
 import type { LogFailures } from '../core/failure-log.js';
+import type { NamedExchange } from '../core/handler-settings.js';
+import type { Envelope } from '../decorators/envelope.js';
+import type { OperatedHandlers } from '../features/circuit/dlx-handler.js';
+import { resolveCircuit, type ResolvedCircuit } from '../features/circuit/options.js';
+import { errorsKept, type FingerprintFunction } from '../features/error-history/options.js';
+import type { IdempotencyStore } from '../features/idempotent/store.js';
+import { type OutboxLimits, readOutbox } from '../features/outbox/decorator.js';
 import { type ResolvedHealth, resolveHealth } from '../health/options.js';
 import type { LoggingOptions } from '../log/logging.js';
-import type { Envelope } from '../decorators/envelope.js';
-import type { NamedExchange } from '../core/handler-settings.js';
-import { type OutboxLimits, readOutbox } from '../features/outbox/decorator.js';
+import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
+import { checkAll, type Checks, isFlag, isText, optionIn } from './check-options.js';
 import { leastStuckAfter, transportChecks } from './transport-checks.js';
 import type { ErrorHeaderOptions, TransportOptions } from './transport-options.js';
 

@@ -4,7 +4,7 @@ export { DelayedPublisher, parseDelay } from './delayed-publisher.js';
 export { InHandDelivery, type InHandHome } from './in-hand-delivery.js';
 export { anyOf, type ErrorTests } from './policy.js';
 export { isNotRetryable, markUnretryable } from './not-retryable.js';
-export { NotedFailure } from './noted-failure.js';
+export { NotedFailure } from './not-retryable.js';
 export { planRetry, type RetryPlan, type RetryPolicy } from './policy.js';
 export {
   type Failure,

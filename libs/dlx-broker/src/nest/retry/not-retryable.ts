@@ -1,5 +1,3 @@
-import { NotedFailure } from './noted-failure.js';
-
 /** The names of Nest's error for a bad request and of the errors of class-validator, joi and yup, zod, and valibot. */
 const names: readonly unknown[] = ['BadRequestException', 'ValidationError', 'ZodError', 'ValiError'];
 
@@ -23,3 +21,17 @@ const unretryable = Symbol('unretryable');
 export const markUnretryable = (error: Error): unknown => Object.defineProperty(error, unretryable, { value: true });
 
 export const isUnretryable = (error: unknown): boolean => error instanceof Error && unretryable in error;
+
+/**
+ * The error of a failed message, as its headers name it. A policy that tests for a class compares only the name of the class;
+ * `Error` fits every failure.
+ */
+export class NotedFailure extends Error {
+  override readonly name: string;
+
+  /** @param name of the class of the error */
+  constructor(name: string, message: string) {
+    super(message);
+    this.name = name;
+  }
+}

@@ -10,7 +10,7 @@ import {
   shown,
 } from '../../platform/options/index.js';
 import { type BackoffSetting, planWaits, type Wait } from './backoff.js';
-import { NotedFailure } from './noted-failure.js';
+import { NotedFailure } from './not-retryable.js';
 import { isUnretryable } from './not-retryable.js';
 import { archiveQueue, checkedParkingLot, parkingLotQueue } from './parking-lot.js';
 import { type Retention, retentionOf } from './retention.js';

@@ -1,10 +1,10 @@
-import { after, callEach } from '../../../platform/index.js';
 import type { Clock } from '../../../engine/broker/index.js';
-import type { RetryPlan } from '../../retry/index.js';
+import { after, callEach } from '../../../platform/index.js';
 import type { AtGate, Hold } from '../../core/handler.js';
 import { Drop, Park, Reject, RetryLater, Unavailable } from '../../core/outcomes.js';
-import { Outages } from './outages.js';
+import type { RetryPlan } from '../../retry/index.js';
 import { type ResolvedCircuit, roundedPause } from './options.js';
+import { Outages } from './window.js';
 import { Window } from './window.js';
 
 /** `open`: no messages are delivered. `probing`: one message at a time. */

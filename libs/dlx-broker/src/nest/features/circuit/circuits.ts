@@ -2,12 +2,12 @@ import type { Type } from '@nestjs/common';
 import type { Clock } from '../../../engine/broker/index.js';
 import { OwnTimers } from '../../../platform/index.js';
 import { DlxConfigurationError, nearestWord } from '../../../platform/options/index.js';
-import { Circuit, type CircuitChange } from './circuit.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { circuitDecorator } from './decorator.js';
-import { HandlerGate } from './gate.js';
 import type { Handler } from '../../core/handler.js';
-import type { HandlerStatus } from './handler-status.js';
+import { Circuit, type CircuitChange } from './circuit.js';
+import { circuitDecorator } from './decorator.js';
+import type { HandlerStatus } from './dlx-handler.js';
+import { HandlerGate } from './gate.js';
 import type { HealthProbe, ResolvedCircuit } from './options.js';
 
 /** How long a probe may take to answer, in milliseconds. */

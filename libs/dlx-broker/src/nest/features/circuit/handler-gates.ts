@@ -2,21 +2,21 @@ import type { Type } from '@nestjs/common';
 import type { Clock } from '../../../engine/broker/index.js';
 import { after, shownText } from '../../../platform/index.js';
 import { DlxConfigurationError, nearestWord } from '../../../platform/options/index.js';
-import { anyOf } from '../../retry/index.js';
-import type { EventLog } from '../../log/event-log.js';
 import { errorFacts, textOf } from '../../core/failure-log.js';
 import type { PlannedHandler } from '../../core/handler.js';
-import { notRetryable } from '../../core/not-retryable.js';
-import type { ResolvedOptions } from '../../module/options.js';
 import type { OutcomeEvents } from '../../core/outcome-events.js';
+import { notRetryable } from '../../core/plan.js';
 import type { Plan } from '../../core/plan.js';
 import type { QueueConsumers } from '../../core/queue-consumers.js';
+import type { EventLog } from '../../log/event-log.js';
+import type { ResolvedOptions } from '../../module/options.js';
+import { anyOf } from '../../retry/index.js';
 import type { Circuit, CircuitChange } from './circuit.js';
 import { Circuits } from './circuits.js';
 import { DlxHandler } from './dlx-handler.js';
+import type { HandlerStatus, OperatedHandlers } from './dlx-handler.js';
 import type { HandlerGate } from './gate.js';
-import { HandlerScope } from './handler-scope.js';
-import type { HandlerStatus, OperatedHandlers } from './handler-status.js';
+import { HandlerScope } from './gate.js';
 import type { HealthProbe } from './options.js';
 
 /** After this time in milliseconds a pause that waits is logged. */

@@ -1,14 +1,14 @@
 import { concatMap, isObservable, type Observable, of } from 'rxjs';
-import { DlxConfigurationError } from '../../../platform/options/index.js';
 import type { OwnTimers } from '../../../platform/index.js';
+import { DlxConfigurationError } from '../../../platform/options/index.js';
 import type { Feature } from '../../core/feature.js';
-import type { Handler } from '../../core/handler.js';
 import { settingOf } from '../../core/handler-settings.js';
-import { Refusal } from '../../handlers/capture.js';
+import type { Handler } from '../../core/handler.js';
+import { FilteredFailure } from '../../handlers/capture.js';
 import { breachOf, check, type SchemaTimers, type Term, type Verdict } from './check.js';
 import { checked, valueOf } from './client-side.js';
-import { type Contract, RequestContract } from './contract.js';
 import type { ContractError } from './contract-error.js';
+import { type Contract, RequestContract } from './contract.js';
 import { contractDecorator } from './decorator.js';
 
 type Invoke = Handler['invoke'];
@@ -56,7 +56,7 @@ function refuseOtherPatterns({ kind, pattern }: Contract, { kind: served, patter
 }
 
 /** A handler that gets what the schema made of the payload, and whose answers are checked. Without schemas it is as it was. */
-export function withContract(contract: Contract, invoke: Invoke, limits: SchemaTimers): Invoke {
+function withContract(contract: Contract, invoke: Invoke, limits: SchemaTimers): Invoke {
   const { payload } = contract;
   const answer = contract instanceof RequestContract ? contract.answer : undefined;
   const called = answer === undefined ? invoke : answering(answer, invoke, limits);
@@ -74,8 +74,10 @@ const answering =
   (term: Term, invoke: Invoke, limits: SchemaTimers): Invoke =>
   async (data, context) => {
     const result = await invoke(data, context);
-    if (result instanceof Refusal) return result;
+    if (result instanceof FilteredFailure) return result;
     if (!isObservable(result)) return valueOf(await check(term, result, limits));
     const one = checked(term, limits);
-    return result.pipe(concatMap((value): Observable<unknown> => (value instanceof Refusal ? of(value) : one(value))));
+    return result.pipe(
+      concatMap((value): Observable<unknown> => (value instanceof FilteredFailure ? of(value) : one(value))),
+    );
   };

@@ -1,5 +1,7 @@
 import { Deque } from '../../../engine/broker/index.js';
-import type { LaneKey } from './key-of.js';
+
+/** The key of a message as text; undefined for a message without an order. */
+export type LaneKey = string | undefined;
 
 /** A message in a lane. */
 export interface LaneItem {

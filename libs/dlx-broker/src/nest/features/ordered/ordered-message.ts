@@ -1,10 +1,13 @@
 import type { BackendDelivery } from '../../../backends/index.js';
 import type { Message } from '../../../engine/message/index.js';
-import { InHandDelivery, type InHandHome } from '../../retry/index.js';
 import type { DlxContext } from '../../core/context.js';
-import type { Job } from '../../core/handler.js';
-import type { Lane, LaneItem } from './key-lanes.js';
-import { keyOf, type LaneKey } from './key-of.js';
+import { settingOf } from '../../core/handler-settings.js';
+import type { Handler, Job, PlannedHandler } from '../../core/handler.js';
+import { InHandDelivery, type InHandHome } from '../../retry/index.js';
+import { breachBefore } from '../contract/feature.js';
+import { textOfKey } from '../message-key.js';
+import { orderedDecorator } from './decorator.js';
+import type { Lane, LaneItem, LaneKey } from './key-lanes.js';
 
 /** What a message in hand needs from its queue. */
 export interface MessageHost {
@@ -152,4 +155,21 @@ export class OrderedMessage implements InHandHome, LaneItem {
     const delivery = new InHandDelivery(this.job.delivery, this.#next, this);
     return { delivery, context: this.job.contextOf(delivery) };
   }
+}
+
+/**
+ * Asks the function of a handler for the key of a message.
+ * @throws ContractError for a payload without a key that breaks the contract of the handler: no other attempt cures it. Otherwise what
+ *   the function threw; TypeError or DlxConfigurationError for an answer that is no key
+ */
+export function keyOf({ handler }: PlannedHandler, payload: unknown, context: DlxContext): LaneKey {
+  try {
+    return keyIn(handler, payload, context);
+  } catch (error) {
+    throw breachBefore(handler, payload) ?? error;
+  }
+}
+
+function keyIn(handler: Handler, payload: unknown, context: DlxContext): LaneKey {
+  return textOfKey(settingOf(handler, orderedDecorator)?.key(payload, context), '@Ordered', handler.origin, 'no order');
 }

@@ -1,12 +1,11 @@
 import type { Backend, BackendDelivery } from '../../../backends/index.js';
 import { after, shownText } from '../../../platform/index.js';
+import type { Admission, Job, MessageOrder } from '../../core/handler.js';
 import type { Settlement } from '../../core/settlement.js';
 import type { EventLog } from '../../log/event-log.js';
-import type { Admission, Job, MessageOrder } from '../../core/handler.js';
-import { KeyLanes, type Lane } from './key-lanes.js';
-import type { LaneKey } from './key-of.js';
+import { KeyLanes, type Lane, type LaneKey } from './key-lanes.js';
 import { type MessageHost, type OrderedAttempt, OrderedMessage } from './ordered-message.js';
-import type { QueueOrdering } from './queue-ordering.js';
+import type { QueueOrdering } from './time-in-hand.js';
 
 /** How long nothing may be settled while the window is full, until the queue is reported as stalled, in milliseconds. */
 const stalledAfter = 10_000;

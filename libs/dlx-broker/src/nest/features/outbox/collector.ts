@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { DelayedPublication, Done, Publication } from '../../../backends/index.js';
 import type { Attempt } from '../../core/handler.js';
-import { derivedId } from './ids.js';
 import type { OutboxLimits } from './decorator.js';
 import type { Outbox } from './outbox.js';
 
@@ -89,4 +89,19 @@ export class Collector {
     if (prepared instanceof Promise) this.outbox.holdLater(prepared, ended);
     else this.outbox.hold(prepared, ended);
   }
+}
+
+/** Longer ids of causes are replaced by their hash: a chain of events, each caused by the one before, has no end. */
+const longestCause = 128;
+
+const hashOf = (text: string, characters: number): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, characters);
+
+/** A short name of a handler for the ids of its events: several handlers may get the same message, each in its own queue. */
+export const tagOf = (queue: string, origin: string): string => hashOf(`${queue}\n${origin}`, 6);
+
+/** The message id of the nth event that a handler emits for a message. It is the same each time the handler gets the message. */
+function derivedId(cause: string, tag: string, n: number): string {
+  const start = Buffer.byteLength(cause) <= longestCause ? cause : hashOf(cause, 22);
+  return `${start}.${tag}.${n}`;
 }

@@ -1,11 +1,11 @@
-import type { Attempt, Next, Outcome, PlannedHandler } from '../../core/handler.js';
 import type { Feature } from '../../core/feature.js';
+import { settingOf } from '../../core/handler-settings.js';
+import type { Attempt, Next, Outcome, PlannedHandler } from '../../core/handler.js';
 import type { Settlement } from '../../core/settlement.js';
 import { Collector, type OutboxPlan } from './collector.js';
-import { endOutbox, OutboxGroup } from './group.js';
-import { tagOf } from './ids.js';
-import { settingOf } from '../../core/handler-settings.js';
+import { tagOf } from './collector.js';
 import { outboxDecorator, type OutboxLimits } from './decorator.js';
+import { endOutbox, OutboxGroup } from './group.js';
 import { Outbox } from './outbox.js';
 import type { OutboxScope } from './scope.js';
 

@@ -1,8 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { DeliveryTimers } from '../../core/delivery-timers.js';
+import { HandlerTimeoutError } from '../../core/failure.js';
 import type { Feature } from '../../core/feature.js';
 import { failedBy, type Step } from '../../core/handler.js';
-import { HandlerTimeoutError } from '../../core/handler-timeout-error.js';
 
 /** The time limit of an attempt: `timeout` of its retry policy. */
 export const timeout = (timers: DeliveryTimers): Feature => ({

@@ -2,11 +2,11 @@ import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backends/index.js';
 import { doNothing, shownText } from '../../platform/index.js';
 import type { ReplyPublishers } from '../client/reply-publisher.js';
+import { NO_MESSAGE_HANDLER } from '../handlers/nest-versions.js';
 import type { EventLog } from '../log/event-log.js';
 import type { DlxContext } from './context.js';
-import type { Opened } from './handler.js';
 import { errorFacts, mostCharacters, textOf } from './failure-log.js';
-import { NO_MESSAGE_HANDLER } from '../handlers/nest-versions.js';
+import type { Opened } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 import type { Settlement } from './settlement.js';
 
@@ -16,7 +16,7 @@ class UnknownPatternError extends Error {
 }
 
 /** Refuses the messages of a queue that none of its handlers can take. */
-export class Refusals {
+export class UnhandledMessages {
   constructor(
     private readonly settlement: Settlement,
     private readonly log: EventLog,
@@ -37,7 +37,7 @@ export class Refusals {
     const error = new UnknownPatternError(`no handler of queue '${queue}' is for the pattern '${pattern}'`);
     const text = `${shownText(error.message, mostCharacters)}; the message is refused`;
     this.log.write('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
-    if (opened === undefined) plan.reader?.refused?.(delivery, originsOf(plan));
+    if (opened === undefined) plan.reader?.unhandled?.(delivery, originsOf(plan));
     else this.publishers.for(delivery, opened, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
     this.settlement.refuse(delivery, error, plan);
   }

@@ -2,8 +2,8 @@ import type { Backend } from '../../backends/index.js';
 import { shownText } from '../../platform/index.js';
 import { Notices } from '../retry/index.js';
 import { EventLog } from '../log/event-log.js';
-import { errorFacts, textOf } from './failure-log.js';
-import type { DlxBrokerOptions } from '../module/options.js';
+import { errorFacts, textOf } from '../core/failure-log.js';
+import type { DlxBrokerOptions } from './options.js';
 
 /** Publishes notices of parked messages. A message that is parked without its notice is in the log, once for each queue. */
 export function noticesOf({ notices, logging }: DlxBrokerOptions, backend: Backend, name: string): Notices | undefined {

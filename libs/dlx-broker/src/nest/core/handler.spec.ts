@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { expect, it } from 'vitest';
-import type { PlannedHandler } from './handler.js';
-import { handlersFor } from './selection.js';
+import { handlersFor, type PlannedHandler } from './handler.js';
 
 const planned = (...patterns: readonly string[]): PlannedHandler =>
   ({ handler: { patterns, kind: 'event' } }) as unknown as PlannedHandler;
