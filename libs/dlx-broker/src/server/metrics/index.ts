@@ -11,5 +11,5 @@ export type {
 } from './source.js';
 export { type PageRequest, pageOf } from './pages.js';
 export { metricTable } from './pages.js';
-export { labelled, type Metric } from './family.js';
+export type { Metric } from './family.js';
 export { type AnyRegistry, registerMetrics } from './registry.js';

@@ -1,5 +1,4 @@
 import { DlxConfigurationError } from '../../../platform/options/index.js';
-import { labelled } from '../../../server/metrics/index.js';
 import type { Feature, FeatureMetric } from '../../core/feature.js';
 import { settingOf } from '../../core/handler-settings.js';
 import type { Handler } from '../../core/handler.js';
@@ -14,17 +13,17 @@ interface CircuitFeature extends Feature {
 const states: readonly CircuitState[] = ['closed', 'open', 'probing'];
 
 export const circuitMetrics: readonly FeatureMetric<CircuitFeature>[] = [
-  labelled(
-    'dlx_circuit_state',
-    'gauge',
-    ['broker', 'circuit', 'state'],
-    '1 for the present state of a circuit',
-    function* ({ broker, feature: { circuits } }) {
+  {
+    name: 'dlx_circuit_state',
+    type: 'gauge',
+    labels: ['broker', 'circuit', 'state'],
+    help: '1 for the present state of a circuit',
+    *read({ broker, feature: { circuits } }) {
       for (const { name, state } of circuits.all) {
         for (const each of states) yield { labels: [broker, name, each], value: each === state ? 1 : 0 };
       }
     },
-  ),
+  },
 ];
 
 /** Stops deliveries while a service is away (`@Circuit`), and while a caller pauses a handler. */

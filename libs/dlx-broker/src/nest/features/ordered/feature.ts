@@ -1,6 +1,5 @@
 import type { Backend } from '../../../backends/index.js';
 import { DlxConfigurationError, refused } from '../../../platform/options/index.js';
-import { labelled } from '../../../server/metrics/index.js';
 import { timeoutArgument } from '../../core/consumer-timeout.js';
 import type { Feature, FeatureMetric } from '../../core/feature.js';
 import { settingOf } from '../../core/handler-settings.js';
@@ -23,12 +22,21 @@ interface OrderedParts {
   readonly orders: OrderedFeature['orders'];
 }
 
-const perQueue = (name: string, help: string, read: (of: OrderedQueue) => number): FeatureMetric<OrderedFeature> =>
-  labelled(name, 'gauge', ['broker', 'handler', 'queue'], help, function* ({ broker, feature }) {
+const perQueue = (
+  name: string,
+  help: string,
+  valueOf: (of: OrderedQueue) => number,
+): FeatureMetric<OrderedFeature> => ({
+  name,
+  type: 'gauge',
+  labels: ['broker', 'handler', 'queue'],
+  help,
+  *read({ broker, feature }) {
     for (const order of feature.orders()) {
-      if (order instanceof OrderedQueue) yield { labels: [broker, order.handler, order.queue], value: read(order) };
+      if (order instanceof OrderedQueue) yield { labels: [broker, order.handler, order.queue], value: valueOf(order) };
     }
-  });
+  },
+});
 
 export const orderedMetrics: readonly FeatureMetric<OrderedFeature>[] = [
   perQueue('dlx_ordered_lanes', '@Ordered: keys with messages in hand', ({ lanes }) => lanes),
