@@ -26,6 +26,7 @@ describe('a direct exchange', () => {
     bind(direct, 'a', 'blue');
     unbind(direct, 'a', 'red');
     expect(route(direct, 'red')).toEqual(['a']);
+    expect(route(direct, 'Red')).toEqual([]);
     unbind(direct, 'a', 'red', tableOf({ other: int32(1) }));
     expect(route(direct, 'red')).toEqual([]);
     expect(route(direct, 'blue')).toEqual(['a']);

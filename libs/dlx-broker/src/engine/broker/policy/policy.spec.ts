@@ -11,6 +11,18 @@ const on = (pattern: string, definition: unknown, more: Partial<PolicyRequest> =
 const limit = { 'max-length': 1 };
 
 describe('a policy applies', () => {
+  it('where apply-to fits (rule F8)', () => {
+    const applied = (applyTo?: string) => {
+      const one = policies();
+      one.set('p', on('', limit, { applyTo }));
+      return [one.matchQueue('q', 'classic') !== undefined, one.matchExchange('x') !== undefined];
+    };
+    expect(applied()).toEqual([true, true]);
+    expect(applied('all')).toEqual([true, true]);
+    expect(applied('queues')).toEqual([true, false]);
+    expect(applied('exchanges')).toEqual([false, true]);
+  });
+
   // Asked of RabbitMQ 3.10.8: one policy for one key on one queue of each type.
   it.each([
     ['message-ttl', 5, true, true],
