@@ -22,4 +22,4 @@ export { DeadLetterGraphs } from './dlx/graph/dead-letter-graph.js';
 export { deadLetterSign, oldestIn } from './dlx/letter-facts.js';
 export { onlyKnown } from './dlx/input.js';
 export { seenVhosts } from './dlx/named.js';
-export { TextStream } from './http/turns.js';
+export { TextStream, untilAborted } from './http/turns.js';

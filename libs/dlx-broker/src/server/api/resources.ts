@@ -2,21 +2,16 @@ import { dlx } from '../dlx/index.js';
 import { badRequest, ok } from '../http/reply.js';
 import type { Resource } from '../http/resource.js';
 import { bindings } from './resources/bindings.js';
-import { channels } from './resources/channels.js';
-import { connections } from './resources/connections.js';
+import { channels, connections } from './resources/connections.js';
 import { definitions } from './resources/definitions.js';
-import { exchanges } from './resources/exchanges.js';
+import { exchanges, queues } from './resources/objects.js';
 import { health } from './resources/health.js';
-import { userLimits, vhostLimits } from './resources/limits.js';
 import { publishing, queueGet } from './resources/messages.js';
-import { nodes } from './resources/nodes.js';
-import { overview } from './resources/overview.js';
+import { nodes, overview } from './resources/nodes.js';
 import { globalParameters, parameters } from './resources/parameters.js';
-import { permissions, topicPermissions } from './resources/permissions.js';
 import { policies } from './resources/policies.js';
-import { queues } from './resources/queues.js';
-import { users } from './resources/users.js';
-import { vhosts } from './resources/vhosts.js';
+import { permissions, topicPermissions, users } from './resources/users.js';
+import { userLimits, vhostLimits, vhosts } from './resources/vhosts.js';
 
 const whoami: readonly Resource[] = [
   { path: '/whoami', allows: 'management', GET: ({ user }) => ok({ name: user.name, tags: user.tags }) },

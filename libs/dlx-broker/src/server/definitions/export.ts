@@ -3,8 +3,8 @@ import { isPredeclared } from '../../engine/message/index.js';
 import { tableToJson } from '../api/field-json.js';
 import { type Row, without } from '../api/lists.js';
 import { parameterRows } from '../api/resources/parameters.js';
-import { permissionRows, topicPermissionRows } from '../api/resources/permissions.js';
 import { policyRows } from '../api/resources/policies.js';
+import { permissionLists } from '../api/resources/users.js';
 import { placed, type PlacedBinding } from '../api/views/binding-columns.js';
 import { joined, Rows } from '../http/json.js';
 import { userToJson } from './user-json.js';
@@ -20,8 +20,8 @@ export function exportBroker(broker: Broker): Row {
     product_version: version,
     users: broker.access.users().map(userToJson),
     vhosts: vhosts.map(vhostToJson),
-    permissions: permissionRows(broker),
-    topic_permissions: topicPermissionRows(broker),
+    permissions: permissionLists.permissions.rows(broker),
+    topic_permissions: permissionLists.topics.rows(broker),
     parameters: parameterRows(vhosts),
     global_parameters: broker.parameters.list(),
     policies: policyRows('policies', vhosts),

@@ -2,8 +2,8 @@ import { AmqpError, type Channel, type VirtualHost, type VirtualHostMetadata } f
 import { type FieldTable, isPredeclared, isReserved } from '../../engine/message/index.js';
 import { tableOfJson } from '../api/field-json.js';
 import { setParameter } from '../api/resources/parameters.js';
-import { setPermissions, setTopicPermissions } from '../api/resources/permissions.js';
 import { setPolicy } from '../api/resources/policies.js';
+import { setPermissions, setTopicPermissions } from '../api/resources/users.js';
 import { addVhost, metadataIn, refuseStreams } from '../api/resources/vhosts.js';
 import { booleanIn, type JsonObject, requiredText, textIn } from '../http/body.js';
 import { badRequest, codes, detailOf, escapedRequest, FieldJsonError, noVhost, type Problem } from '../http/reply.js';

@@ -2,12 +2,11 @@ import type { Entry, Queue } from '../../engine/broker/index.js';
 import type { Message } from '../../engine/message/index.js';
 import { badRequest, notFound } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
-import { TextStream } from '../http/turns.js';
-import { matcherOf, type Matches } from './filter.js';
+import { TextStream, untilAborted } from '../http/turns.js';
+import { matcherOf, type Matches, scan } from './filter.js';
 import { filterInQuery, filterNames, idsInQuery, numberIn, onlyKnown, wordIn } from './input.js';
 import { messageToJson, type Shown } from './message-json.js';
 import { readableQueue } from './named.js';
-import { scan } from './scan.js';
 
 /** Bodies up to this many bytes are written in one step. Longer ones are base64, and are written in pieces. */
 const longestInOneStep = 1_048_576;
@@ -122,9 +121,7 @@ const exportAll: Handler = (request, management) => {
     turns: management.dlx.turns,
     check: () => void readableQueue(request, management),
   });
-  signal.addEventListener('abort', () => stream.close());
-  if (signal.aborted) stream.close();
-  return new Response(stream.body, { headers });
+  return untilAborted(stream, signal, headers);
 };
 
 export const exports: readonly Resource[] = [

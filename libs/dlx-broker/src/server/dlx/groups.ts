@@ -5,14 +5,13 @@ import { badRequest, ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
 import { inTurns } from '../http/turns.js';
 import type { Management } from '../management.js';
-import { matcherOf, type Matches } from './filter.js';
+import { matcherOf, type Matches, scan } from './filter.js';
 import type { DeadLetterGraph } from './graph/dead-letter-graph.js';
-import { cursorIn, filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
+import { filterInQuery, filterNames, numberIn, onlyKnown, wordIn } from './input.js';
 import { deadLetterSign, diedIn, errorOf, reasonOf, timeOf } from './letter-facts.js';
 import { idOf, UnreadableBodies } from './message-json.js';
-import { scanned } from './messages.js';
+import { scanned, search } from './messages.js';
 import { aboutQueue, readableQueue, seenVhosts } from './named.js';
-import { cursorText, scan } from './scan.js';
 
 /** The largest number of groups in an answer. Messages of further groups are counted together. */
 export const mostGroups = 1_000;
@@ -81,16 +80,7 @@ const group: Handler = async (request, management) => {
     else others++;
     return true;
   };
-  const unread = new UnreadableBodies();
-  const work = scan({
-    queue,
-    matches: matcherOf(filterInQuery(query), unread),
-    after: cursorIn(query),
-    most: numberIn(query, 'scan', scanned.most, 1, scanned.most),
-    now: () => management.now(),
-    found,
-  });
-  const { scanned: looked, next } = await inTurns(work, management.dlx.turns, request.signal);
+  const progress = await search(request, management, queue, scanned.most, found);
   return ok({
     ...aboutQueue(queue),
     by,
@@ -102,10 +92,7 @@ const group: Handler = async (request, management) => {
         ...(found.error !== undefined && { error: found.error }),
       })),
     others,
-    scanned: looked,
-    complete: next === undefined,
-    cursor: cursorText(next),
-    ...unread.json,
+    ...progress,
   });
 };
 

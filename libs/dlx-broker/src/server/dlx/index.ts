@@ -3,6 +3,7 @@ import type { AuditEntry, AuditLog } from '../audit/audit-log.js';
 import { checkVhost, isOf } from '../http/auth.js';
 import { type Answer, notFound, ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
+import { untilAborted } from '../http/turns.js';
 import { edits } from './edit-resource.js';
 import { exports } from './export-resource.js';
 import { topology } from './graph/topology.js';
@@ -85,9 +86,7 @@ const listen: Handler = async (request, management) => {
     ...(vhost !== null && { vhost }),
     ...(queues.length > 0 && { queues: new Set(queues) }),
   });
-  signal.addEventListener('abort', () => stream.close());
-  if (signal.aborted) stream.close();
-  return new Response(stream.body, { headers });
+  return untilAborted(stream, signal, headers);
 };
 
 const events: readonly Resource[] = [{ path: '/dlx/events', allows: 'management', GET: listen }];

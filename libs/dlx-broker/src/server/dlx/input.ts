@@ -3,9 +3,8 @@ import { type Address, isShortstr, maxShortstrBytes } from '../../engine/message
 import { badRequest, type Problem } from '../http/reply.js';
 import type { JsonObject } from '../http/body.js';
 import { didYouMean } from '../../platform/options/index.js';
-import type { MessageFilter, WantedHeader } from './filter.js';
+import { cursorOf, type MessageFilter, type WantedHeader } from './filter.js';
 import { letterReasons } from './letter-facts.js';
-import { cursorOf } from './scan.js';
 
 /** The parts of a filter: each is a query parameter, and a key of a JSON filter. */
 export const filterNames = {

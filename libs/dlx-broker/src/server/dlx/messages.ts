@@ -4,7 +4,7 @@ import { badRequest, noContent, notFound, ok, Problem } from '../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../http/resource.js';
 import { inTurns } from '../http/turns.js';
 import type { Management } from '../management.js';
-import { matcherOf, type MessageFilter } from './filter.js';
+import { cursorText, matcherOf, type MessageFilter, scan } from './filter.js';
 import {
   cursorIn,
   filterInQuery,
@@ -17,7 +17,6 @@ import {
 } from './input.js';
 import { messageToJson, type Shown, UnreadableBodies } from './message-json.js';
 import { aboutQueue, entryNamed, readableQueue } from './named.js';
-import { cursorText, scan } from './scan.js';
 
 /** Deletes one message. */
 export const discard: Handler = (request, management) => {
@@ -140,6 +139,27 @@ const longestHeader = 4_096;
 /** The messages that one request examines: the default and the maximum. */
 export const scanned = { usual: 100_000, most: 1_000_000 };
 
+/** Looks through a queue for the messages of a request, from its cursor on. @returns the part of the answer that says how far */
+export async function search(
+  { query, signal }: ApiRequest,
+  management: Management,
+  queue: Queue,
+  usual: number,
+  found: (entry: Entry) => boolean,
+): Promise<object> {
+  const unread = new UnreadableBodies();
+  const work = scan({
+    queue,
+    matches: matcherOf(filterInQuery(query), unread),
+    after: cursorIn(query),
+    most: numberIn(query, 'scan', usual, 1, scanned.most),
+    now: () => management.now(),
+    found,
+  });
+  const { scanned: looked, next } = await inTurns(work, management.dlx.turns, signal);
+  return { scanned: looked, complete: next === undefined, cursor: cursorText(next), ...unread.json };
+}
+
 const shownParameters = ['encoding', 'truncate'];
 
 /** A page of the ready messages of a queue. Reading delivers, counts and flags nothing. */
@@ -152,28 +172,12 @@ const browse: Handler = async (request, management) => {
   if (limit * shown.truncate > mostBytes) throw badRequest(`page_size times truncate is over ${mostBytes} bytes`);
   const items: string[] = [];
   let length = 0;
-  const unread = new UnreadableBodies();
-  const work = scan({
-    queue,
-    matches: matcherOf(filterInQuery(query), unread),
-    after: cursorIn(query),
-    most: numberIn(query, 'scan', scanned.usual, 1, scanned.most),
-    now: () => management.now(),
-    found: (entry) => {
-      const item = JSON.stringify(messageToJson(entry, shown));
-      length += item.length;
-      return items.push(item) < limit && length < mostBytes;
-    },
+  const progress = await search(request, management, queue, scanned.usual, (entry) => {
+    const item = JSON.stringify(messageToJson(entry, shown));
+    length += item.length;
+    return items.push(item) < limit && length < mostBytes;
   });
-  const { scanned: looked, next } = await inTurns(work, management.dlx.turns, request.signal);
-  return ok({
-    ...aboutQueue(queue),
-    items: new JsonText(`[${items.join()}]`),
-    scanned: looked,
-    complete: next === undefined,
-    cursor: cursorText(next),
-    ...unread.json,
-  });
+  return ok({ ...aboutQueue(queue), items: new JsonText(`[${items.join()}]`), ...progress });
 };
 
 const show: Handler = (request, management) => {

@@ -61,6 +61,17 @@ export async function inTurns<T>(work: Iterator<void, T, void>, turns: Turns, si
 /** The characters that are sent in one piece. */
 export const pieceSize = 65_536;
 
+/** The response of a stream, which is closed when its client has gone. */
+export function untilAborted(
+  stream: { readonly body: ReadableStream<Uint8Array>; close(): void },
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  signal.addEventListener('abort', () => stream.close());
+  if (signal.aborted) stream.close();
+  return new Response(stream.body, { headers });
+}
+
 interface TextSource {
   /** Yields wherever it may pause, with text if there is some. */
   readonly work: Iterator<string | undefined, void, void>;

@@ -16,6 +16,7 @@ import {
   safeHeaders,
   seenVhosts,
   TextStream,
+  untilAborted,
 } from '../index.js';
 import { contentType } from './family.js';
 import type { Endpoint, Meter } from './meter.js';
@@ -66,9 +67,7 @@ async function streamed(
   { dlx }: Management,
 ): Promise<Response> {
   const stream = new TextStream({ work: await pageOf(meter, asked, dlx.graphs), turns: dlx.turns });
-  signal.addEventListener('abort', () => stream.close());
-  if (signal.aborted) stream.close();
-  return new Response(stream.body, { headers });
+  return untilAborted(stream, signal, headers);
 }
 
 /** The address of a port for metrics. */

@@ -13,8 +13,7 @@ import {
   type PlacedBinding,
   propertiesKey,
 } from '../views/binding-columns.js';
-import { exchangeIn } from './exchanges.js';
-import { argumentsIn } from './queues.js';
+import { argumentsIn, exchangeIn } from './objects.js';
 
 /** Answers with all bindings of some lists. RabbitMQ does not cut bindings into pages. */
 const show = (request: ApiRequest, management: Management, lists: readonly Bindings[]): Answer =>

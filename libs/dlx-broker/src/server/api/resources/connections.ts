@@ -1,10 +1,20 @@
 import { AmqpError, type Connection, type User } from '../../../engine/broker/index.js';
 import { isOf } from '../../http/auth.js';
-import { noContent, notAuthorised, notFound } from '../../http/reply.js';
+import { badRequest, noContent, notAuthorised, notFound } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import { type Management, vhostsIn, withoutStatistics } from '../../management.js';
 import { listOf, oneOf } from '../lists.js';
-import { connectionColumns, connectionName, trackedConnectionColumns, userName } from '../views/client-columns.js';
+import {
+  channelColumns,
+  channelName,
+  connectionColumns,
+  connectionName,
+  consumerColumns,
+  consumersOf,
+  singleChannelColumns,
+  trackedConnectionColumns,
+  userName,
+} from '../views/client-columns.js';
 
 /**
  * The connections that a user may see: those of the user, or with the tag monitoring all; of one virtual host if the
@@ -86,4 +96,57 @@ export const connections: readonly Resource[] = [
   { path: '/vhosts/:vhost/connections', allows: 'management', GET: getAll },
   { path: '/connections/username/:username', allows: 'management', GET: getOfUser, DELETE: deleteOfUser },
   { path: '/connections/:connection', allows: 'management', GET: getOne, DELETE: deleteOne },
+];
+
+/**
+ * Refuses lists of channels and consumers for requests without statistics, as RabbitMQ does.
+ * @throws Problem 400
+ */
+function checkStatistics(request: ApiRequest): void {
+  if (withoutStatistics(request)) throw badRequest('Stats in management UI are disabled on this node');
+}
+
+const listChannels: Handler = (request, management) => {
+  checkStatistics(request);
+  const channels = connectionsFor(request, management).flatMap((connection) => [...connection.channels]);
+  const columns = channelColumns(management.nodeName, management.measures(request));
+  return listOf(request, management, channels, columns);
+};
+
+const channelsOfConnection: Handler = (request, management) => {
+  const channels = [...connectionOf(request, management).channels];
+  const columns = channelColumns(management.nodeName, management.measures(request));
+  return listOf(request, management, channels, columns);
+};
+
+const getChannel: Handler = (request, management) => {
+  checkStatistics(request);
+  for (const { connections } of management.broker.virtualHosts.values()) {
+    for (const connection of connections) {
+      for (const channel of connection.channels) {
+        if (channelName(channel) !== request.names['channel']) continue;
+        checkOwner(request, userName(connection));
+        return oneOf(request, channel, singleChannelColumns(management.nodeName, management.measures(request)));
+      }
+    }
+  }
+  throw notFound();
+};
+
+const consumersAll: Handler = (request, management) => {
+  checkStatistics(request);
+  const { names, user } = request;
+  const all = vhostsIn(names, management).flatMap(consumersOf);
+  const own = all.filter(({ receiver }) => receiver.channel.connection.user?.name === user.name);
+  const shown = isOf('monitor', user) ? all : own;
+  return listOf(request, management, shown, consumerColumns(management.nodeName));
+};
+
+export const channels: readonly Resource[] = [
+  { path: '/channels', allows: 'management', GET: listChannels },
+  { path: '/vhosts/:vhost/channels', allows: 'management', GET: listChannels },
+  { path: '/channels/:channel', allows: 'management', GET: getChannel },
+  { path: '/connections/:connection/channels', allows: 'management', GET: channelsOfConnection },
+  { path: '/consumers', allows: 'management', GET: consumersAll },
+  { path: '/consumers/:vhost', allows: 'management', anyVhost: true, GET: consumersAll },
 ];

@@ -6,7 +6,7 @@ import { badRequest, channelErrorOf, notAuthorised, ok, Problem } from '../../ht
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import { checkMemory, type Management } from '../../management.js';
 import { propertiesOfJson, propertiesToJson } from '../field-json.js';
-import { exchangeIn } from './exchanges.js';
+import { exchangeIn } from './objects.js';
 
 /** Publishes a message (rule U1). It answers when a publisher would get the confirm. */
 const publish: Handler = async ({ names, user, body }, management) => {

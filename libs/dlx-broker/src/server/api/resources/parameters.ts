@@ -5,8 +5,8 @@ import { badRequest, escapedRequest, noContent, notFound, ok, type Problem, put 
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import type { Management } from '../../management.js';
 import { one, type Row, wholeList, without } from '../lists.js';
-import { clearLimits, limitsOf, setLimits } from './limits.js';
 import { policyKinds, policyRows, setPolicy } from './policies.js';
+import { clearLimits, limitsOf, setLimits } from './vhosts.js';
 
 /** A kind of parameters of virtual hosts. RabbitMQ keeps them as parameters; here the virtual host has them. */
 interface Component {

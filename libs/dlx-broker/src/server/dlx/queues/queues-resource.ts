@@ -1,7 +1,7 @@
 import type { Consumer, Queue } from '../../../engine/broker/index.js';
 import { tableToJson } from '../../api/field-json.js';
 import { type Columns, cut, nameFilter, type Page, pageIn, rowOf, sorted } from '../../api/lists.js';
-import { queueOf } from '../../api/resources/queues.js';
+import { queueOf } from '../../api/resources/objects.js';
 import { bindingColumns, bindingsTo } from '../../api/views/binding-columns.js';
 import { channelName, consumersOfQueue, userName } from '../../api/views/client-columns.js';
 import { joined, Rows } from '../../http/json.js';

@@ -1,8 +1,7 @@
 import type { Cursor, Entry, Queue, Settled } from '../../../engine/broker/index.js';
 import type { RedriveCounts } from '../../redrive/index.js';
-import { matcherOf, type Matches, type MessageFilter } from '../filter.js';
+import { matcherOf, type Matches, type MessageFilter, scan } from '../filter.js';
 import type { UnreadableBodies } from '../message-json.js';
-import { scan } from '../scan.js';
 import { Mover } from './mover.js';
 import type { RedriveGroup, RedriveOrder } from './redrive-order.js';
 
