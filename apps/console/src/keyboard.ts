@@ -1,3 +1,5 @@
+import { useEffect, useRef } from 'preact/hooks';
+
 /** A key, or two keys in a row such as `g q`, and what it does. The help dialog lists all of them. */
 export interface Shortcut {
   readonly key: string;
@@ -56,3 +58,14 @@ export function moveRow(step: 1 | -1): void {
 /** The row that has the focus, by its `data-row`. */
 export const focusedRow = (): HTMLElement | undefined =>
   document.activeElement?.closest<HTMLElement>('main [data-row]') ?? undefined;
+
+/** Makes shortcuts work while the view is shown. The functions are those of the last render. */
+export function useKeys(shortcuts: readonly Shortcut[]): void {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
+  const known = shortcuts.map(({ key, text }) => `${key} ${text}`).join('\n');
+  useEffect(
+    () => bind(shortcuts.map((shortcut, index) => ({ ...shortcut, run: () => latest.current[index]?.run() }))),
+    [known],
+  );
+}

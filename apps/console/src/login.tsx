@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ApiError, request } from './api/http';
 import { basicAuthorization, loginNotice, signIn } from './session';
-import { Mark } from './ui/mark';
+import { Mark } from './ui/parts';
 import { ProblemBanner } from './ui/states';
 
 /** Signs a user of the management API in. The password goes to the broker only, and is kept until the tab closes. */

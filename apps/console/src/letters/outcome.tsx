@@ -1,9 +1,15 @@
-import type { RefusingQueue } from '../api/types';
+import type { RedriveTask, RefusingQueue } from '../api/types';
+import { Name } from '../ui/parts';
 import { href } from '../router';
 import { count } from '../ui/format';
-import { Name } from '../ui/parts';
 import type { PlannedDestination, PlannedToStay } from './plan';
 import { whyLeft } from './words';
+
+/** The queue of a redrive, or how many queues its groups have. */
+export function QueuesOf({ task: { queue, groups = [] } }: { task: Pick<RedriveTask, 'queue' | 'groups'> }) {
+  if (queue !== null) return <Name of={queue} />;
+  return <>{new Set(groups.map((group) => JSON.stringify([group.vhost, group.queue]))).size} queues</>;
+}
 
 /** Where messages go, with the number for each queue. Queues of several virtual hosts are shown with theirs. */
 export function Destinations(props: { of: readonly PlannedDestination[]; others?: number }) {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { ago, dateTime, shortAge } from './format';
+import type { Feature } from '../api/types';
 
 /** A name that may be empty or contain anything. Control characters are made visible. */
 export function Name({ of, empty = '(default)' }: { of: string; empty?: string }) {
@@ -101,5 +102,34 @@ export function Card(props: {
       </header>
       {children}
     </section>
+  );
+}
+
+/** The mark of the project: an envelope. */
+export function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" fill="none" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="var(--dead)" />
+      <path
+        d="M7 10.5h18V22a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1zm.5.5 8.5 6.5L24.500 11"
+        stroke="#fff"
+        stroke-width="2"
+        stroke-linejoin="round"
+      />
+    </svg>
+  );
+}
+
+/** The letters of a queue, as in RabbitMQ's list. The tooltip has the value; a screen reader reads it in place of the letters. */
+export function Features({ of }: { of: readonly Feature[] }) {
+  return (
+    <span class="features">
+      {of.map(({ letter, tip }) => (
+        <span key={letter} class={letter === 'DLX' || letter === 'DLK' ? 'tag tag-strong' : 'tag'} title={visible(tip)}>
+          <span aria-hidden="true">{visible(letter)}</span>
+          <span class="visually-hidden">{visible(tip)}; </span>
+        </span>
+      ))}
+    </span>
   );
 }

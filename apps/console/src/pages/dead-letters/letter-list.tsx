@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useEvents } from '../../api/events';
 import { useResource } from '../../api/use-resource';
-import { focusedRow } from '../../keyboard';
+import { focusedRow, useKeys } from '../../keyboard';
 import { type Action, ActionDialog } from '../../letters/action-dialog';
 import { type Letters, loadLetters, type Target } from '../../letters/api';
 import { isEmptyFilter, type LetterFilter } from '../../letters/filter';
@@ -9,7 +9,6 @@ import { remember } from '../../letters/trail';
 import { messages } from '../../letters/words';
 import { href, navigate, setQuery } from '../../router';
 import { isReadOnly } from '../../session';
-import { useKeys } from '../../use-keys';
 import { count } from '../../ui/format';
 import { Name, PageHead } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Letter } from '../../api/types';
-import { useAction } from '../../api/use-action';
-import { useResource } from '../../api/use-resource';
+import { useAction, useResource } from '../../api/use-resource';
 import { pauseOfTyping } from '../../api/wait';
 import { type Edit, editLetter, type EditOutcome, type QueueName } from '../../letters/api';
 import { DestinationForm, destinationOf, toOrigin } from '../../letters/destination';

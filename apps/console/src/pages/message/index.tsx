@@ -11,7 +11,7 @@ import { type Neighbours, neighboursOf } from '../../letters/trail';
 import { diedAt, reasonOf } from '../../letters/words';
 import { type Address, href, navigate, setQuery } from '../../router';
 import { isReadOnly } from '../../session';
-import { useKeys } from '../../use-keys';
+import { useKeys } from '../../keyboard';
 import { dateTime } from '../../ui/format';
 import { Age, Card, Name, PageHead, Reason, visible } from '../../ui/parts';
 import { Loading, Failure, Notice } from '../../ui/states';

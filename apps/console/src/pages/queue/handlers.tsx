@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
-import { type QueueHandler, loadHandlers, pathOfHandlerPause } from '../../api/handlers';
+import { type QueueHandler, loadHandlers, pathOfHandlerPause } from '../../api/queues';
 import { request } from '../../api/http';
-import { useAction } from '../../api/use-action';
-import { useResource } from '../../api/use-resource';
+import { useAction, useResource } from '../../api/use-resource';
 import { isReadOnly } from '../../session';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { dateTime } from '../../ui/format';
@@ -10,7 +9,7 @@ import { Age, Card, Name, visible } from '../../ui/parts';
 import { ProblemBanner } from '../../ui/states';
 import { Table } from '../../ui/table';
 import { toast } from '../../ui/toasts';
-import { ReasonField } from './reason-field';
+import { ReasonField } from './pause';
 
 /** Milliseconds between two loads. */
 const every = 5_000;

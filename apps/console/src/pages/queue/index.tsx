@@ -3,20 +3,18 @@ import { loadQueue, type QueueDetails } from '../../api/queues';
 import { useResource } from '../../api/use-resource';
 import { type Address, href, navigate } from '../../router';
 import { isReadOnly } from '../../session';
-import { Features } from '../../ui/features';
+import { Age, Card, Features, Figure, Name, NotProven, PageHead, visible } from '../../ui/parts';
 import { count } from '../../ui/format';
-import { Age, Card, Figure, Name, NotProven, PageHead, visible } from '../../ui/parts';
 import { Loaded, Notice } from '../../ui/states';
 import { DeadLetterPaths } from './dead-letter-paths';
 import { Handlers } from './handlers';
 import { Bindings, Consumers } from './lists';
-import { LiveCharts } from './live-charts';
+import { LiveCharts, useLive } from './live-charts';
 import type { LiveView } from './live-series';
 import { PauseBanner, PauseDialog } from './pause';
 import { Publish } from './publish';
 import { Removal } from './removal';
 import { Settings } from './settings';
-import { useLive } from './use-live';
 import './queue.css';
 
 /** Milliseconds between two loads. Counters come live; settings and neighbours change seldom. */

@@ -1,13 +1,28 @@
 import { useState } from 'preact/hooks';
 import { pathOf, request } from '../../api/http';
 import type { QueuePause } from '../../api/types';
-import { useAction } from '../../api/use-action';
+import { useAction } from '../../api/use-resource';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { dateTime } from '../../ui/format';
 import { Age, Name, visible } from '../../ui/parts';
 import { ProblemBanner } from '../../ui/states';
 import { toast } from '../../ui/toasts';
-import { ReasonField } from './reason-field';
+
+/** The field for the reason of a pause, in a dialog. */
+export function ReasonField({ value, onInput }: { value: string; onInput: (reason: string) => void }) {
+  return (
+    <label class="field">
+      <span>Reason</span>
+      <input
+        autocomplete="off"
+        maxLength={500}
+        placeholder="optional; shown to users who may read the queue"
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
 
 interface Place {
   readonly vhost: string;

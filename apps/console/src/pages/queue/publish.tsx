@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { pathOf, request } from '../../api/http';
-import { useAction } from '../../api/use-action';
+import { useAction } from '../../api/use-resource';
 import { toast } from '../../ui/toasts';
 import { headersProblem } from './headers';
 

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { pathOf, request } from '../../api/http';
-import { useAction } from '../../api/use-action';
-import { useResource } from '../../api/use-resource';
+import { useAction, useResource } from '../../api/use-resource';
 import { messages } from '../../letters/words';
 import { Dialog, DialogActions } from '../../ui/dialog';
 import { count } from '../../ui/format';

@@ -1,8 +1,7 @@
 import type { QueueRow } from '../../api/types';
 import { href } from '../../router';
-import { Features } from '../../ui/features';
+import { Age, Features, Name, NotProven, Tag, visible } from '../../ui/parts';
 import { count, rate } from '../../ui/format';
-import { Age, Name, NotProven, Tag, visible } from '../../ui/parts';
 import { Sparkline } from '../../ui/sparkline';
 import type { Column } from '../../ui/table';
 

@@ -5,7 +5,7 @@ import { loadRedrive } from '../../letters/api';
 import { lettersHref } from '../../letters/links';
 import { Progress } from '../../letters/progress';
 import { isOpen, subjectOf } from '../../letters/words';
-import { QueuesOf } from '../../letters/queues-of';
+import { QueuesOf } from '../../letters/outcome';
 import { href } from '../../router';
 import { count, dateTime } from '../../ui/format';
 import { Age, Card, Name, PageHead, visible } from '../../ui/parts';
