@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useAction } from '../api/use-resource';
+import { ProblemBanner } from './states';
 
 /** A modal dialog. It is open as long as it is rendered; Escape and the backdrop call `close`. */
 export function Dialog(props: { title: string; close: () => void; children: ComponentChildren }) {
@@ -39,6 +41,34 @@ export function Dialog(props: { title: string; close: () => void; children: Comp
         {children}
       </div>
     </dialog>
+  );
+}
+
+/** A form in a dialog that sends a request. Its button is off while the request runs. */
+export function ActionForm(props: {
+  label: string;
+  tone?: 'primary' | 'danger';
+  isOff?: boolean;
+  act: () => Promise<void>;
+  close: () => void;
+  children: ComponentChildren;
+}) {
+  const { label, tone = 'primary', isOff = false, act, close, children } = props;
+  const { isBusy, problem, run } = useAction();
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (!isOff) void run(act);
+  };
+  return (
+    <form class="removal" onSubmit={submit}>
+      {children}
+      <ProblemBanner text={problem} />
+      <DialogActions close={close}>
+        <button type="submit" class={tone} disabled={isOff || isBusy}>
+          {label}
+        </button>
+      </DialogActions>
+    </form>
   );
 }
 

@@ -3,7 +3,7 @@ import { type QueueHandler, loadHandlers, pathOfHandlerPause } from '../../api/q
 import { request } from '../../api/http';
 import { useAction, useResource } from '../../api/use-resource';
 import { isReadOnly } from '../../session';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { ActionForm, Dialog } from '../../ui/dialog';
 import { dateTime } from '../../ui/format';
 import { Age, Card, Name, visible } from '../../ui/parts';
 import { ProblemBanner } from '../../ui/states';
@@ -113,31 +113,20 @@ function State({ of: { state, circuit, reason, since, next_probe } }: { of: Queu
 /** Asks for the reason of a pause. */
 function PauseHandler({ of, close, done }: { of: QueueHandler; close: () => void; done: () => void }) {
   const [reason, setReason] = useState('');
-  const { isBusy, problem, run } = useAction();
   const pause = async (): Promise<void> => {
     await request(pathOfHandlerPause(of.handler), { method: 'PUT', body: { ...(reason !== '' && { reason }) } });
     toast('The handler is paused.');
     done();
   };
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    void run(pause);
-  };
   return (
     <Dialog title="Pause the handler" close={close}>
-      <form class="removal" onSubmit={submit}>
+      <ActionForm label="Pause" act={pause} close={close}>
         <p>
           <Name of={of.handler} /> gets no messages, nor do other handlers of this queue in its process. Messages wait
           in the queue, or go to other processes. The pause lasts until it is resumed, or until the process ends.
         </p>
         <ReasonField value={reason} onInput={setReason} />
-        <ProblemBanner text={problem} />
-        <DialogActions close={close}>
-          <button type="submit" class="primary" disabled={isBusy}>
-            Pause
-          </button>
-        </DialogActions>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }

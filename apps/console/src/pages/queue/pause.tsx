@@ -2,10 +2,9 @@ import { useState } from 'preact/hooks';
 import { pathOf, request } from '../../api/http';
 import type { QueuePause } from '../../api/types';
 import { useAction } from '../../api/use-resource';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { ActionForm, Dialog } from '../../ui/dialog';
 import { dateTime } from '../../ui/format';
 import { Age, Name, visible } from '../../ui/parts';
-import { ProblemBanner } from '../../ui/states';
 import { toast } from '../../ui/toasts';
 
 /** The field for the reason of a pause, in a dialog. */
@@ -91,20 +90,15 @@ const times = [
 export function PauseDialog({ vhost, name, close, done }: Place & { close: () => void; done: () => void }) {
   const [reason, setReason] = useState('');
   const [time, setTime] = useState('');
-  const { isBusy, problem, run } = useAction();
   const pause = async (): Promise<void> => {
     const body = { ...(reason !== '' && { reason }), ...(time !== '' && { for: time }) };
     await request(pathOfPause({ vhost, name }), { method: 'PUT', body });
     toast('The queue is paused.');
     done();
   };
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    void run(pause);
-  };
   return (
     <Dialog title="Pause the queue" close={close}>
-      <form class="removal" onSubmit={submit}>
+      <ActionForm label="Pause" act={pause} close={close}>
         <p>
           The consumers of <Name of={name} empty="(empty)" /> get no messages, in all processes. The queue still takes
           messages, and what waits may expire.
@@ -120,13 +114,7 @@ export function PauseDialog({ vhost, name, close, done }: Place & { close: () =>
             ))}
           </select>
         </label>
-        <ProblemBanner text={problem} />
-        <DialogActions close={close}>
-          <button type="submit" class="primary" disabled={isBusy}>
-            Pause
-          </button>
-        </DialogActions>
-      </form>
+      </ActionForm>
     </Dialog>
   );
 }

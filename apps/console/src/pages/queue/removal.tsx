@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { pathOf, request } from '../../api/http';
-import { useAction, useResource } from '../../api/use-resource';
+import { useResource } from '../../api/use-resource';
 import { messages } from '../../letters/words';
-import { Dialog, DialogActions } from '../../ui/dialog';
+import { ActionForm, Dialog } from '../../ui/dialog';
 import { count } from '../../ui/format';
 import { Name, visible } from '../../ui/parts';
-import { Loaded, ProblemBanner } from '../../ui/states';
+import { Loaded } from '../../ui/states';
 import { toast } from '../../ui/toasts';
 
 /** The present counts of a queue. */
@@ -86,7 +86,6 @@ function Confirmation(props: {
 }) {
   const { kind, vhost, name, ready, close, done } = props;
   const [typed, setTyped] = useState('');
-  const { isBusy, problem, run } = useAction();
   // Characters that a keyboard cannot type are shown as escapes, and can be typed as such.
   const isName = typed === name || typed === visible(name);
   const remove = async (): Promise<void> => {
@@ -95,12 +94,9 @@ function Confirmation(props: {
     toast(kind === 'purge' ? 'The queue is purged.' : 'The queue is deleted.');
     done();
   };
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (isName) void run(remove);
-  };
+  const label = kind === 'purge' ? `Purge ${messages(ready)}` : 'Delete the queue';
   return (
-    <form class="removal" onSubmit={submit}>
+    <ActionForm label={label} tone="danger" isOff={!isName} act={remove} close={close}>
       <label class="field">
         <span>
           Type <Name of={name} empty="(empty)" /> to confirm
@@ -113,12 +109,6 @@ function Confirmation(props: {
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
       </label>
-      <ProblemBanner text={problem} />
-      <DialogActions close={close}>
-        <button type="submit" class="danger" disabled={!isName || isBusy}>
-          {kind === 'purge' ? `Purge ${messages(ready)}` : 'Delete the queue'}
-        </button>
-      </DialogActions>
-    </form>
+    </ActionForm>
   );
 }
