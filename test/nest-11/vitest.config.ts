@@ -19,7 +19,7 @@ export default defineConfig({
     name: 'on Nest 11',
     include: ['test/e2e/**/*.spec.ts', 'libs/dlx-broker/src/{nest,testing}/**/*.spec.ts', 'test/nest-11/*.spec.ts'],
     // The heap does not depend on Nest, and is measured in a process of its own.
-    exclude: ['**/node_modules/**', 'test/e2e/heap.spec.ts'],
+    exclude: ['**/node_modules/**', 'test/e2e/heap.spec.ts', '**/backpressure.spec.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 8_000 } },
