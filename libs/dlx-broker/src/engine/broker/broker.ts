@@ -142,7 +142,7 @@ export class Broker {
     this.profile = profiles[options.rabbitmq ?? '3.10'];
     this.consumerTimeout = options.consumerTimeout ?? defaultConsumerTimeout;
     this.patterns = new StoredPatterns(options.patterns);
-    this.access = new Access(this.patterns, (change) => this.#report(change));
+    this.access = new Access(this.patterns, this.profile, (change) => this.#report(change));
     this.#scheduler = new Scheduler(options.clock, options.pace, options.journal, this.#dead);
     const { journal, packing = usualPacking } = options;
     // A journal without rows knows entries as objects.

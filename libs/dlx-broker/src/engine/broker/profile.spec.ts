@@ -1,9 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { type FieldTable, int32, longstr, noProperties, type Properties } from '../message/index.js';
+import {
+  array,
+  type FieldTable,
+  int32,
+  longstr,
+  noProperties,
+  PackedTable,
+  type Properties,
+} from '../message/index.js';
 import { harness } from '../../nest/testing/harness.js';
 import { refusalOf } from '../../../../../test/harnesses/refusal-of.js';
 import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import type { QueueView } from '../../nest/testing/queue-view.js';
+import type { Permissions } from './declarations.js';
+import { silentOutbox } from './ports.js';
 import { type ProfileName, profiles } from './profile.js';
 
 const table = (entries: Record<string, string | number>): FieldTable =>
@@ -540,4 +550,100 @@ describe('policies', () => {
 
 it('profiles have the same rows, so that no difference is forgotten', () => {
   expect(Object.keys(profiles['4'])).toEqual(Object.keys(profiles['3.10']));
+});
+
+describe('RabbitMQ 4.3 takes a publish', () => {
+  it.each([
+    ['4', ['a', 'm', 'z'], '7'],
+    ['3.10', ['z', 'a', 'm'], '007'],
+  ] as const)('rules H12, W4: and shows headers and expiration: %s', (rabbitmq, names, expiration) => {
+    const { publish, get } = arrange(rabbitmq);
+    const headers = table({ z: 1, a: 2, m: 3 });
+    for (const each of [headers, PackedTable.of(headers)]) {
+      publish('one', { headers: each, expiration: '007' });
+      const { message } = get()!;
+      expect([[...message.properties.headers!.keys()], message.properties.expiration]).toEqual([names, expiration]);
+    }
+  });
+
+  it.each([
+    ['4', ['CC']],
+    ['3.10', []],
+  ] as const)('rule H2: and keeps CC, without effect, where a dead-letter key is configured: %s', (rabbitmq, kept) => {
+    const { channel, publish, get } = arrange(rabbitmq);
+    publish('one', { headers: new Map([['CC', array([longstr('cc')])]]) });
+    channel.reject(get()!.deliveryTag, false);
+    const { headers } = get('dead')!;
+    expect([...headers!.keys()].filter((name) => name === 'CC')).toEqual(kept);
+  });
+});
+
+describe('RabbitMQ 4.3 checks rights', () => {
+  const asBob = (rabbitmq: ProfileName, rights: Partial<Permissions>, topics = '') => {
+    const { broker, channel } = arrange(rabbitmq);
+    channel.declareExchange('topics', { type: 'topic' });
+    broker.access.setUser('bob');
+    broker.access.setPermissions('bob', '/', { configure: '', write: '', read: '', ...rights });
+    if (topics !== '') broker.access.topics.set('bob', '/', { exchange: 'topics', write: topics, read: '' });
+    return broker.connect({ user: 'bob' }).openChannel(silentOutbox);
+  };
+
+  it.each([
+    ['4', 'read access to queue'],
+    ['3.10', 'access to queue'],
+  ] as const)('rule N1: and names the missing one: %s', (rabbitmq, text) => {
+    expect(refusalOf(() => asBob(rabbitmq, {}).get('work'))?.message).toContain(`ACCESS_REFUSED - ${text} 'work'`);
+  });
+
+  it('rule N4: of which a passive declare needs any', () => {
+    const refused = (rabbitmq: ProfileName, rights: Partial<Permissions>) => [
+      refusalOf(() => asBob(rabbitmq, rights).declareQueue('work', { passive: true }))?.message,
+      refusalOf(() => asBob(rabbitmq, rights).declareExchange('topics', { passive: true }))?.message,
+    ];
+    expect(refused('4', {})).toEqual([
+      "ACCESS_REFUSED - configure access to queue 'work' in vhost '/' refused for user 'bob'",
+      "ACCESS_REFUSED - configure access to exchange 'topics' in vhost '/' refused for user 'bob'",
+    ]);
+    for (const right of ['configure', 'write', 'read']) {
+      expect(refused('4', { [right]: '.*' })).toEqual([undefined, undefined]);
+    }
+    expect(refused('3.10', {})).toEqual([undefined, undefined]);
+  });
+
+  it.each(['CC', 'BCC'])('rule N5: for the keys of %s, too', (name) => {
+    const publish = (rabbitmq: ProfileName) => {
+      const headers = new Map([[name, array([longstr('other')])]]);
+      const channel = asBob(rabbitmq, { write: '.*' }, '^mine$');
+      return refusalOf(() => publishText(channel, 'topics', 'mine', 'one', { headers }))?.message;
+    };
+    expect(publish('4')).toContain("write access to topic 'other' in exchange 'topics'");
+    expect(publish('3.10')).toBeUndefined();
+  });
+});
+
+describe('RabbitMQ 4.3 checks the arguments of a queue', () => {
+  const declared = (rabbitmq: ProfileName, type: string, name: string, value: string | number) => {
+    const { channel } = listen(harness({ rabbitmq }).broker);
+    const args = table({ 'x-queue-type': type, [name]: value });
+    return refusalOf(() => channel.declareQueue('q', { durable: true, arguments: args }))?.message;
+  };
+
+  it.each([
+    ['classic', 'x-queue-mode', 'quick', undefined, 'unsupported queue mode'],
+    ['classic', 'x-queue-mode', 5, undefined, 'unacceptable_type'],
+    ['classic', 'x-queue-type', '', undefined, 'unsupported queue type'],
+    ['classic', 'x-queue-leader-locator', 'balanced', undefined, 'of queue type rabbit_classic_queue'],
+    ['classic', 'x-queue-leader-locator', 'here', 'invalid_queue_locator_arg', 'of queue type rabbit_classic_queue'],
+    ['classic', 'x-consumer-timeout', 5, 'of queue type rabbit_classic_queue', undefined],
+    ['quorum', 'x-consumer-timeout', -1, '{value_negative,-1}', undefined],
+    ['quorum', 'x-consumer-timeout', 'soon', '"expected integer, got longstr"', undefined],
+    ['quorum', 'x-consumer-disconnected-timeout', -1, '{value_negative,-1}', undefined],
+    ['classic', 'x-stream-filter-size-bytes', 5, 'of queue type rabbit_classic_queue', undefined],
+  ] as const)('rule F9: %s %s %s', (type, name, value, since4, before) => {
+    for (const [rabbitmq, text] of [['4', since4] as const, ['3.10', before] as const]) {
+      const refusal = declared(rabbitmq, type, name, value);
+      if (text === undefined) expect(refusal).toBeUndefined();
+      else expect(refusal).toContain(text);
+    }
+  });
 });

@@ -15,8 +15,18 @@ export interface Profile extends Dialect {
   readonly delayedRetry: boolean;
   /** Queues have consumer timeouts of their own, by argument or policy (rule Q8). */
   readonly queueConsumerTimeouts: boolean;
+  /** Queue arguments are checked as RabbitMQ 4.3 checks them (rule F9). */
+  readonly checksAs43: boolean;
   /** Quorum queues deliver by priority, 0 to 31 (rule W8). */
   readonly quorumPriorities: boolean;
+  /** The headers of each message are sorted by name, and not only those of dead letters (rule H12). */
+  readonly sortsHeaders: boolean;
+  /** Refusals of access name the right that is missing (rule N1). */
+  readonly namesRights: boolean;
+  /** The keys of `CC` and `BCC` need topic permissions, too (rule N5). */
+  readonly checksCopiedTopics: boolean;
+  /** A passive declare needs any of the three rights (rule N4). */
+  readonly passiveNeedsRight: boolean;
   /** Bytes of a body at most (rules K7, W10). */
   readonly maxMessageSize: number;
   /** Bytes of a frame at most, before frame-max is negotiated (rule W10). */
@@ -34,13 +44,19 @@ export const profiles = {
   '3.10': {
     lastDeathHeaders: false,
     trustsClientDeaths: true,
+    removesCarbonCopies: true,
     parsesExpiration: false,
     defaultDeliveryLimit: undefined,
     negativeLimitIsNone: false,
     countsFailuresApart: false,
     delayedRetry: false,
     queueConsumerTimeouts: false,
+    checksAs43: false,
     quorumPriorities: false,
+    sortsHeaders: false,
+    namesRights: false,
+    checksCopiedTopics: false,
+    passiveNeedsRight: false,
     maxMessageSize: 134_217_728,
     firstFrameSize: 4_096,
     unknownExchangeTypeIsSoft: false,
@@ -50,13 +66,19 @@ export const profiles = {
   '4': {
     lastDeathHeaders: true,
     trustsClientDeaths: false,
+    removesCarbonCopies: false,
     parsesExpiration: true,
     defaultDeliveryLimit: 20,
     negativeLimitIsNone: true,
     countsFailuresApart: true,
     delayedRetry: true,
     queueConsumerTimeouts: true,
+    checksAs43: true,
     quorumPriorities: true,
+    sortsHeaders: true,
+    namesRights: true,
+    checksCopiedTopics: true,
+    passiveNeedsRight: true,
     maxMessageSize: 16_777_216,
     firstFrameSize: 8_192,
     unknownExchangeTypeIsSoft: true,

@@ -29,6 +29,8 @@ export interface Dialect {
   readonly lastDeathHeaders: boolean;
   /** Continue an `x-death` that a client published; otherwise it is replaced (rules H9, W3). */
   readonly trustsClientDeaths: boolean;
+  /** Remove `CC` from a message that dies where a dead-letter key is configured; otherwise it stays, without effect (rule H2). */
+  readonly removesCarbonCopies: boolean;
   /** Write `original-expiration` as a parsed number, and as the first field (rule W4). */
   readonly parsesExpiration: boolean;
 }

@@ -8,6 +8,7 @@ export {
   isPackable,
   packedLength,
   PackedTable,
+  sorted,
   tableSize,
 } from './packed-table.js';
 export { ByteReader, ByteWriter, Malformed, UnknownFieldType } from './codec/bytes.js';

@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import {
+  byName,
   endOfField,
   markOf,
   readField,
@@ -145,6 +146,20 @@ export class PackedTable implements FieldTable {
     return this.#read().entries();
   }
 
+  /** Whether its names are in order. */
+  get isSorted(): boolean {
+    const { bytes, end } = this;
+    let name = bytes.subarray(0, 0);
+    for (let at = this.start; at < end;) {
+      const value = at + 1 + (bytes[at] as number);
+      const next = bytes.subarray(at + 1, value);
+      if (name.compare(next) > 0) return false;
+      name = next;
+      at = endOfField(bytes, value);
+    }
+    return true;
+  }
+
   #read(): FieldTable {
     return readTableBody(new ByteReader(this.bytes, this.start, this.end));
   }
@@ -182,6 +197,21 @@ const fewValues = 64;
 /** A table that is to be kept for long: as bytes if it is large, else as it is. */
 export const compact = (table: FieldTable): FieldTable =>
   table instanceof PackedTable || !hasMoreThan(table, fewValues) ? table : PackedTable.of(table);
+
+/** The table with its names in order (rule H12): the table itself if they are. */
+export const sorted = (table: FieldTable): FieldTable =>
+  (table instanceof PackedTable ? table.isSorted : areSorted(table))
+    ? table
+    : compact(new Map([...table].sort(byName)));
+
+function areSorted(table: FieldTable): boolean {
+  let last = '';
+  for (const name of table.keys()) {
+    if (name < last) return false;
+    last = name;
+  }
+  return true;
+}
 
 /** Counts the values of a table, nested ones too. @returns `left` minus their number; below 0 when there are too many */
 function countDown(table: FieldTable, left: number): number {

@@ -3,11 +3,12 @@ import { policyPatterns } from '../../../platform/patterns.js';
 import { Access, type AccessKind, type Right } from './access.js';
 import type { Permissions } from '../declarations.js';
 import { PatternError } from '../patterns.js';
+import { profiles } from '../profile.js';
 
 const nothing: Permissions = { configure: '', write: '', read: '' };
 
 function arrange(permissions: Partial<Permissions>) {
-  const access = new Access(policyPatterns);
+  const access = new Access(policyPatterns, profiles['3.10']);
   access.setUser('U', { tags: ['monitoring'] });
   access.setPermissions('U', 'V', { ...nothing, ...permissions });
   const may = (right: Right, kind: AccessKind, name: string, vhost = 'V') => {
@@ -71,7 +72,7 @@ describe('a user', () => {
 });
 
 it('an invalid pattern is reported with its user, its virtual host and its right', () => {
-  const access = new Access(policyPatterns);
+  const access = new Access(policyPatterns, profiles['3.10']);
   const wrong = { configure: '.*', write: '(', read: '.*' };
   expect(() => access.setPermissions('ada', '/', wrong)).toThrow(
     "the write permission '(' of user 'ada' in vhost '/' is no regular expression: missing ) at 1",

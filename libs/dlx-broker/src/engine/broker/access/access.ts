@@ -1,8 +1,9 @@
 import type { Permissions, TopologyChange, User, UserLimitName, UserLimits } from '../declarations.js';
 import { accessRefused } from '../errors.js';
 import { PatternError, type Patterns } from '../patterns.js';
+import type { Profile } from '../profile.js';
 import { orderedLimits, UserPresence } from './limits.js';
-import { RememberedMatcher, TopicAccess } from './topic-access.js';
+import { accessOf, RememberedMatcher, TopicAccess } from './topic-access.js';
 
 export type Right = 'configure' | 'write' | 'read';
 export type AccessKind = 'queue' | 'exchange';
@@ -18,16 +19,22 @@ export class Access {
   /** The connections and channels of users, and their limits (rule N7). */
   readonly presence = new UserPresence((user) => this.#users.get(user)?.limits);
   readonly #patterns: Patterns;
+  readonly #namesRights: boolean;
   readonly #report: (change: TopologyChange) => void;
   readonly #users = new Map<string, User>();
   /** Permissions by user and virtual host. */
   readonly #grants = new Map<string, Map<string, Grant>>();
 
   /** @param report called after every change */
-  constructor(patterns: Patterns, report: (change: TopologyChange) => void = () => {}) {
+  constructor(
+    patterns: Patterns,
+    { namesRights }: Pick<Profile, 'namesRights'>,
+    report: (change: TopologyChange) => void = () => {},
+  ) {
     this.#patterns = patterns;
+    this.#namesRights = namesRights;
     this.#report = report;
-    this.topics = new TopicAccess(patterns, report);
+    this.topics = new TopicAccess(patterns, namesRights, report);
   }
 
   user(name: string): User | undefined {
@@ -136,7 +143,16 @@ export class Access {
    */
   check(user: string | undefined, vhost: string, right: Right, kind: AccessKind, name: string): void {
     if (user === undefined || this.may(user, vhost, right, kind, name)) return;
-    throw accessRefused(`access to ${kind} '${knownName(kind, name)}' in vhost '${vhost}' refused for user '${user}'`);
+    const access = accessOf(right, this.#namesRights);
+    throw accessRefused(
+      `${access} to ${kind} '${knownName(kind, name)}' in vhost '${vhost}' refused for user '${user}'`,
+    );
+  }
+
+  /** For a passive declare (rule N4). @throws 403 unless the user has any right */
+  checkAny(user: string, vhost: string, kind: AccessKind, name: string): void {
+    if (this.may(user, vhost, 'read', kind, name) || this.may(user, vhost, 'write', kind, name)) return;
+    this.check(user, vhost, 'configure', kind, name);
   }
 
   /** True if a user has a right (rules N1, N2). */

@@ -87,7 +87,7 @@ describe('topic permissions (rule N5)', () => {
 /** Users, virtual hosts and patterns, without a broker. */
 function alone() {
   const changes: TopologyChange[] = [];
-  const topics = new TopicAccess(policyPatterns, (change) => changes.push(change));
+  const topics = new TopicAccess(policyPatterns, false, (change) => changes.push(change));
   const may = (user: string, vhost: string, key: string): boolean => {
     try {
       topics.check(user, vhost, 'write', 't', key);

@@ -26,6 +26,9 @@ export class RememberedMatcher implements Matcher {
   }
 }
 
+/** How a refusal begins (rule N1). */
+export const accessOf = (right: string, isNamed: boolean): string => (isNamed ? `${right} access` : 'access');
+
 export interface UserTopicPermissions extends TopicPermissions {
   readonly user: string;
   readonly vhost: string;
@@ -40,13 +43,15 @@ interface Grant {
 /** The topic permissions of all users. A user without any for an exchange may use every routing key there. */
 export class TopicAccess {
   readonly #patterns: Patterns;
+  readonly #namesRights: boolean;
   readonly #report: (change: TopologyChange) => void;
   /** Permissions by virtual host, user and exchange. */
   readonly #grants = new Map<string, Map<string, Map<string, Grant>>>();
 
   /** @param report called after every change */
-  constructor(patterns: Patterns, report: (change: TopologyChange) => void) {
+  constructor(patterns: Patterns, namesRights: boolean, report: (change: TopologyChange) => void) {
     this.#patterns = patterns;
+    this.#namesRights = namesRights;
     this.#report = report;
   }
 
@@ -99,7 +104,7 @@ export class TopicAccess {
     const grant = this.#grants.get(vhost)?.get(user)?.get(exchange);
     if (grant === undefined || grant[right].matches(routingKey)) return;
     const topic = `topic '${routingKey}' in exchange '${exchange}' in vhost '${vhost}'`;
-    throw accessRefused(`access to ${topic} refused for user '${user}'`);
+    throw accessRefused(`${accessOf(right, this.#namesRights)} to ${topic} refused for user '${user}'`);
   }
 
   /** Removes all permissions of a user who was deleted. */

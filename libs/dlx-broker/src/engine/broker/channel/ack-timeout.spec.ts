@@ -7,6 +7,7 @@ import { Broker, type BrokerOptions } from '../broker.js';
 import { silentOutbox } from '../ports.js';
 
 const minute = 60_000;
+const quorum = { 'x-queue-type': 'quorum' };
 
 /** A queue `q`, and a channel that is asked when and why it was closed. */
 function arrange(
@@ -128,10 +129,9 @@ describe('rule Q8: RabbitMQ 4 knows a time limit for each queue', () => {
     ['longer by argument', 60 * minute, undefined, 60 * minute],
     ['by policy', undefined, 2 * minute, 2 * minute],
     ['the smaller of both', 40 * minute, 50 * minute, 40 * minute],
-    ['a text, which has no effect', 'never', undefined, 30 * minute],
   ])('%s', (_, argument, policy, expected) => {
     const args: Record<string, number | string> = argument === undefined ? {} : { 'x-consumer-timeout': argument };
-    const { broker, channel, send, wait } = arrange({ rabbitmq: '4' }, args);
+    const { broker, channel, send, wait } = arrange({ rabbitmq: '4' }, { ...quorum, ...args });
     if (policy !== undefined) {
       broker.virtualHost('/').setPolicy('limit', { pattern: 'q', definition: { 'consumer-timeout': policy } });
     }
@@ -142,16 +142,18 @@ describe('rule Q8: RabbitMQ 4 knows a time limit for each queue', () => {
   });
 
   it('also in a broker without a limit', () => {
-    const args = { 'x-consumer-timeout': minute };
+    const args = { ...quorum, 'x-consumer-timeout': minute };
     const { channel, send, wait } = arrange({ rabbitmq: '4', consumerTimeout: Infinity }, args);
     channel.consume('q');
     send();
     expect(wait(minute)).toBe(minute);
   });
 
-  it('does not compare it when the queue is declared again', () => {
-    const { declare } = arrange({ rabbitmq: '4' }, { 'x-consumer-timeout': minute });
-    expect(() => declare([['x-consumer-timeout', int32(5)]])).not.toThrow();
+  it('checks and compares it as other arguments of quorum queues; a classic queue refuses it (rules F9, F10)', () => {
+    const { declare } = arrange({ rabbitmq: '4' }, { ...quorum, 'x-consumer-timeout': minute });
+    expect(() => declare([['x-consumer-timeout', int32(5)]])).toThrow("inequivalent arg 'x-consumer-timeout'");
+    expect(() => arrange({ rabbitmq: '4' }, { ...quorum, 'x-consumer-timeout': 'never' })).toThrow('expected integer');
+    expect(() => arrange({ rabbitmq: '4' }, { 'x-consumer-timeout': 5 })).toThrow('of queue type rabbit_classic_queue');
   });
 
   it('RabbitMQ 3.10 does not know it', () => {

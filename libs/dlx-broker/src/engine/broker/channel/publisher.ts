@@ -6,6 +6,7 @@ import {
   notesOf,
   type Properties,
   type RecordedOrigin,
+  sorted,
   withHeaders,
 } from '../../message/index.js';
 import {
@@ -293,7 +294,11 @@ export class Publisher {
     let sent = properties;
     if (sent.replyTo === replyQueue) sent = { ...sent, replyTo: this.#replyAddress() }; // rule S1
     if (sent.userId !== undefined) checkUserId(sent, this.channel.connection.user);
-    if (sent.expiration !== undefined) parseExpiration(sent.expiration);
+    const { profile } = this.channel.vhost;
+    if (sent.expiration !== undefined) {
+      const expiration = String(parseExpiration(sent.expiration));
+      if (profile.parsesExpiration && expiration !== sent.expiration) sent = { ...sent, expiration }; // rule W4
+    }
     checkDeliveryMode(sent.deliveryMode);
     const { headers } = sent;
     if (headers === undefined || isEmptyTable(headers)) {
@@ -302,9 +307,18 @@ export class Publisher {
         : messageOf(exchange, routingKey, sent, body, notesOf(undefined, origin));
     }
     const copies = carbonCopiesOf(headers);
-    const visible = compact(withoutBcc(headers));
+    if (copies !== undefined && profile.checksCopiedTopics) this.#checkTopics(exchange, [...copies.cc, ...copies.bcc]);
+    const kept = withoutBcc(headers);
+    const visible = profile.sortsHeaders ? sorted(kept) : compact(kept);
     if (visible !== headers) sent = withHeaders(sent, visible, sent.expiration);
     return messageOf(exchange, routingKey, sent, body, notesOf(copies, origin));
+  }
+
+  /** Rule N5. */
+  #checkTopics(name: string, routingKeys: readonly string[]): void {
+    const { vhost, connection } = this.channel;
+    const exchange = openExchange(vhost, name);
+    for (const key of routingKeys) vhost.checkTopic(connection.user, 'write', exchange, key);
   }
 
   #replyAddress(): string {

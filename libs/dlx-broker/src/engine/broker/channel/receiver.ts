@@ -1,4 +1,13 @@
-import { type Field, int64, type Message, messageOf, emptyBody, notesOf, withHeaders } from '../../message/index.js';
+import {
+  type Field,
+  int64,
+  type Message,
+  messageOf,
+  emptyBody,
+  notesOf,
+  sorted,
+  withHeaders,
+} from '../../message/index.js';
 import { countHandover, type Handover } from '../counters.js';
 import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import { CountedEntry, type Entry } from '../queue/entry.js';
@@ -302,7 +311,7 @@ function withDeliveryCount(entry: Entry, always: boolean): Message {
   return messageOf(
     exchange,
     routingKey,
-    withHeaders(properties, headers, properties.expiration),
+    withHeaders(properties, counted ? sorted(headers) : headers, properties.expiration),
     body,
     notesOf(undefined, origin),
   );

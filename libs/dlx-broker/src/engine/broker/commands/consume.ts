@@ -5,7 +5,7 @@ import type { QueueDeclared, QueueType } from '../declarations.js';
 import { accessRefused, AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import { type Profile, profiles } from '../profile.js';
 import { integer } from '../queue/argument-values.js';
-import { isKnown, queueArgument, queueArguments } from '../queue/arguments.js';
+import { isOn, queueArgument, queueArguments, wrongValue } from '../queue/arguments.js';
 import type { Queue } from '../queue/queue.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
 import { checkLength, checkTable } from './checks.js';
@@ -78,11 +78,11 @@ export function checkConsumerArguments(
 function checkValuesAndKeys(queue: string, vhost: string, args: FieldTable, profile: Profile): void {
   const type = queueTypeOf(args);
   for (const row of queueArguments) {
-    if (row.on[type] !== undefined && isKnown(row, profile)) checkValue(queue, vhost, args, row.name, profile);
+    if (isOn(row, type, profile)) checkValue(queue, vhost, args, row.name, profile);
   }
   for (const name of args.keys()) {
     const row = queueArgument(name, profile); // unknown ones are accepted and kept
-    if (row === undefined || row.on[type] !== undefined) continue;
+    if (row === undefined || isOn(row, type, profile)) continue;
     throw unknownToType(name, queue, vhost, type);
   }
 }
@@ -90,7 +90,8 @@ function checkValuesAndKeys(queue: string, vhost: string, args: FieldTable, prof
 function checkValue(queue: string, vhost: string, args: FieldTable, name: string, profile: Profile): void {
   const value = args.get(name);
   if (value === undefined) return;
-  const wrong = queueArgument(name, profile)?.accepts(value, args);
+  const row = queueArgument(name, profile);
+  const wrong = row && wrongValue(row, value, args, profile);
   if (wrong !== undefined) throw preconditionFailed(`invalid arg '${name}' for ${here(queue, vhost)}: ${wrong}`);
 }
 

@@ -7,7 +7,7 @@ import { routingTypeOf } from '../exchange/delayed-messages.js';
 import { exchangeTypes, isExchangeType } from '../exchange/types.js';
 import { type Profile, profiles } from '../profile.js';
 import type { QueueArgument } from '../queue/argument-row.js';
-import { isKnown, queueArguments } from '../queue/arguments.js';
+import { isOn, queueArguments } from '../queue/arguments.js';
 import type { Queue } from '../queue/queue.js';
 import type { VirtualHostCore } from '../virtual-host/core.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
@@ -78,7 +78,7 @@ export function checkSameQueue(
     const { name } = row;
     const current = existing.arguments.get(name);
     const received = asked.arguments.get(name);
-    if ((current === undefined && received === undefined) || !isKnown(row, profile)) continue;
+    if ((current === undefined && received === undefined) || !isOn(row, existing.type, profile)) continue;
     if (name === 'x-queue-type' && isClassic(current) && isClassic(received)) continue;
     checkSameArgument(name, current, received, where);
   }
@@ -87,10 +87,13 @@ export function checkSameQueue(
 /** Naming the default type is the same as not naming one. */
 const isClassic = (type: Field | undefined): boolean => type === undefined || type.value === 'classic';
 
+/** The place of an argument that a type knows since RabbitMQ 4.3. */
+const last = 99;
+
 const inOrder = (type: QueueType): readonly QueueArgument[] =>
   queueArguments
-    .filter((row) => row.on[type] !== undefined && row.isCompared !== false)
-    .sort((one, other) => one.on[type]! - other.on[type]!);
+    .filter((row) => row.on[type] !== undefined || row.since43?.on === type)
+    .sort((one, other) => (one.on[type] ?? last) - (other.on[type] ?? last));
 
 const comparedArguments: Readonly<Record<QueueType, readonly QueueArgument[]>> = {
   classic: inOrder('classic'),
@@ -129,7 +132,10 @@ export function declareQueue(channel: ChannelContext, name: string, options: Que
   checkTable('argument', options.arguments);
   const asked = withoutLineEnds(name);
   if (asked === replyQueue || asked.startsWith(`${replyQueue}.`)) return declareReplyQueue(vhost, asked);
-  if (options.passive === true) return found(vhost.queueFor(channel.connection, asked), now);
+  if (options.passive === true) {
+    vhost.checkPassive(channel.connection.user, 'queue', asked);
+    return found(vhost.queueFor(channel.connection, asked), now);
+  }
   const args = options.arguments ?? new Map();
   const actual = asked === '' ? `amq.gen-${vhost.names.token()}` : checkedName('queue', asked);
   vhost.check(channel.connection.user, 'configure', 'queue', actual);
@@ -253,7 +259,8 @@ export function declareExchange(channel: ChannelContext, name: string, options: 
   checkTable('argument', options.arguments);
   const asked = withoutLineEnds(name);
   if (options.passive === true) {
-    if (!vhost.exchanges.has(notDefault(asked))) throw noExchange(asked, vhost.name);
+    vhost.checkPassive(channel.connection.user, 'exchange', notDefault(asked));
+    if (!vhost.exchanges.has(asked)) throw noExchange(asked, vhost.name);
     return;
   }
   const {

@@ -60,15 +60,15 @@ export interface QueueArgument {
   readonly policy?: PolicyKey;
   /** Whether an operator policy may set it too (rule F12). */
   readonly operator?: boolean;
-  /** False: a redeclare does not compare it. */
-  readonly isCompared?: false;
   /** The name of the setting. An argument without a setting is accepted and has no effect here. */
   readonly setting?: string;
   readonly merge?: Merge | Readonly<Record<QueueType, Merge>>;
   /** Which value holds of a user's and an operator's policy; default: the smaller. `policy` means the operator's. */
   readonly operatorMerge?: Merge;
   /** Only profiles with this feature know the argument. */
-  readonly needs?: 'delayedRetry' | 'queueConsumerTimeouts';
+  readonly needs?: 'delayedRetry' | 'queueConsumerTimeouts' | 'checksAs43';
+  /** What RabbitMQ 4.3 accepts otherwise: other values, and a further queue type. */
+  readonly since43?: { readonly accepts?: Accepts; readonly on?: QueueType };
   /** How applications write it in options. Without this, they can set the argument only by its name. */
   readonly written?: Written;
   /** The reason for which messages die in a queue by this argument alone. */

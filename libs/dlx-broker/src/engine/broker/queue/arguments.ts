@@ -1,3 +1,5 @@
+import type { Field, FieldTable } from '../../message/index.js';
+import type { QueueType } from '../declarations.js';
 import type { Profile } from '../profile.js';
 import {
   key,
@@ -188,6 +190,7 @@ export const argumentRows = [
     name: 'x-queue-mode',
     accepts: oneOf(modes, quoting('mode')),
     on: { classic: 9 },
+    since43: { accepts: anything },
     policy: key('queue-mode', isOneOf(...modes), 'queue-mode value'),
   },
   {
@@ -210,6 +213,7 @@ export const argumentRows = [
     name: 'x-queue-type',
     accepts: oneOf(both, quoting('type')),
     on: { classic: 12, quorum: 11 },
+    since43: { accepts: oneOf([...both, '', 'undefined'], quoting('type')) },
     written: { is: 'word', words: ['quorum'] },
     says: '`classic`, `quorum`',
   },
@@ -218,6 +222,7 @@ export const argumentRows = [
     name: 'x-queue-leader-locator',
     accepts: oneOf(locators, () => 'invalid_queue_locator_arg'),
     on: { quorum: 15 },
+    since43: { on: 'classic' },
     policy: key('queue-leader-locator', isOneOf(...locators), 'queue leader locator value'),
   },
   {
@@ -275,17 +280,16 @@ export const argumentRows = [
     says: 'the same: milliseconds',
   },
   {
-    // A declare does not check it: a value that is no number has no effect.
     name: 'x-consumer-timeout',
-    accepts: anything,
-    on: { classic: 14, quorum: 19 },
-    isCompared: false,
-    policy: key('consumer-timeout', isNatural, 'consumer timeout'),
+    accepts: natural,
+    on: { quorum: 19 },
+    policy: key('consumer-timeout', isNatural, 'consumer timeout', both),
     setting: 'consumerTimeout',
     merge: 'minimum',
     needs: 'queueConsumerTimeouts',
     says: "only with `rabbitmq: '4'`: milliseconds that a delivery may stay unacknowledged, see [profiles](profiles.md#consumer-timeouts-rule-q8)",
   },
+  { name: 'x-consumer-disconnected-timeout', accepts: natural, on: { quorum: 20 }, needs: 'checksAs43' },
   {
     name: 'x-queue-master-locator',
     accepts: anything,
@@ -304,6 +308,7 @@ export const argumentRows = [
     on: {},
     policy: key('stream-max-segment-size-bytes', isNatural, 'segment size'),
   },
+  { name: 'x-stream-filter-size-bytes', accepts: anything, on: {}, needs: 'checksAs43' },
   {
     name: 'x-initial-cluster-size',
     accepts: anything,
@@ -323,3 +328,11 @@ export function queueArgument(name: string, profile: Profile): QueueArgument | u
 }
 
 export const isKnown = (row: QueueArgument, profile: Profile): boolean => row.needs === undefined || profile[row.needs];
+
+/** Whether a queue type knows the argument in a profile. */
+export const isOn = (row: QueueArgument, type: QueueType, profile: Profile): boolean =>
+  isKnown(row, profile) && (row.on[type] !== undefined || (profile.checksAs43 && row.since43?.on === type));
+
+/** What is wrong with the value of an argument in a profile; undefined if nothing is. */
+export const wrongValue = (row: QueueArgument, value: Field, all: FieldTable, profile: Profile): string | undefined =>
+  (profile.checksAs43 ? (row.since43?.accepts ?? row.accepts) : row.accepts)(value, all);

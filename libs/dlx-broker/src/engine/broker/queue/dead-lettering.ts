@@ -223,7 +223,7 @@ class Readdressing {
   /** The message that is published for a dead letter. */
   readdress(letter: PendingLetter): NotedMessage {
     const { message } = letter.entry;
-    const own = ownAfter(letter, message);
+    const own = ownAfter(letter, message, this.dialect);
     const notes = this.#notes(letter, message, own);
     const headers = notes.deaths?.own(own.headers);
     return new NotedMessage(
@@ -289,8 +289,8 @@ function originAt(message: Message, queue: string): Notes['origin'] {
 }
 
 /** The message's own properties without CC keys that are not kept (rule H2), and with the headers of a rejection. */
-function ownAfter(letter: PendingLetter, { own }: Message): Properties {
-  const dropsCc = letter.routingKey !== undefined && own.headers?.has('CC') === true;
+function ownAfter(letter: PendingLetter, { own }: Message, { removesCarbonCopies }: Dialect): Properties {
+  const dropsCc = removesCarbonCopies && letter.routingKey !== undefined && own.headers?.has('CC') === true;
   if (!dropsCc && letter.headers === undefined) return own;
   const headers = new Map<string, Field>(own.headers);
   if (dropsCc) headers.delete('CC');

@@ -2,7 +2,7 @@ import { type Field, type FieldTable, fromField, integerOf, type Message } from 
 import type { Policy, QueueDeclared, QueueType } from '../declarations.js';
 import { type Profile, profiles } from '../profile.js';
 import type { Merge, QueueArgument } from './argument-row.js';
-import { isKnown, noSettings, queueArguments, type QueueSettings } from './arguments.js';
+import { isOn, noSettings, queueArguments, type QueueSettings } from './arguments.js';
 import { overflowPolicies } from './overflow.js';
 
 /** Policy keys and their values, as a policy's definition has them. */
@@ -32,7 +32,7 @@ export function effectiveSettings(
   const values: Values = { ...noSettings };
   if (args.size > 0 || policy !== undefined || operatorPolicy !== undefined) {
     for (const row of queueArguments) {
-      if (row.setting === undefined || row.on[type] === undefined || !isKnown(row, profile)) continue;
+      if (row.setting === undefined || !isOn(row, type, profile)) continue;
       const value = merged(row, type, args, policy, operatorPolicy, profile);
       if (value !== undefined) assign(values, row.setting, value);
     }
@@ -192,7 +192,7 @@ function effective({ declared, inForce }: SetQueue, profile: Profile): readonly 
   const found: SettingSource[] = [];
   for (const row of queueArguments) {
     const { setting } = row;
-    if (setting === undefined || row.on[type] === undefined || !isKnown(row, profile)) continue;
+    if (setting === undefined || !isOn(row, type, profile)) continue;
     const values = givenValues(row, args, inForce.policy?.definition, inForce.operatorPolicy?.definition, profile);
     const value = inForce.settings[setting];
     const order = mergeFor(row, type) === 'policy' ? policyFirst : argumentFirst;
@@ -215,7 +215,7 @@ function* withoutEffect({ declared, inForce }: SetQueue, profile: Profile): Iter
   const acting = new Set<string>();
   const named = new Set<string>();
   for (const row of queueArguments) {
-    if (row.setting !== undefined && row.on[type] !== undefined && isKnown(row, profile)) acting.add(keyOf(row));
+    if (row.setting !== undefined && isOn(row, type, profile)) acting.add(keyOf(row));
     else if (row.name !== 'x-queue-type' && args.has(row.name)) named.add(keyOf(row));
   }
   for (const key of [...keysOf(policy?.definition), ...keysOf(operatorPolicy?.definition)]) {

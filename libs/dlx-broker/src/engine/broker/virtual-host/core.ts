@@ -227,6 +227,11 @@ export class VirtualHostCore implements QueueHome {
     if (user !== undefined) this.#access.check(user.name, this.name, right, kind, name);
   }
 
+  /** A passive declare. @throws 403 unless the user has any right, where passive declares need one (rule N4) */
+  checkPassive(user: User | undefined, kind: AccessKind, name: string): void {
+    if (user !== undefined && this.profile.passiveNeedsRight) this.#access.checkAny(user.name, this.name, kind, name);
+  }
+
   /** @throws 403 when it is a topic exchange, and the user has no right for this routing key (rule N5) */
   checkTopic(user: User | undefined, right: 'write' | 'read', { declared }: Exchange, routingKey: string): void {
     if (user === undefined || declared.type !== 'topic') return;

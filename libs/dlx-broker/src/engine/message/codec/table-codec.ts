@@ -117,7 +117,7 @@ export function writeSortedTable(to: ByteWriter, table: FieldTable): void {
 }
 
 /** By code units. */
-const byName = ([one]: Entry, [other]: Entry): number => (one < other ? -1 : 1);
+export const byName = ([one]: Entry, [other]: Entry): number => (one < other ? -1 : 1);
 
 type Entry = readonly [name: string, field: Field];
 
