@@ -347,20 +347,20 @@ describe('a pattern of Nest beside a decorator that makes a handler', () => {
 });
 
 describe('an event that reaches no queue', () => {
-  it('is counted, and warned about once for each key, with the hint that a queue of that name is there', async () => {
+  it('is counted, and warned about once for each key', async () => {
     const { app, about, settle } = await start({ providers: [Orders] });
     const client = app.get(DlxClient);
     for (const key of ['parcels', 'parcels', 'nothing', 'order.created']) await firstValueFrom(client.emit(key, {}));
     await settle();
     expect(app.get(DlxBroker).counts.unroutable).toBe(3);
-    expect(about('reached no queue')).toEqual([
-      "warn emit of 'parcels' reached no queue and was dropped: nothing is bound to exchange 'dlx.events' by a key that fits. " +
-        "There is a queue of that name: bind it by @Consume({ queue: 'parcels', routingKey: 'parcels' }), or publish to the queue " +
-        "itself with new DlxRecordBuilder(data).setExchange('').build()",
-      "warn emit of 'nothing' reached no queue and was dropped: nothing is bound to exchange 'dlx.events' by a key that fits; " +
-        "a handler binds its queue by @Consume({ queue: '...', routingKey: 'nothing' }) in a class among the providers or controllers of " +
-        'a module',
-    ]);
+    expect(about('reached no queue')).toEqual(
+      ['parcels', 'nothing'].map(
+        (key) =>
+          `warn emit of '${key}' reached no queue and was dropped: nothing is bound to exchange 'dlx.events' by a key that fits; bind a ` +
+          `queue by @Consume({ queue: '...', routingKey: '${key}' }), or publish to a queue by its name with new ` +
+          "DlxRecordBuilder(data).setExchange('').build()",
+      ),
+    );
   });
 
   it('is named for a hundred keys only, and counted for all', async () => {

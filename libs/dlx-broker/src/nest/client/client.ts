@@ -86,7 +86,7 @@ export class DlxClient extends Client {
     this.#delayed = new DelayedPublisher(backend, waitQueueType);
     this.#log = new EventLog(DlxClient.name, options.logging);
     const keyOf = (pattern: unknown): string => this.normalizePattern(pattern as string);
-    this.#failures = new EventFailures(backend, this.#log, keyOf);
+    this.#failures = new EventFailures(this.#log, keyOf);
     const dropped = (publication: Publication, isDelayed?: boolean): void =>
       this.#failures.note(publication, isDelayed);
     const place = { queue, isPacket: this.#packets, dropped };

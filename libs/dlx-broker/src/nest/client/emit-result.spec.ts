@@ -11,7 +11,7 @@ function pending(): { readonly result: EmitResult<undefined>; readonly unseen: s
   const unseen: string[] = [];
   const log = { write: (_: string, text: string) => void unseen.push(text) };
   const keyOf = (pattern: unknown): string => (pattern as { toString(): string }).toString();
-  const failures = new EventFailures({ status: () => Promise.resolve(undefined) }, log as never, keyOf);
+  const failures = new EventFailures(log as never, keyOf);
   return { result: new EmitResult(failures, 'orders.created'), unseen };
 }
 

@@ -1,4 +1,4 @@
-import type { Address, Backend } from '../../backends/index.js';
+import type { Address } from '../../backends/index.js';
 import { shownText } from '../../platform/index.js';
 import { errorFacts, logSubscriberError, textOf } from '../core/failure-log.js';
 import { Contract } from '../features/contract/contract.js';
@@ -14,7 +14,6 @@ export class EventFailures {
   readonly #keys = new Set<string>();
 
   constructor(
-    private readonly backend: Pick<Backend, 'status'>,
     private readonly log: EventLog,
     /** The routing key of a pattern, for errors; it may throw. */
     private readonly keyOf: (pattern: unknown) => string,
@@ -29,12 +28,7 @@ export class EventFailures {
     const isLast = this.#keys.size === mostKeys;
     const end = isLast ? '; further keys are only counted (DlxBroker.counts.unroutable)' : '';
     const place = { exchange: shownText(exchange), routingKey: shownText(routingKey) };
-    const warn = (isQueue: boolean): void =>
-      this.log.write('unroutable', `${droppedText(place.exchange, place.routingKey, isQueue, isDelayed)}${end}`, place);
-    this.backend.status(routingKey).then(
-      (status) => warn(status !== undefined),
-      () => warn(false),
-    );
+    this.log.write('unroutable', `${droppedText(place.exchange, place.routingKey, isDelayed)}${end}`, place);
   }
 
   /** Logs an event that was not published, and whose caller does not see it. */
@@ -63,21 +57,14 @@ export class EventFailures {
   }
 }
 
-function droppedText(exchange: string, key: string, isQueue: boolean, isDelayed: boolean): string {
+function droppedText(exchange: string, key: string, isDelayed: boolean): string {
   const what = isDelayed
     ? 'with a delay would reach no queue now, and is dropped if that stays so'
     : 'reached no queue and was dropped';
   const dropped = `emit of '${key}' ${what}`;
   if (exchange === '') return `${dropped}: there is no queue of that name`;
-  const unbound = `${dropped}: nothing is bound to exchange '${exchange}' by a key that fits`;
-  if (!isQueue) {
-    return (
-      `${unbound}; a handler binds its queue by @Consume({ queue: '...', routingKey: '${key}' }) in a class among the providers ` +
-      'or controllers of a module'
-    );
-  }
   return (
-    `${unbound}. There is a queue of that name: bind it by @Consume({ queue: '${key}', routingKey: '${key}' }), ` +
-    "or publish to the queue itself with new DlxRecordBuilder(data).setExchange('').build()"
+    `${dropped}: nothing is bound to exchange '${exchange}' by a key that fits; bind a queue by @Consume({ queue: '...', ` +
+    `routingKey: '${key}' }), or publish to a queue by its name with new DlxRecordBuilder(data).setExchange('').build()`
   );
 }
