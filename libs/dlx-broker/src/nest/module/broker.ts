@@ -115,7 +115,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, timers, features);
     const processing: AttemptParts['processing'] = (context, run) => server.process(context, run);
     const attempts: AttemptParts = { settlement, processing, log, scope, watch };
-    parts.letters.heldUp = (queue) => gates.circuits.obstacle(queue);
+    parts.letters.obstacleOf = (queue) => gates.circuits.obstacle(queue);
     const work = { backend, settlement, attempts, home, log };
     this.#consumers = new QueueConsumers({ ...work, drainTimeout, restore });
     this.#checks = new StartChecks({ options, backend, source, server, home, log, features });

@@ -13,7 +13,7 @@ export function retentions(handlers: Iterable<PlannedHandler>): ReadonlyMap<stri
     if (before === undefined) known.set(retry.parkingLot, { retry, origin });
     else if (!areSame(before.retry.retention, retry.retention)) {
       throw new DlxConfigurationError(
-        `parking lot '${retry.parkingLot}': ${before.origin} says ${saidBy(before.retry)}, and ${origin} says ${saidBy(retry)}; ` +
+        `parking lot '${retry.parkingLot}': ${before.origin} says ${keptBy(before.retry)}, and ${origin} says ${keptBy(retry)}; ` +
           'give both the same parkFor and onExpiry, or a parkingLot each',
       );
     }
@@ -24,7 +24,7 @@ export function retentions(handlers: Iterable<PlannedHandler>): ReadonlyMap<stri
 const areSame = (one: Retention | undefined, other: Retention | undefined): boolean =>
   one?.after === other?.after && one?.archive === other?.archive;
 
-const saidBy = ({ parkingLot, retention }: RetryPlan): string =>
+const keptBy = ({ parkingLot, retention }: RetryPlan): string =>
   retention === undefined ? 'nothing of parkFor' : `'${lotText(parkingLot, retention)}'`;
 
 /**

@@ -120,7 +120,7 @@ export class DeadLetters {
   /** @internal */
   readonly tracing: SafeTracing | undefined;
   /** @internal Why a redrive into this queue waits; undefined if it does not. Set by DlxBroker. */
-  heldUp: ((queue: string) => string | undefined) | undefined;
+  obstacleOf: ((queue: string) => string | undefined) | undefined;
 
   /** Every failed settlement, also when its promise is not awaited. */
   readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();

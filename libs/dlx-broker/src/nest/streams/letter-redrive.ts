@@ -223,7 +223,7 @@ export class LetterRedrive extends Redrive {
 
   /** Waits a moment while the handlers of the target get no messages, because their circuit is open. @returns false if they do */
   async #isTargetClosed(letter: ConsumedLetter, target: string): Promise<boolean> {
-    const reason = this.isOver || !letter.open ? undefined : this.letters.heldUp?.(target);
+    const reason = this.isOver || !letter.open ? undefined : this.letters.obstacleOf?.(target);
     if (reason === undefined) {
       this.targetIsReady();
       return false;
