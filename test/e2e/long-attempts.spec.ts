@@ -22,6 +22,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 import { isOfStart, until } from './places.js';
+import { classOf } from '../harnesses/class-of.js';
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -180,6 +181,10 @@ describe('a handler that is at work for longer than the consumer timeout of the 
       }
     }
     const { clock, lines, emit, dlx, handlers } = await start(Jobs, '3s');
+    expect(lines.splice(0)).toEqual([
+      "Jobs.work may be at work for longer than the consumer timeout of queue 'jobs' (3000 ms), after which the server takes the " +
+        "message back: it has no time limit; give its @Retry a timeout below that, or raise the consumer timeout (option 'consumerTimeout')",
+    ]);
     await emit('jobs', 1);
     await until(() => expect(handlers.begun).toEqual([[1, 1]]));
     clock.advance(1_500);
@@ -235,5 +240,20 @@ describe('a handler that is at work for longer than the consumer timeout of the 
       lines.filter((line) => line.includes('longer than the consumer timeout of the server (1000 ms)')),
     ).toHaveLength(2);
     expect(await dlx.backend.status('jobs.parked')).toMatchObject({ messages: 1 });
+  });
+
+  it.each([
+    ['1h', '30m', 1_800_000, 'its timeout is 3600000 ms; lower it below that'],
+    ['3s', '3s', 3_000, 'its timeout is 3000 ms; lower it below that'],
+    ['2s', '3s', undefined, ''],
+    [undefined, '30m', undefined, ''],
+    [undefined, false, undefined, ''],
+  ])('the start warns of a timeout %s under %s', async (timeout, consumerTimeout, limit, why) => {
+    const Jobs = classOf('Jobs', {
+      work: [Consume('jobs'), Retry({ attempts: 2, ...(timeout !== undefined && { timeout }) })],
+    });
+    const { lines } = await start(Jobs, consumerTimeout as string);
+    expect(lines).toEqual(limit === undefined ? [] : [expect.stringContaining(`(${limit} ms), after which`)]);
+    expect(lines.join()).toContain(why);
   });
 });

@@ -119,6 +119,11 @@ export const logEvents = {
   handlersUnserved: line('warn', ['handlers'], 'handlers get no messages, because no `DlxServer` is connected'),
   serverNotStarted: line('warn', ['patterns'], 'the `DlxServer` is connected and not started'),
   signalUnhandled: line('warn', [], 'SIGTERM ends the process without waiting for handlers'),
+  timeoutTooLong: line(
+    'warn',
+    ['handler', 'queue'],
+    'the server takes a message back before the time limit of its handler is over, or the handler has none',
+  ),
   brokerFound: line('log', [], 'where the broker is: in memory, or which server'),
   metricsOpened: line('log', ['url'], 'where the metrics are'),
   amqpOpened: line('log', ['host', 'port'], 'where AMQP clients may connect'),

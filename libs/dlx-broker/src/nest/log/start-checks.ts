@@ -1,10 +1,11 @@
-import type { Backend } from '../../backends/index.js';
+import type { Backend, ConsumerTimeout } from '../../backends/index.js';
 import { returningDeadLetters, type Topology, unreceivedDeadLetters } from '../../backends/topology/index.js';
 import type { HomeContext } from '../../platform/index.js';
 import type { Feature, Warning } from '../core/feature.js';
 import type { HandlerSource } from '../handlers/handler-source.js';
 import type { Handler, PlannedHandler } from '../core/handler.js';
 import type { ConsumerPlan, Plan } from '../core/plan.js';
+import { limitOf, usualTimeout } from '../core/consumer-timeout.js';
 import { defaultBrokerName, type ResolvedOptions } from '../module/options.js';
 import type { DlxServer } from '../module/server.js';
 import type { EventLog } from './event-log.js';
@@ -52,6 +53,8 @@ export class StartChecks {
     if (options.logHandlers) log.write('handlerStarted', describeHandler(planned, consumer, topology, backend), place);
     const loss = lossWarning(planned, topology, backend);
     if (loss !== undefined) log.write('failuresLost', loss, place);
+    const late = timeoutWarning(planned, backend.consumerTimeout);
+    if (late !== undefined) log.write('timeoutTooLong', late, place);
     for (const { event, text } of this.#warnings(planned, false)) log.write(event, text, place);
   }
 
@@ -136,6 +139,25 @@ function lossWarning(
   return (
     `a message on which ${handler.origin} fails is lost: queue '${queue}' has no dead-letter exchange, and the handler no retry ` +
     "policy; add @DeadLetter('exchange') or @Retry({ attempts: 3 }), or @DeadLetter(false) if it may be lost"
+  );
+}
+
+/**
+ * The warning for a handler that may work for longer than the consumer timeout. Without a time limit it does so only if the timeout is
+ * below the usual one.
+ */
+function timeoutWarning(planned: PlannedHandler, known: ConsumerTimeout | undefined): string | undefined {
+  const { handler, queue, retry } = planned;
+  const most = limitOf(planned, known);
+  const timeout = retry?.timeout;
+  if (timeout === undefined ? most >= usualTimeout.limit : timeout < most) return undefined;
+  const [why, remedy] =
+    timeout === undefined
+      ? ['it has no time limit', 'give its @Retry a timeout']
+      : [`its timeout is ${timeout} ms`, 'lower it'];
+  return (
+    `${handler.origin} may be at work for longer than the consumer timeout of queue '${queue}' (${most} ms), after which the server takes ` +
+    `the message back: ${why}; ${remedy} below that, or raise the consumer timeout (option 'consumerTimeout')`
   );
 }
 
