@@ -238,13 +238,16 @@ describe('the delivery limit of a quorum queue', () => {
     expect(queue('dead').messages()[0]!.properties.headers!.has('x-acquired-count')).toBe(false);
   });
 
-  it('rules W6, D5: without a limit only what was nacked goes to the back', () => {
-    const { channel, publish, get, work } = arrange('4', { ...quorum, 'x-delivery-limit': -1 });
+  it.each([
+    ['4', 'abc'],
+    ['3.10', 'bca'],
+  ] as const)('rules W6, D5: is not needed for a return to the front: %s', (rabbitmq, order) => {
+    const args: Record<string, string | number> = { ...quorum };
+    if (rabbitmq === '4') args['x-delivery-limit'] = -1;
+    const { channel, publish, get, work } = arrange(rabbitmq, args);
     for (const body of ['a', 'b', 'c']) publish(body);
     channel.nack(get()!.deliveryTag);
-    expect(texts(work).join('')).toBe('bca');
-    channel.reject(get()!.deliveryTag, true);
-    expect(texts(work).join('')).toBe('bca');
+    expect(texts(work).join('')).toBe(order);
   });
 });
 
@@ -646,4 +649,30 @@ describe('RabbitMQ 4.3 checks the arguments of a queue', () => {
       else expect(refusal).toContain(text);
     }
   });
+});
+
+it.each([
+  ['4', 3],
+  ['3.10', 2],
+] as const)('rule O6: a purge counts letters that have not arrived: %s, %i', (rabbitmq, purged) => {
+  const args = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish', ...quorum };
+  const { channel, publish, get, work } = arrange(rabbitmq, { ...args, 'x-dead-letter-exchange': 'nowhere' });
+  for (const body of ['a', 'b', 'c']) publish(body);
+  channel.reject(get()!.deliveryTag, false);
+  expect(channel.purgeQueue('work')).toBe(purged);
+  expect(work.ready).toBe(0);
+});
+
+it.each([
+  ['classic', 5, 'of queue type rabbit_classic_queue'],
+  ['quorum', -1, '{value_negative,-1}'],
+  ['quorum', 'soon', 'expected integer, got longstr'],
+  ['quorum', 5, undefined],
+] as const)('rule Q14: x-consumer-timeout of a consumer of a %s queue: %s', (type, value, text) => {
+  for (const [rabbitmq, expected] of [['4', text] as const, ['3.10', undefined] as const]) {
+    const { channel } = arrange(rabbitmq, { 'x-queue-type': type });
+    const consume = () => channel.consume('work', { arguments: table({ 'x-consumer-timeout': value }) });
+    if (expected === undefined) expect(refusalOf(consume)).toBeUndefined();
+    else expect(refusalOf(consume)?.message).toContain(expected);
+  }
 });

@@ -17,6 +17,8 @@ export interface Profile extends Dialect {
   readonly queueConsumerTimeouts: boolean;
   /** Queue arguments are checked as RabbitMQ 4.3 checks them (rule F9). */
   readonly checksAs43: boolean;
+  /** A purge of a quorum queue drops and counts at-least-once letters that have not arrived (rule O6). */
+  readonly purgesRetained: boolean;
   /** Quorum queues deliver by priority, 0 to 31 (rule W8). */
   readonly quorumPriorities: boolean;
   /** The headers of each message are sorted by name, and not only those of dead letters (rule H12). */
@@ -52,6 +54,7 @@ export const profiles = {
     delayedRetry: false,
     queueConsumerTimeouts: false,
     checksAs43: false,
+    purgesRetained: false,
     quorumPriorities: false,
     sortsHeaders: false,
     namesRights: false,
@@ -74,6 +77,7 @@ export const profiles = {
     delayedRetry: true,
     queueConsumerTimeouts: true,
     checksAs43: true,
+    purgesRetained: true,
     quorumPriorities: true,
     sortsHeaders: true,
     namesRights: true,

@@ -4,7 +4,7 @@ import type { ReceivingChannel } from '../channel/receiver.js';
 import type { QueueDeclared, QueueType } from '../declarations.js';
 import { accessRefused, AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import { type Profile, profiles } from '../profile.js';
-import { integer } from '../queue/argument-values.js';
+import { integer, natural } from '../queue/argument-values.js';
 import { isOn, queueArgument, queueArguments, wrongValue } from '../queue/arguments.js';
 import type { Queue } from '../queue/queue.js';
 import { replyQueue } from '../virtual-host/reply-addresses.js';
@@ -65,11 +65,20 @@ export function checkConsumerArguments(
   queue: Pick<QueueDeclared, 'name' | 'type'>,
   vhost: string,
   args: FieldTable,
+  { checksAs43 }: Pick<Profile, 'checksAs43'> = profiles['3.10'],
 ): number {
   const value = args.get('x-priority');
   const wrong = value && integer(value, args);
   if (wrong !== undefined) {
     throw preconditionFailed(`invalid arg 'x-priority' for ${here(queue.name, vhost)}: ${wrong}`);
+  }
+  const timeout = checksAs43 ? args.get('x-consumer-timeout') : undefined;
+  if (timeout !== undefined) {
+    if (queue.type === 'classic') throw unknownToType('x-consumer-timeout', queue.name, vhost, queue.type);
+    const text = natural(timeout, args);
+    if (text !== undefined) {
+      throw preconditionFailed(`invalid arg 'x-consumer-timeout' for ${here(queue.name, vhost)}: ${text}`);
+    }
   }
   if (args.has('x-stream-offset')) throw unknownToType('x-stream-offset', queue.name, vhost, queue.type);
   return value === undefined ? 0 : Number(integerOf(value));
@@ -131,7 +140,7 @@ export function consume(channel: ReceivingChannel, queueName: string, options: C
     throw notImplemented(`queue '${name}' in vhost '${vhost.name}' does not support global qos`); // rule D10
   }
   const args = options.arguments ?? emptyTable;
-  const priority = checkConsumerArguments(queue.declared, vhost.name, args);
+  const priority = checkConsumerArguments(queue.declared, vhost.name, args, vhost.profile);
   const exclusive = options.exclusive === true;
   if (isTaken(queue, exclusive)) throw accessRefused(`queue '${name}' in vhost '${vhost.name}' in exclusive use`);
   const noAck = options.noAck === true;

@@ -160,9 +160,14 @@ export class DeadLettering {
     return letter;
   }
 
-  /** The strategy has changed to at-most-once: dead letters that have not arrived yet are lost (rule M4). */
-  forgetRetained(): void {
-    for (const letter of this.#retained?.clear() ?? []) this.#home.journal?.settled(this.#queue, letter.entry);
+  /**
+   * The strategy has changed to at-most-once, or the queue is purged: dead letters that have not arrived yet are lost (rule M4).
+   * @returns how many there were
+   */
+  forgetRetained(): number {
+    const letters = this.#retained?.clear() ?? [];
+    for (const letter of letters) this.#home.journal?.settled(this.#queue, letter.entry);
+    return letters.length;
   }
 }
 

@@ -11,12 +11,10 @@ export function retryDelay(settings: QueueSettings, entry: Entry, how: Return): 
 
 /**
  * Where a message returns in a quorum queue: to the back, unless there is a delivery limit or its channel was lost
- * (rule D5) or, where failures count apart, the return is a failure (rule W6).
+ * (rule D5). Since 4.3 always to the front (rule W6).
  */
-export function quorumReturn({ deliveryLimit }: QueueSettings, how: Return, countsFailuresApart: boolean) {
-  const mayGoBack = countsFailuresApart ? how === 'return' : how !== 'lost';
-  return mayGoBack && deliveryLimit === undefined ? 'back' : 'front';
-}
+export const quorumReturn = ({ deliveryLimit }: QueueSettings, how: Return, countsFailuresApart: boolean) =>
+  !countsFailuresApart && how !== 'lost' && deliveryLimit === undefined ? 'back' : 'front';
 
 /** Messages that become ready at the same time. */
 interface Batch {

@@ -137,7 +137,7 @@ export class PriorityList implements Ready {
 }
 
 const highest = 31;
-/** The priority of a message without one, and of a message that returns to the back. */
+/** The priority of a message without one. */
 const defaultPriority = 4;
 /** The list of returned messages. They come before every priority, in the order of their return. */
 const returned = highest + 1;
@@ -154,9 +154,8 @@ export class QuorumList extends PriorityList {
     super(returned, packer);
   }
 
-  override giveBack(entry: Entry, to: ReturnTo): void {
-    if (to === 'back') this.listFor(entry, defaultPriority).push(entry);
-    else this.listFor(entry, returned).giveBack(entry, 'front');
+  override giveBack(entry: Entry): void {
+    this.listFor(entry, returned).giveBack(entry, 'front');
   }
 
   override get deadline(): number {

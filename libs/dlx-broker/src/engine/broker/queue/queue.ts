@@ -348,7 +348,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.dropExcess(this.lastUse, Infinity);
     const count = this.length + this.delayed;
     this.#ready = this.#headTimer.watch(purge(this, this.#contents, count));
-    return count;
+    return this.home.profile.purgesRetained ? count + this.deadLettering.forgetRetained() : count;
   }
 
   /** Deletes the queue: nothing in it is dead-lettered (rule A8). @returns its consumers, which the caller notifies */
