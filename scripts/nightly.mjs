@@ -1,5 +1,5 @@
 // The amounts of a release, of every test that does less each day (test/amounts.ts): npm run nightly.
-// Takes hours. Compares with the RabbitMQ of AMQP_URL and RABBITMQ_MANAGEMENT_URL; build first, because some tests start the command line.
+// Takes hours. Compares with the RabbitMQ of AMQP_URL and of AMQP_URL_4 (test/rabbitmq.ts); build first, because some tests start the command line.
 import { spawnSync } from 'node:child_process';
 
 const script = (name, ...args) => [process.execPath, [`test/${name}/nightly.mjs`, ...args]];
@@ -7,7 +7,7 @@ const vitest = (...files) => ['npx', ['vitest', 'run', '--retry', '0', ...files]
 
 const nightly = { TEST_AMOUNTS: 'nightly' };
 const parts = [
-  ['random programs on a RabbitMQ', script('fuzz')],
+  ['random programs on each RabbitMQ', script('fuzz', '--programs', '10000')],
   ['random programs over AMQP', script('fuzz', '--over', 'amqp')],
   ['power cuts, kills, bad disks', script('durability'), nightly],
   ['the simulation', script('simulation')],

@@ -1,7 +1,7 @@
 import type { ProfileName } from '../libs/dlx-broker/src/engine/broker/index.js';
 
 /** A real RabbitMQ, with which tests compare this broker in the profile of its version. Tests use one only if a variable names it. */
-export interface RabbitMqServer {
+export interface RabbitMqAddress {
   readonly profile: ProfileName;
   /** `amqp://user:password@host:port`; undefined: there is none */
   readonly amqpUrl: string | undefined;
@@ -11,7 +11,7 @@ export interface RabbitMqServer {
   readonly notNamed: string;
 }
 
-function named(profile: ProfileName, suffix: string): RabbitMqServer {
+function named(profile: ProfileName, suffix: string): RabbitMqAddress {
   const amqpUrl = process.env[`AMQP_URL${suffix}`];
   const { hostname, port } = new URL(amqpUrl ?? 'amqp://127.0.0.1');
   const managementUrl = process.env[`RABBITMQ${suffix}_MANAGEMENT_URL`] ?? `http://${hostname}:1${port || '5672'}`;

@@ -8,23 +8,21 @@ import { expectedDifference, notYetIn4 } from './expected-differences.js';
 import { Lane } from './lane.js';
 
 // Cases on a broker in real time mostly wait: let many of them wait together.
-const together = 12;
+const together = 12 * rabbitMqServers.length;
 const lane = new Lane(together);
 vi.setConfig({ maxConcurrency: together, testTimeout: 180_000 });
 
 /** Real time is not ours: a case that missed its moment beside others may try again with nothing beside it. */
 const triesAlone = 3;
 
-describe.each(
-  await Promise.all(
-    drivers.map(async (driver) => ({
-      driver,
-      name: driver.name,
-      profile: driver.profile,
-      missing: await driver.unavailable(),
-    })),
-  ),
-)('the contract of $profile, kept by $name', ({ driver, missing }) => {
+for (const driver of drivers) {
+  const missing = await driver.unavailable();
+  const name = `the contract of ${driver.profile}, kept by ${driver.name}`;
+  // The real brokers side by side: their cases mostly wait.
+  (driver.realTime ? describe.concurrent : describe)(name, () => keep(driver, missing));
+}
+
+function keep(driver: Driver, missing: string | undefined): void {
   if (missing !== undefined) {
     const mustBeThere = process.env['CI'] !== undefined && missing !== rabbitMqServers[1].notNamed;
     if (mustBeThere) it('can be reached', () => expect.fail(missing));
@@ -48,7 +46,7 @@ describe.each(
         );
       }
     });
-});
+}
 
 async function inTime(check: () => Promise<void>): Promise<void> {
   let failure = await failed(lane.shared(check));

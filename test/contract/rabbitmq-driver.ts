@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RabbitMqServer } from '../rabbitmq.js';
+import type { RabbitMqAddress } from '../rabbitmq.js';
 import type { ChannelRecord } from './channel-record.js';
 import type { Driver, Received, Session, TestChannel, TestConnection, TestPermissions, TestPolicy } from './driver.js';
 import { Failure } from './failure.js';
@@ -10,7 +10,7 @@ import type { WireChannel } from './wire/channel.js';
 import { WireConnection, type WireOptions } from './wire/connection.js';
 
 /** A real RabbitMQ. */
-export function rabbitMqDriver(options: RabbitMqServer): Driver {
+export function rabbitMqDriver(options: RabbitMqAddress): Driver {
   const url = new URL(options.amqpUrl ?? 'amqp://127.0.0.1');
   const user = decodeURIComponent(url.username) || 'guest';
   const password = decodeURIComponent(url.password) || 'guest';

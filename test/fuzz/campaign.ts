@@ -1,3 +1,4 @@
+import type { ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { duel, type Verdict } from './duel.js';
 import { isEqual, type Difference } from './difference.js';
 import { generate } from './generator.js';
@@ -40,8 +41,10 @@ export class Grounds implements Opponent {
   readonly #free: RabbitMqGround[] = [];
   readonly #all: RabbitMqGround[] = [];
 
+  private constructor(readonly profile: ProfileName) {}
+
   static async of(server: RabbitMqServer, width: number): Promise<Grounds> {
-    const grounds = new Grounds();
+    const grounds = new Grounds(server.address.profile);
     for (let index = 0; index < width; index++) {
       const ground = await server.open();
       grounds.#all.push(ground);
@@ -54,7 +57,7 @@ export class Grounds implements Opponent {
     const ground = this.#free.pop();
     if (ground === undefined) throw new Error('more users than virtual hosts');
     try {
-      return await duel(program, ground, patiently);
+      return await duel(program, ground, this.profile, patiently);
     } finally {
       this.#free.push(ground);
     }
@@ -86,7 +89,7 @@ export async function campaign(opponent: Opponent, options: CampaignOptions): Pr
   const worker = async (): Promise<void> => {
     while (next < first + programs) {
       const seed = next++;
-      const program = await generate(seed);
+      const program = await generate(seed, opponent.profile);
       steps += program.length;
       await judge(seed, program);
       if ((seed - first + 1) % 100 === 0) tell(`${seed - first + 1} programs, ${findings.length} differences`);
@@ -96,7 +99,8 @@ export async function campaign(opponent: Opponent, options: CampaignOptions): Pr
   // Programs that were too slow beside others are repeated, few at the same time.
   const slow = late.splice(0);
   const straggler = async (): Promise<void> => {
-    for (let seed = slow.shift(); seed !== undefined; seed = slow.shift()) await judge(seed, await generate(seed));
+    for (let seed = slow.shift(); seed !== undefined; seed = slow.shift())
+      await judge(seed, await generate(seed, opponent.profile));
   };
   await Promise.all(Array.from({ length: Math.min(width, atLeisure) }, straggler));
   return { programs, steps, findings, passing, late, milliseconds: Date.now() - begun };

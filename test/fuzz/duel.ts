@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { comparable, isEqual, type Difference } from './difference.js';
 import { beginning, paceOf, type Pace } from './pace.js';
 import { namesIn, type Program } from './program.js';
@@ -17,11 +18,16 @@ const attempts = 3;
  * Runs a program on both, in real time as slowly as it takes.
  * @param patiently slower from the start, to be sure
  */
-export async function duel(program: Program, ground: RabbitMqGround, patiently = false): Promise<Verdict> {
+export async function duel(
+  program: Program,
+  ground: RabbitMqGround,
+  profile: ProfileName,
+  patiently = false,
+): Promise<Verdict> {
   let verdict: Verdict = 'late';
   for (let tries = 0, slowness = patiently ? 2.5 : 1; tries < attempts && verdict === 'late'; tries++, slowness *= 2) {
     const pace = paceOf(program, slowness);
-    const expected = (await dryRun(program, pace)).map(comparable);
+    const expected = (await dryRun(program, pace, profile)).map(comparable);
     try {
       verdict = await follow(program, expected, pace, ground);
     } finally {

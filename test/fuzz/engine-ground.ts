@@ -1,5 +1,5 @@
 import { policyPatterns } from '../../libs/dlx-broker/src/platform/patterns.js';
-import { Broker, type Journal } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { Broker, type Journal, type ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { PolicyError } from '../../libs/dlx-broker/src/engine/broker/policy/policy.js';
 import type { PendingLetter } from '../../libs/dlx-broker/src/engine/broker/queue/dead-lettering.js';
 import { type Entry, entryOf } from '../../libs/dlx-broker/src/engine/broker/queue/entry.js';
@@ -28,16 +28,15 @@ export class EngineGround implements VirtualGround {
   readonly begun = this.clock.now();
   /** The events since the list was emptied. */
   readonly events: Event[] = [];
-  readonly #broker = new Broker({
-    clock: this.clock,
-    names: new CountedNames(),
-    patterns: policyPatterns,
-    journal: this.#journal(),
-  });
-  readonly #vhost = this.#broker.addVirtualHost('V');
+  readonly #broker: Broker;
+  readonly #vhost: ReturnType<Broker['addVirtualHost']>;
   readonly #connection: ReturnType<Broker['connect']>;
 
-  constructor() {
+  constructor(rabbitmq: ProfileName) {
+    const { clock } = this;
+    const names = new CountedNames();
+    this.#broker = new Broker({ clock, names, patterns: policyPatterns, journal: this.#journal(), rabbitmq });
+    this.#vhost = this.#broker.addVirtualHost('V');
     this.#broker.access.setUser('guest');
     this.#broker.access.setPermissions('guest', 'V', { configure: '.*', write: '.*', read: '.*' });
     this.#connection = this.#broker.connect({ vhost: 'V', user: 'guest' });

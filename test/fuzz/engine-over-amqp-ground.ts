@@ -1,6 +1,6 @@
 import { listen, type Listener } from '../../libs/dlx-broker/src/amqp/server/index.js';
 import { policyPatterns } from '../../libs/dlx-broker/src/platform/patterns.js';
-import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { Broker, type ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { CountedNames } from '../../libs/dlx-broker/src/nest/testing/counted-names.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';
 import type { TestChannel, TestPolicy } from '../contract/driver.js';
@@ -18,15 +18,22 @@ export class EngineOverAmqpGround implements VirtualGround, ListenerContext {
   readonly begun = this.clock.now();
   readonly watched = new Set<string>();
   hasQuorumQueues = false;
-  readonly #broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns: policyPatterns });
-  readonly #vhost = this.#broker.addVirtualHost('V');
+  readonly #broker: Broker;
+  readonly #vhost: ReturnType<Broker['addVirtualHost']>;
   readonly #connections: WireConnection[] = [];
   #listener!: Listener;
 
-  private constructor(readonly roughness: Roughness) {}
+  private constructor(
+    readonly roughness: Roughness,
+    rabbitmq: ProfileName,
+  ) {
+    const { clock } = this;
+    this.#broker = new Broker({ clock, names: new CountedNames(), patterns: policyPatterns, rabbitmq });
+    this.#vhost = this.#broker.addVirtualHost('V');
+  }
 
-  static async open(roughness: Roughness): Promise<EngineOverAmqpGround> {
-    const ground = new EngineOverAmqpGround(roughness);
+  static async open(roughness: Roughness, profile: ProfileName): Promise<EngineOverAmqpGround> {
+    const ground = new EngineOverAmqpGround(roughness, profile);
     ground.#broker.access.setUser('guest');
     ground.#broker.access.setPermissions('guest', 'V', { configure: '.*', write: '.*', read: '.*' });
     ground.#listener = await listen(ground.#broker, { port: 0, authenticate: () => true });

@@ -1,3 +1,4 @@
+import type { ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { comparable, isEqual } from './difference.js';
 import type { Verdict } from './duel.js';
 import { EngineOverAmqpGround } from './engine-over-amqp-ground.js';
@@ -8,12 +9,16 @@ import { Rehearsal, dryRun } from './rehearsal.js';
 import { roughnessOf, swollen } from './rough-wire.js';
 
 /** The engine behind its listener must show what the engine shows that is called directly, both in virtual time. */
-export const engineOverAmqp: Opponent = { name: 'the engine over AMQP', duel };
+export const engineOverAmqp = (profile: ProfileName): Opponent => ({
+  name: 'the engine over AMQP',
+  profile,
+  duel: (program) => duel(program, profile),
+});
 
-async function duel(drawn: Program): Promise<Verdict> {
+async function duel(drawn: Program, profile: ProfileName): Promise<Verdict> {
   const program = swollen(drawn);
-  const expected = (await dryRun(program, unhurried)).map(comparable);
-  const ground = await EngineOverAmqpGround.open(roughnessOf(drawn));
+  const expected = (await dryRun(program, unhurried, profile)).map(comparable);
+  const ground = await EngineOverAmqpGround.open(roughnessOf(drawn), profile);
   try {
     const rehearsal = await Rehearsal.on(ground, [], unhurried);
     for (const [at, step] of program.entries()) {

@@ -4,23 +4,38 @@ import { RabbitMqServer } from './rabbitmq-ground.js';
 import { brief, describeFinding } from './report.js';
 import { shrink } from './shrink.js';
 import { amount } from '../amounts.js';
+import { rabbitMqServers } from '../rabbitmq.js';
 
 const programs = amount('FUZZ_PROGRAMS', 20, 60);
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 const width = Number(process.env['FUZZ_WIDTH'] ?? 20);
 /** The number of differences that are described; of further ones only the seed is shown. */
 const shrinkAtMost = 12;
-const server = new RabbitMqServer();
-const missing = await server.unavailable();
+/** The version of RabbitMQ to compare with, if not both. */
+const against = process.env['FUZZ_AGAINST'];
 
-describe('random programs', () => {
-  if (missing !== undefined && process.env['CI'] === undefined) {
+const servers = rabbitMqServers
+  .filter(({ profile }) => profile === (against ?? profile))
+  .map((address) => new RabbitMqServer(address));
+
+describe.each(
+  await Promise.all(
+    servers.map(async (server) => ({
+      server,
+      version: server.address.profile,
+      missing: await server.unavailable(),
+    })),
+  ),
+)('random programs', ({ server, version, missing }) => {
+  const name = `come to the same on the engine and on RabbitMQ ${version}`;
+  const mayBeMissing = process.env['CI'] === undefined || missing === rabbitMqServers[1].notNamed;
+  if (missing !== undefined && mayBeMissing) {
     console.warn(`SKIPPED: differential fuzzing: ${missing}`);
-    it.skip('come to the same on the engine and on RabbitMQ', () => undefined);
+    it.skip(name, () => undefined);
     return;
   }
   // Differences are confirmed by runs of their own: to try all programs again would show no more.
-  it('come to the same on the engine and on RabbitMQ', { timeout: 600_000 + programs * 2_000, retry: 0 }, async () => {
+  it(name, { timeout: 600_000 + programs * 2_000, retry: 0 }, async () => {
     expect(missing).toBeUndefined();
     const grounds = await Grounds.of(server, width);
     try {

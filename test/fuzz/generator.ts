@@ -1,3 +1,4 @@
+import type { ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { reasonToAvoid } from './avoided.js';
 import { drawStep, type Draft } from './draw-step.js';
 import { drawNames, drawPolicy, drawTopology } from './draw-topology.js';
@@ -10,11 +11,11 @@ import { channelCount, Rehearsal } from './rehearsal.js';
 const mostUnits = 3;
 
 /** The program of a seed. It is drawn while the engine runs it, so that most of its steps have something to work on. */
-export async function generate(seed: number): Promise<Program> {
+export async function generate(seed: number, profile: ProfileName): Promise<Program> {
   const random = new Random(seed);
   const names = drawNames(random);
   const steps: Step[] = [];
-  let rehearsal = await Rehearsal.of([], unhurried);
+  let rehearsal = await Rehearsal.of([], unhurried, profile);
   let count = 0;
 
   /** Adds a step, unless it has to be dropped: then nothing changes. */
@@ -23,7 +24,7 @@ export async function generate(seed: number): Promise<Program> {
       steps.push(step);
       return true;
     }
-    rehearsal = await Rehearsal.of(steps, unhurried);
+    rehearsal = await Rehearsal.of(steps, unhurried, profile);
     return false;
   };
 
@@ -69,8 +70,8 @@ export async function generate(seed: number): Promise<Program> {
 }
 
 /** True if no step has to be dropped. */
-export async function isFair(program: Program): Promise<boolean> {
-  const rehearsal = await Rehearsal.of([], unhurried);
+export async function isFair(program: Program, profile: ProfileName): Promise<boolean> {
+  const rehearsal = await Rehearsal.of([], unhurried, profile);
   for (const step of program) {
     if ((await reasonAgainst(step, rehearsal)) !== undefined) return false;
   }

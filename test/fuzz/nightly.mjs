@@ -1,4 +1,4 @@
-// npm run fuzz -- --programs 10000 --seed 1 [--width 20] [--over amqp]
+// npm run fuzz -- --programs 10000 --seed 1 [--width 20] [--over amqp] [--against 4]: on each RabbitMQ that is named, or on one
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
@@ -8,6 +8,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Date.now() / 1000)) },
     width: { type: 'string', default: '20' },
     over: { type: 'string', default: 'rabbitmq' },
+    against: { type: 'string' },
   },
 });
 const files = { rabbitmq: 'test/fuzz/fuzz.spec.ts', amqp: 'test/fuzz/over-amqp.spec.ts' };
@@ -19,6 +20,7 @@ const env = {
   FUZZ_SEED: values.seed,
   FUZZ_WIDTH: values.width,
   CI: '1',
+  ...(values.against && { FUZZ_AGAINST: values.against }),
 };
 console.log(`seeds ${values.seed} to ${Number(values.seed) + Number(values.programs) - 1}`);
 const { status } = spawnSync('npx', ['vitest', 'run', file], { env, stdio: 'inherit' });

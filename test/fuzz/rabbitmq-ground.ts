@@ -5,19 +5,26 @@ import { RabbitMqChannel, type ListenerContext } from '../contract/rabbitmq-chan
 import { Failure } from '../contract/failure.js';
 import { WireConnection } from '../contract/wire/connection.js';
 import { setTimeout as wait } from 'node:timers/promises';
-import { amqpUrl, managementUrl, notNamed } from '../rabbitmq.js';
+import type { RabbitMqAddress } from '../rabbitmq.js';
 import type { Ground } from './world.js';
 
 /** The addresses of the real broker. */
 export class RabbitMqServer {
-  readonly #url = new URL(amqpUrl ?? 'amqp://127.0.0.1');
-  readonly user = decodeURIComponent(this.#url.username) || 'guest';
-  readonly password = decodeURIComponent(this.#url.password) || 'guest';
-  readonly management = new ManagementClient(managementUrl, this.user, this.password);
+  readonly #url: URL;
+  readonly user: string;
+  readonly password: string;
+  readonly management: ManagementClient;
+
+  constructor(readonly address: RabbitMqAddress) {
+    this.#url = new URL(address.amqpUrl ?? 'amqp://127.0.0.1');
+    this.user = decodeURIComponent(this.#url.username) || 'guest';
+    this.password = decodeURIComponent(this.#url.password) || 'guest';
+    this.management = new ManagementClient(address.managementUrl, this.user, this.password);
+  }
 
   /** @returns why it cannot be used, or undefined */
   async unavailable(): Promise<string | undefined> {
-    if (amqpUrl === undefined) return notNamed;
+    if (this.address.amqpUrl === undefined) return this.address.notNamed;
     try {
       await this.management.call('GET', '/overview');
       await (await this.connect('/')).close();

@@ -1,3 +1,4 @@
+import type { ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { EngineGround } from './engine-ground.js';
 import type { Pace } from './pace.js';
 import type { Program, Step } from './program.js';
@@ -28,8 +29,8 @@ export class Rehearsal<On extends VirtualGround = EngineGround> {
   }
 
   /** On the engine. */
-  static of(program: Program, pace: Pace): Promise<Rehearsal> {
-    return Rehearsal.on(new EngineGround(), program, pace);
+  static of(program: Program, pace: Pace, profile: ProfileName): Promise<Rehearsal> {
+    return Rehearsal.on(new EngineGround(profile), program, pace);
   }
 
   static async on<On extends VirtualGround>(ground: On, program: Program, pace: Pace): Promise<Rehearsal<On>> {
@@ -50,8 +51,8 @@ export class Rehearsal<On extends VirtualGround = EngineGround> {
 }
 
 /** The views of the engine after each step. */
-export async function dryRun(program: Program, pace: Pace): Promise<Seen[]> {
-  const rehearsal = await Rehearsal.of([], pace);
+export async function dryRun(program: Program, pace: Pace, profile: ProfileName): Promise<Seen[]> {
+  const rehearsal = await Rehearsal.of([], pace, profile);
   const seen: Seen[] = [];
   for (const step of program) {
     await rehearsal.perform(step);

@@ -37,7 +37,7 @@ const kindAt = (program: Program, difference: Difference): string =>
 
 /** True if the program still has a difference of the same kind. */
 async function differs(program: Program, kind: string, opponent: Opponent): Promise<Difference | undefined> {
-  if (!(await isFair(program))) return undefined;
+  if (!(await isFair(program, opponent.profile))) return undefined;
   const result = await opponent.duel(program);
   return typeof result !== 'string' && kindAt(program, result) === kind ? result : undefined;
 }
