@@ -107,8 +107,6 @@ export const notYetIn4: ReadonlySet<string> = new Set([
   'rule J6: a connection that ends gives back what 3 consumers and 0 gets held, quorum queue',
   'rule J6: a channel that ends gives back what 2 consumers and 2 gets held, quorum queue',
   'rule J6: a channel that ends gives back what 3 consumers and 9 gets held, quorum queue',
-  'rule K7: the delivery mode is 1, 2 or absent, since 4 any number',
-  'rule K7: user-id is checked before expiration until 4, expiration before delivery mode',
   'rule K10: the default exchange keeps the name until 4: a queue declared before the commit gets it',
   'rule K10: so it does with the names of a CC header until 4',
   'rule K11: a direct reply leaves at the publish, and mandatory returns it at the commit; since 4 it waits for the commit',
@@ -119,7 +117,5 @@ export const notYetIn4: ReadonlySet<string> = new Set([
   'rule P8: zero equals minus zero, until 4',
   'rule P8: a large integer equals its double, until 4',
   'rule P8: an integer equals the timestamp of its value, until 4',
-  'rule F10: declared again with another queue type where there was none',
   'rule S2: a mandatory answer is returned until 4, also when the requester gets it',
-  'rule R3: a quorum queue with a single active consumer refuses basic.get',
 ]);

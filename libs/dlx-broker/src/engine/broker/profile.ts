@@ -29,6 +29,10 @@ export interface Profile extends Dialect {
   readonly checksCopiedTopics: boolean;
   /** A passive declare needs any of the three rights (rule N4). */
   readonly passiveNeedsRight: boolean;
+  /** `user-id` is checked after `expiration`, and any `delivery_mode` is taken (rule K7). */
+  readonly takesAnyDeliveryMode: boolean;
+  /** Errors name a queue type as 4.3 does, and compare that of a queue without `x-queue-type` as `classic` (rules R3, F10). */
+  readonly namesQueueTypes: boolean;
   /** Bytes of a body at most (rules K7, W10). */
   readonly maxMessageSize: number;
   /** Bytes of a frame at most, before frame-max is negotiated (rule W10). */
@@ -60,6 +64,8 @@ export const profiles = {
     namesRights: false,
     checksCopiedTopics: false,
     passiveNeedsRight: false,
+    takesAnyDeliveryMode: false,
+    namesQueueTypes: false,
     maxMessageSize: 134_217_728,
     firstFrameSize: 4_096,
     unknownExchangeTypeIsSoft: false,
@@ -83,6 +89,8 @@ export const profiles = {
     namesRights: true,
     checksCopiedTopics: true,
     passiveNeedsRight: true,
+    takesAnyDeliveryMode: true,
+    namesQueueTypes: true,
     maxMessageSize: 16_777_216,
     firstFrameSize: 8_192,
     unknownExchangeTypeIsSoft: true,

@@ -293,13 +293,15 @@ export class Publisher {
     checkTable('header', properties.headers);
     let sent = properties;
     if (sent.replyTo === replyQueue) sent = { ...sent, replyTo: this.#replyAddress() }; // rule S1
-    if (sent.userId !== undefined) checkUserId(sent, this.channel.connection.user);
     const { profile } = this.channel.vhost;
+    const { takesAnyDeliveryMode } = profile;
+    if (sent.userId !== undefined && !takesAnyDeliveryMode) checkUserId(sent, this.channel.connection.user);
     if (sent.expiration !== undefined) {
       const expiration = String(parseExpiration(sent.expiration));
       if (profile.parsesExpiration && expiration !== sent.expiration) sent = { ...sent, expiration }; // rule W4
     }
-    checkDeliveryMode(sent.deliveryMode);
+    if (!takesAnyDeliveryMode) checkDeliveryMode(sent.deliveryMode);
+    else if (sent.userId !== undefined) checkUserId(sent, this.channel.connection.user);
     const { headers } = sent;
     if (headers === undefined || isEmptyTable(headers)) {
       return origin === undefined

@@ -111,7 +111,7 @@ export class Receiver implements ConsumerHome {
   /** `basic.get`. @param expired the number of messages that expired in front of the message */
   fetch(queue: Queue, noAck: boolean, now: number, expired: number): Got | undefined {
     const { type } = queue.declared;
-    if (type === 'quorum' && queue.settings.singleActiveConsumer) throw notByGet(queue.name, this.channel.vhost.name);
+    if (type === 'quorum' && queue.settings.singleActiveConsumer) throw notByGet(queue.name, this.channel.vhost);
     const ready = queue.length + expired;
     const entry = queue.take(now);
     if (entry === undefined) {
@@ -277,11 +277,11 @@ export class Receiver implements ConsumerHome {
 }
 
 /** A quorum queue's messages go only to its single active consumer (rule R3). */
-const notByGet = (queue: string, vhost: string): AmqpError =>
+const notByGet = (queue: string, { name, profile }: TransactionalChannel['vhost']): AmqpError =>
   new AmqpError(
     'RESOURCE_LOCKED',
-    `cannot obtain access to locked queue '${queue}' in vhost '${vhost}'. basic.get operations are not supported by quorum ` +
-      'queues with single active consumer',
+    `cannot obtain access to locked queue '${queue}' in vhost '${name}'. basic.get operations are not supported by ` +
+      `${profile.namesQueueTypes ? '<<"quorum">>' : 'quorum'} queues with single active consumer`,
   );
 
 /** RabbitMQ's text for a queue that answers with an error. It closes only the channel, so consumers on other channels go on. */

@@ -1,4 +1,12 @@
-import { emptyTable, type Field, type FieldTable, fieldTypeNames, integerOf, isReserved } from '../../message/index.js';
+import {
+  emptyTable,
+  type Field,
+  type FieldTable,
+  fieldTypeNames,
+  integerOf,
+  isReserved,
+  longstr,
+} from '../../message/index.js';
 import type { ChannelContext, ConnectionContext } from '../channel/context.js';
 import type { QueueType } from '../declarations.js';
 import { erlangTerm, fieldText } from '../erlang-terms.js';
@@ -79,8 +87,10 @@ export function checkSameQueue(
     const current = existing.arguments.get(name);
     const received = asked.arguments.get(name);
     if ((current === undefined && received === undefined) || !isOn(row, existing.type, profile)) continue;
-    if (name === 'x-queue-type' && isClassic(current) && isClassic(received)) continue;
-    checkSameArgument(name, current, received, where);
+    const isType = name === 'x-queue-type';
+    if (isType && isClassic(current) && isClassic(received)) continue;
+    const shown = isType && profile.namesQueueTypes ? (current ?? longstr('classic')) : current;
+    checkSameArgument(name, shown, received, where);
   }
 }
 
