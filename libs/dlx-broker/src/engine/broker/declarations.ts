@@ -170,6 +170,8 @@ export interface TopicPermissions {
 export interface VirtualHostMetadata {
   readonly description: string;
   readonly tags: readonly string[];
+  /** The type of queues that are declared without one, since RabbitMQ 4 (rule D1). Default: classic. */
+  readonly defaultQueueType?: QueueType;
 }
 
 export const noMetadata: VirtualHostMetadata = { description: '', tags: [] };

@@ -12,6 +12,7 @@ import { harness } from '../../nest/testing/harness.js';
 import { refusalOf } from '../../../../../test/harnesses/refusal-of.js';
 import { listen, publishText } from '../../../../../test/harnesses/listener.js';
 import type { QueueView } from '../../nest/testing/queue-view.js';
+import type { QueueOptions } from './commands/declare.js';
 import type { Permissions } from './declarations.js';
 import { silentOutbox } from './ports.js';
 import { type ProfileName, profiles } from './profile.js';
@@ -675,4 +676,30 @@ it.each([
     if (expected === undefined) expect(refusalOf(consume)).toBeUndefined();
     else expect(refusalOf(consume)?.message).toContain(expected);
   }
+});
+
+describe('rule W17: the default queue type of a virtual host', () => {
+  const typesBy = (rabbitmq: ProfileName) => {
+    const { broker } = harness({ rabbitmq });
+    broker.addVirtualHost('/', { description: '', tags: [], defaultQueueType: 'quorum' });
+    const { channel } = listen(broker);
+    const typeOf = (name: string, options: QueueOptions) => {
+      channel.declareQueue(name, options);
+      channel.declareQueue(name, options);
+      return vhost(broker).queues.get(name)!.declared.type;
+    };
+    return [
+      typeOf('durable', { durable: true }),
+      typeOf('empty', { durable: true, arguments: table(rabbitmq === '4' ? { 'x-queue-type': '' } : {}) }),
+      typeOf('named', { durable: true, arguments: table({ 'x-queue-type': 'classic' }) }),
+      typeOf('transient', {}),
+      typeOf('exclusive', { durable: true, exclusive: true }),
+      typeOf('auto-delete', { durable: true, autoDelete: true }),
+    ];
+  };
+
+  it('is that of queues that can be quorum queues, in 4 only', () => {
+    expect(typesBy('4')).toEqual(['quorum', 'quorum', 'classic', 'classic', 'classic', 'classic']);
+    expect(new Set(typesBy('3.10'))).toEqual(new Set(['classic']));
+  });
 });

@@ -19,6 +19,8 @@ export interface Profile extends Dialect {
   readonly checksAs43: boolean;
   /** A purge of a quorum queue drops and counts at-least-once letters that have not arrived (rule O6). */
   readonly purgesRetained: boolean;
+  /** The default queue type of a virtual host takes effect (rule D1). */
+  readonly defaultQueueTypes: boolean;
   /** Quorum queues deliver by priority, 0 to 31 (rule W8). */
   readonly quorumPriorities: boolean;
   /** The headers of each message are sorted by name, and not only those of dead letters (rule H12). */
@@ -59,6 +61,7 @@ export const profiles = {
     queueConsumerTimeouts: false,
     checksAs43: false,
     purgesRetained: false,
+    defaultQueueTypes: false,
     quorumPriorities: false,
     sortsHeaders: false,
     namesRights: false,
@@ -84,6 +87,7 @@ export const profiles = {
     queueConsumerTimeouts: true,
     checksAs43: true,
     purgesRetained: true,
+    defaultQueueTypes: true,
     quorumPriorities: true,
     sortsHeaders: true,
     namesRights: true,

@@ -44,9 +44,10 @@ export function exportVhost(broker: Broker, vhost: VirtualHost): Row {
   };
 }
 
-function vhostToJson({ name, metadata: { description, tags } }: VirtualHost): Row {
+function vhostToJson({ name, metadata: { description, tags, defaultQueueType: type } }: VirtualHost): Row {
+  const more = type === undefined ? undefined : { default_queue_type: type };
   // RabbitMQ 3.10 writes only the name, and reads the other fields.
-  return description === '' && tags.length === 0 ? { name } : { name, description, tags };
+  return description === '' && tags.length === 0 ? { name, ...more } : { name, description, tags, ...more };
 }
 
 /** True unless the queue is exclusive: such a queue ends with its connection. */

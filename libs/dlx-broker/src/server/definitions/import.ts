@@ -4,7 +4,7 @@ import { tableOfJson } from '../api/field-json.js';
 import { setParameter } from '../api/resources/parameters.js';
 import { setPolicy } from '../api/resources/policies.js';
 import { setPermissions, setTopicPermissions } from '../api/resources/users.js';
-import { addVhost, metadataIn, refuseStreams } from '../api/resources/vhosts.js';
+import { addVhost, askedType, metadataIn, refuseStreams } from '../api/resources/vhosts.js';
 import { booleanIn, type JsonObject, requiredText, textIn } from '../http/body.js';
 import { badRequest, codes, detailOf, escapedRequest, FieldJsonError, noVhost, type Problem } from '../http/reply.js';
 import type { Management } from '../management.js';
@@ -173,7 +173,8 @@ export function* importVhost(
  */
 function newMetadata(json: JsonObject): VirtualHostMetadata | undefined {
   refuseStreams(json);
-  return json['description'] === undefined && json['tags'] === undefined ? undefined : metadataIn(json);
+  const isNamed = json['description'] === undefined && json['tags'] === undefined && askedType(json) === undefined;
+  return isNamed ? undefined : metadataIn(json);
 }
 
 function addParameter(management: Management, json: JsonObject): void {

@@ -146,13 +146,23 @@ export function declareQueue(channel: ChannelContext, name: string, options: Que
     vhost.checkPassive(channel.connection.user, 'queue', asked);
     return found(vhost.queueFor(channel.connection, asked), now);
   }
-  const args = options.arguments ?? new Map();
+  const args = withDefaultType(vhost, options);
   const actual = asked === '' ? `amq.gen-${vhost.names.token()}` : checkedName('queue', asked);
   vhost.check(channel.connection.user, 'configure', 'queue', actual);
   const existing = vhost.queues.get(actual);
   if (existing !== undefined) return redeclared(existing, vhost, channel.connection, options, args, now);
   if (asked === '') checkServerNamed(args);
   return found(created(vhost, channel.connection, actual, options, args, now), now);
+}
+
+/** The arguments with the default type of the virtual host, where it is quorum and the queue can be a quorum queue (rule D1). */
+function withDefaultType({ profile, metadata }: VirtualHostCore, options: QueueOptions): FieldTable {
+  const { durable, exclusive, autoDelete, arguments: args = emptyTable } = options;
+  if (!profile.defaultQueueTypes || metadata.defaultQueueType !== 'quorum') return args;
+  const given = args.get('x-queue-type')?.value;
+  const isGiven = given !== undefined && given !== '' && given !== 'undefined';
+  if (isGiven || durable !== true || exclusive === true || autoDelete === true) return args;
+  return new Map(args).set('x-queue-type', longstr('quorum'));
 }
 
 function redeclared(

@@ -32,11 +32,19 @@ function vhostStatistics(measures: Measures): Columns<VirtualHost> {
   return columns;
 }
 
+/** RabbitMQ 3.10 ignores the type over HTTP. */
+const defaultTypeOf = ({ profile, metadata }: VirtualHost): string =>
+  profile.defaultQueueTypes ? (metadata.defaultQueueType ?? 'classic') : 'undefined';
+
 const columnsFor = ({ nodeName }: Management, measures: Measures): Columns<VirtualHost> => ({
   cluster_state: () => ({ [nodeName]: 'running' }),
-  default_queue_type: () => 'undefined',
+  default_queue_type: defaultTypeOf,
   description: ({ metadata }) => metadata.description,
-  metadata: ({ metadata: { description, tags } }) => ({ description, tags }),
+  metadata: (vhost) => {
+    const { description, tags } = vhost.metadata;
+    const type = defaultTypeOf(vhost);
+    return type === 'undefined' ? { description, tags } : { description, tags, default_queue_type: type };
+  },
   name: ({ name }) => name,
   tags: ({ metadata }) => metadata.tags,
   tracing: () => false,
@@ -81,26 +89,31 @@ export function addVhost(
 }
 
 /**
- * Refuses `stream` as the default queue type, because this broker has no streams. Other default queue types are
- * ignored, as by RabbitMQ 3.10.8 over HTTP. Newer versions of RabbitMQ write the type into `metadata`.
+ * Refuses `stream` as the default queue type, because this broker has no streams.
  * @throws Problem 400
  */
-export function refuseStreams({ default_queue_type: asked, metadata }: JsonObject): void {
-  const inner = typeof metadata === 'object' && metadata !== null ? (metadata as JsonObject) : {};
-  if ([asked, inner['default_queue_type'], inner['default-queue-type']].includes('stream')) {
-    throw badRequest("unsupported queue type 'stream'");
-  }
+export function refuseStreams(json: JsonObject): void {
+  if (askedType(json) === 'stream') throw badRequest("unsupported queue type 'stream'");
 }
 
 /**
  * The metadata of a virtual host, for requests and for definitions.
  * @throws Problem 400
  */
-export function metadataIn({ description = '', tags = '' }: JsonObject): VirtualHostMetadata {
+export function metadataIn(json: JsonObject): VirtualHostMetadata {
+  const { description = '', tags = '' } = json;
   if (typeof description !== 'string') throw badRequest('description should be a string');
-  if (Array.isArray(tags)) return { description, tags: tags.map(String) };
+  const type = askedType(json);
+  const more = type === 'classic' || type === 'quorum' ? ({ defaultQueueType: type } as const) : undefined;
+  if (Array.isArray(tags)) return { description, tags: tags.map(String), ...more };
   if (typeof tags !== 'string') throw badRequest('tags should be a string or a list of strings');
-  return { description, tags: tags === '' ? [] : tags.split(',').map((tag) => tag.trim()) };
+  return { description, tags: tags === '' ? [] : tags.split(',').map((tag) => tag.trim()), ...more };
+}
+
+/** The default queue type in a request or in definitions. Newer versions of RabbitMQ write it into `metadata`. */
+export function askedType({ default_queue_type: asked, metadata }: JsonObject): unknown {
+  const inner = typeof metadata === 'object' && metadata !== null ? (metadata as JsonObject) : {};
+  return asked ?? inner['default_queue_type'] ?? inner['default-queue-type'];
 }
 
 const deleteOne: Handler = ({ name }, { broker }) => {
