@@ -9,6 +9,7 @@ import {
   Drop,
   event,
   Idempotent,
+  type IdempotencyStore,
   MemoryIdempotencyStore,
   Outbox,
   OutboxClosedError,
@@ -419,8 +420,7 @@ describe('outboxes of several handlers', () => {
   });
 
   /** Two handlers of one message of one queue. */
-  async function shared(fails: () => boolean) {
-    const store = new MemoryIdempotencyStore();
+  async function shared(fails: () => boolean, store: IdempotencyStore = new MemoryIdempotencyStore()) {
     const calls: string[] = [];
     @Injectable()
     class Handlers {
@@ -468,6 +468,37 @@ describe('outboxes of several handlers', () => {
       ['first', 'second', 'first', 'second'],
     ]);
   });
+
+  const says: readonly (readonly [string, readonly string[], () => 'done' | 'busy'])[] = [
+    ['done', ['out.second'], () => 'done'],
+    ['busy', [], () => 'busy'],
+    [
+      'an error',
+      [],
+      () => {
+        throw new Error('away');
+      },
+    ],
+  ];
+
+  it.each(says)(
+    'of one message of one queue end together if the store answers for one of them first: %s',
+    async (_, published, claim): Promise<void> => {
+      const memory = new MemoryIdempotencyStore();
+      const store: IdempotencyStore = {
+        claim: async (key, lease, owner) => {
+          if (key.includes('first')) return claim();
+          await new Promise(setImmediate);
+          return memory.claim(key, lease, owner);
+        },
+        done: (key, ttl) => memory.done(key, ttl),
+        release: (key, owner) => memory.release(key, owner),
+      };
+      const { dlx, event, keys, calls } = await shared(() => false, store);
+      await event('job.a');
+      expect([keys(), calls, dlx.queue('jobs').unacknowledged]).toEqual([published, ['second'], 0]);
+    },
+  );
 
   it('of one message of one queue: ack() publishes all, also when another handler fails while the commit waits', async () => {
     let failed = (): void => undefined;

@@ -59,7 +59,7 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
   younger: WatchedAttempt | undefined;
   /** The attempts of all handlers that have the message; undefined if this is the only one. */
   sharing: readonly Attempt[] | undefined;
-  /** Called with the outcome of one of several attempts, when all its steps have ended. */
+  outcome: Outcome | undefined;
   hasEnded: ((outcome: Outcome) => void) | undefined;
   leave: ((then: () => void) => void) | undefined;
   isOver = false;

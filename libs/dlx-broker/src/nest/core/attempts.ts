@@ -43,6 +43,7 @@ export async function runShared(attempts: readonly AttemptRun[], settlement: Set
 const outcomeOf = (attempt: AttemptRun): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     attempt.run((outcome) => {
+      attempt.outcome = outcome;
       attempt.hasEnded?.(outcome);
       resolve(outcome);
     }, reject);

@@ -73,7 +73,9 @@ export interface Attempt extends Handling {
   readonly data: unknown;
   /** The attempts of all handlers that have the message; undefined if this is the only one. */
   readonly sharing: readonly Attempt[] | undefined;
-  /** Called with the outcome of one of several attempts, when all its steps have ended. */
+  /** The outcome of one of several attempts; undefined until all its steps have ended. */
+  readonly outcome: Outcome | undefined;
+  /** Called with this outcome then. */
   hasEnded: ((outcome: Outcome) => void) | undefined;
   /** Set by a step whose async context is for the handler, and not for those that hear of the outcome. */
   leave: ((then: () => void) => void) | undefined;

@@ -36,7 +36,11 @@ export class OutboxGroup {
   readonly #decided = new Promise<(outcome: Outcome) => Outcome>((resolve) => (this.#decide = resolve));
 
   constructor(private readonly attempts: readonly Attempt[]) {
-    for (const attempt of attempts) attempt.hasEnded = (outcome) => this.#note(attempt, outcome); // also without its handler
+    // Also those whose handlers are not called, which may have ended before the first one of the others comes here.
+    for (const attempt of attempts) {
+      attempt.hasEnded = (outcome) => this.#note(attempt, outcome);
+      if (attempt.outcome !== undefined) this.#note(attempt, attempt.outcome);
+    }
   }
 
   /** A handler has ended. @returns its outcome, when all have ended and the message is committed or will not be */
