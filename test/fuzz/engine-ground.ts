@@ -96,8 +96,8 @@ export class EngineGround implements VirtualGround {
   /** The journal gets no message that a full queue refuses. */
   #watch(queue: Queue): void {
     const enqueue = queue.enqueue.bind(queue);
-    queue.enqueue = (message, now) => {
-      const isTaken = enqueue(message, now);
+    queue.enqueue = (message, now, letter) => {
+      const isTaken = enqueue(message, now, letter);
       if (!isTaken) this.#note('refused', queue, entryOf(message, 0, 0, false));
       return isTaken;
     };
