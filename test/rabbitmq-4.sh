@@ -25,7 +25,9 @@ install_all() {
   fi
   local mirror
   mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m 1 '/debian/*$')
-  rm -rf "${root:?}"
+  # What an earlier try left. Its /dev is that of the machine: it must not be removed with it.
+  umount "$root/dev" "$root/proc" 2>/dev/null || true
+  rm -rf --one-file-system "${root:?}"
   mkdir -p "$root"
   # An older debootstrap does not know the release by name.
   debootstrap --variant=minbase forky "$root" "$mirror" /usr/share/debootstrap/scripts/sid
