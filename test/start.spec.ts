@@ -71,11 +71,7 @@ describe('an application that opens no port and keeps nothing on disk starts wit
   it('the client of a RabbitMQ, which is read when such a broker is chosen', () => {
     const ofServer = [...files].filter((file) => file.startsWith('backends/rabbitmq/'));
     // What checks the options of rabbitmq(), when a module is written.
-    expect(ofServer.toSorted()).toEqual([
-      'backends/rabbitmq/address.ts',
-      'backends/rabbitmq/management-url.ts',
-      'backends/rabbitmq/options.ts',
-    ]);
+    expect(ofServer.toSorted()).toEqual(['backends/rabbitmq/address.ts', 'backends/rabbitmq/management-url.ts']);
     expect(packages).not.toContain('node:tls');
   });
 

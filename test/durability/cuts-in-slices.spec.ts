@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Broker, type Channel, type Pace, silentOutbox } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { type Field, int32, longstr } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { addDefinitions } from '../../libs/dlx-broker/src/server/definitions/load.js';
-import { Dlx } from '../../libs/dlx-broker/src/server/dlx/dlx.js';
+import { Dlx } from '../../libs/dlx-broker/src/server/dlx/state.js';
 import { Management } from '../../libs/dlx-broker/src/server/management.js';
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock.js';

@@ -2,7 +2,7 @@ import type { Broker, Patterns } from '../engine/broker/index.js';
 import type { MemoryUse } from '../platform/alarms/index.js';
 import type { Authenticate, LoginThrottle } from '../platform/logins/index.js';
 import type { AuditSink } from './audit/audit-log.js';
-import type { Dlx } from './dlx/dlx.js';
+import type { Dlx } from './dlx/state.js';
 import type { Statistics } from './statistics/statistics.js';
 
 /** A handler of an application in this process. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Queue } from '../engine/broker/index.js';
-import { Dlx } from './dlx/dlx.js';
+import { Dlx } from './dlx/state.js';
 import { SharedTurns, type Turns } from './http/turns.js';
 import { type ApiHarness, apiHarness } from '../../../../test/harnesses/api-harness.js';
 

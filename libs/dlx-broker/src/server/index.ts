@@ -7,7 +7,7 @@ export { loadDefinitions } from './definitions/load.js';
 export { Problem } from './http/reply.js';
 export { AuditFile } from './audit/audit-file.js';
 export type { AuditEntry, AuditSink } from './audit/audit-log.js';
-export { Dlx, type DlxParts } from './dlx/dlx.js';
+export { Dlx, type DlxParts } from './dlx/state.js';
 export type { RedriveOrder } from './dlx/redrives/redrive-order.js';
 export { QueueRedrive } from './dlx/redrives/queue-redrive.js';
 export type { Management } from './management.js';

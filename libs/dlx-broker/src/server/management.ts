@@ -6,7 +6,7 @@ import {
   type User,
   type VirtualHost,
 } from '../engine/broker/index.js';
-import { Dlx } from './dlx/dlx.js';
+import { Dlx } from './dlx/state.js';
 import type { ManagementHost, OpenPort } from './host.js';
 import { isOf, visibleVhosts } from './http/auth.js';
 import { notFound, Problem } from './http/reply.js';

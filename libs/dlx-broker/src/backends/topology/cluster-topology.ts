@@ -1,4 +1,4 @@
-import { queueArguments as known } from '../../engine/broker/index.js';
+import { queueArguments as known, refusesWhenFull } from '../../engine/broker/index.js';
 import { type Field, int32, longstr } from '../../engine/message/index.js';
 import type { QueueDeclaration, Topology } from './topology.js';
 
@@ -96,7 +96,7 @@ export function quorumForm(queue: QueueForm, deliveryLimit = clusterDeliveryLimi
   const notes = removed.map((name) => `loses ${name}`);
   const hasLimit = queue.value('x-max-length') !== undefined || queue.value('x-max-length-bytes') !== undefined;
   const overflow = queue.value('x-overflow');
-  const dropsHead = hasLimit && overflow !== 'reject-publish' && overflow !== 'reject-publish-dlx';
+  const dropsHead = hasLimit && !refusesWhenFull(overflow);
   if (overflow === 'reject-publish-dlx') {
     set.set('x-overflow', 'reject-publish');
     notes.push('no longer dead-letters what it refuses: its x-overflow becomes reject-publish');

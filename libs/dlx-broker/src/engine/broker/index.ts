@@ -39,7 +39,7 @@ export { type GivenSetting, type SettingSource, settingSources } from './queue/s
 export type { QueueArgument, Written } from './queue/argument-row.js';
 export { type argumentRows, queueArguments, type QueueSettings } from './queue/arguments.js';
 export { maxPause, maxReasonLength, type PauseRequest } from './queue/pausing.js';
-export { type Overflow, overflowPolicies } from './queue/overflow.js';
+export { type Overflow, overflowPolicies, refusesWhenFull } from './queue/overflow.js';
 export { Outcome } from './ports.js';
 export { checkEdited, openExchange, tooLarge } from './commands/checks.js';
 export type { VirtualHostCore } from './virtual-host/core.js';

@@ -1,3 +1,4 @@
+import { refusesWhenFull } from '../../engine/broker/index.js';
 import type { Backend } from '../../backends/index.js';
 import type { Topology } from '../../backends/topology/index.js';
 import type { PlannedHandler } from '../core/handler.js';
@@ -41,7 +42,7 @@ function deletions(queue: string, topology: Topology, backend: DeadLettering): r
   const args = topology.queues.find(({ name }) => name === queue)?.arguments;
   if (args === undefined || args.has('x-dead-letter-exchange')) return [];
   const isLimited = args.has('x-max-length') || args.has('x-max-length-bytes');
-  const drops = isLimited && (args.get('x-overflow')?.value ?? 'drop-head') === 'drop-head';
+  const drops = isLimited && !refusesWhenFull(args.get('x-overflow')?.value);
   const deleted = [...(args.has('x-message-ttl') ? ['expired'] : []), ...(drops ? ['dropped'] : [])];
   if (deleted.length === 0 || backend.deadLetterExchange?.(queue) !== undefined) return [];
   return [`${deleted.join(' and ')} messages are deleted`];

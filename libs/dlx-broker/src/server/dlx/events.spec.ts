@@ -5,7 +5,7 @@ import { toFieldTable } from '../../engine/message/index.js';
 import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { declareDying } from '../../../../../test/harnesses/dying.js';
 import { listenHttp } from '../http/http-listener.js';
-import { Dlx } from './dlx.js';
+import { Dlx } from './state.js';
 import { eventLoop, type Turns } from '../http/turns.js';
 
 const nothing = (): void => {};

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentOutbox } from '../../engine/broker/index.js';
 import { toFieldTable } from '../../engine/message/index.js';
-import { Dlx } from './dlx.js';
+import { Dlx } from './state.js';
 import { longestTurn, type Turns } from '../http/turns.js';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 

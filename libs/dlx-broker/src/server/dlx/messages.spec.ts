@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Channel, silentOutbox } from '../../engine/broker/index.js';
 import { type Field, int64, longstr, type Properties, StoredBody, toFieldTable } from '../../engine/message/index.js';
 import { type ApiHarness, apiHarness } from '../../../../../test/harnesses/api-harness.js';
-import { Dlx } from './dlx.js';
+import { Dlx } from './state.js';
 import { declareDying, rejectAll } from '../../../../../test/harnesses/dying.js';
 
 interface Page {

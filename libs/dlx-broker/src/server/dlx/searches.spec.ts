@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { silentOutbox } from '../../engine/broker/index.js';
-import { Dlx } from './dlx.js';
+import { Dlx } from './state.js';
 import type { Turns } from '../http/turns.js';
 
 describe('a client that goes', () => {

@@ -1,7 +1,7 @@
 import type { ApiOptions } from './app.js';
 import { opened } from '../../platform/index.js';
 import { type ConsoleFiles, consoleFiles } from '../console/console.js';
-import { Dlx } from '../dlx/dlx.js';
+import { Dlx } from '../dlx/state.js';
 import { type Answering, HttpPort, type HttpPortOptions } from './http-port.js';
 import type { ManagementHost, OpenPort } from '../host.js';
 import { interval, Statistics } from '../statistics/statistics.js';

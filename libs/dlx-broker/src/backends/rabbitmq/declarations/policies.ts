@@ -1,4 +1,4 @@
-import { type Patterns, policyKeyNames } from '../../../engine/broker/index.js';
+import { type Patterns, policyKeyNames, refusesWhenFull } from '../../../engine/broker/index.js';
 import type { FieldTable } from '../../../engine/message/index.js';
 import { didYouMean } from '../../../platform/options/index.js';
 import { ServerError, shownDifference, type TopologyDifference, TopologyError } from '../../errors.js';
@@ -121,7 +121,7 @@ function effectOf(
 
 /** True if a full queue refuses messages, so that none vanishes. */
 const isRefusing = (args: FieldTable, definition: ShownPolicy['definition']): boolean =>
-  String(argumentText(args, 'x-overflow') ?? definition['overflow']).startsWith('reject-publish');
+  refusesWhenFull(argumentText(args, 'x-overflow') ?? definition['overflow']);
 
 const argumentText = (args: FieldTable, name: string): string | undefined => {
   const field = args.get(name);

@@ -36,6 +36,10 @@ export type Overflow = keyof typeof overflowPolicies;
 
 export const overflowNames = Object.keys(overflowPolicies) as readonly Overflow[];
 
+/** Whether a full queue with this `x-overflow` refuses messages. Undefined is the default. */
+export const refusesWhenFull = (overflow: unknown = 'drop-head'): boolean =>
+  overflowNames.some((name) => name === overflow && overflowPolicies[name].refuses);
+
 export interface LengthLimits {
   readonly maxLength: number | undefined;
   readonly maxLengthBytes: number | undefined;

@@ -1,3 +1,4 @@
+import { refusesWhenFull } from '../../../engine/broker/index.js';
 import type { Backend } from '../../../backends/index.js';
 import { DlxConfigurationError, refused } from '../../../platform/options/index.js';
 import { timeoutArgument } from '../../core/consumer-timeout.js';
@@ -80,8 +81,8 @@ function orderWarnings({ handler, queue }: PlannedHandler, declares: boolean): r
   const { queueArguments, queue: asked } = handler.settings;
   if (settingOf(handler, orderedDecorator) === undefined) return [];
   const warnings: string[] = [];
-  const overflow = queueArguments.get('x-overflow')?.value ?? 'drop-head';
-  if (overflow === 'drop-head' && limits.some((name) => queueArguments.has(name))) {
+  const refuses = refusesWhenFull(queueArguments.get('x-overflow')?.value);
+  if (!refuses && limits.some((name) => queueArguments.has(name))) {
     warnings.push(
       `@Ordered on ${handler.origin}: queue '${queue}' drops its first messages when it is full, and so the earlier messages of a key; ` +
         "write { overflow: 'reject-publish' } behind the limit",
