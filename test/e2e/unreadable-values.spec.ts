@@ -11,7 +11,7 @@ import {
   Unavailable,
 } from 'dlx-broker';
 import { createBroker, EmbeddedBackend } from 'dlx-broker/engine';
-import { DlxTesting } from 'dlx-broker/testing';
+import { DlxTesting, type DlxTestingCreateOptions } from 'dlx-broker/testing';
 import { lastValueFrom, map, type Observable, of, timer } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { wouldEndProcess } from '../harnesses/would-end.js';
@@ -65,10 +65,9 @@ const kinds: readonly (readonly [string, MethodDecorator])[] = [
 ];
 
 /** Starts a handler, and gives it a message. */
-async function started(worker: Type) {
-  const dlx = new DlxTesting({ logger: false });
+async function started(worker: Type, transport: DlxTestingCreateOptions['transport'] = {}) {
+  const dlx = await DlxTesting.create({ controllers: [worker] }, { logger: false, transport });
   opened.push(dlx);
-  await dlx.start({ controllers: [worker] });
   const client = dlx.app.get(DlxClient);
   return { dlx, client, counts: () => dlx.app.get(DlxBroker).counts };
 }
@@ -151,6 +150,41 @@ describe.each(kinds)('%s', (_, entry) => {
     expect([attempts, counts().parked]).toEqual([2, 1]);
     expect(ends).toEqual([]);
   });
+});
+
+it('handlers that share a message use its attempts, also if tracing cannot read the error of one of them', async () => {
+  let attempts = 0;
+  class Worker {
+    first(): never {
+      attempts++;
+      throw new Error('x');
+    }
+    second(): never {
+      throw onceReadable();
+    }
+  }
+  for (const name of ['first', 'second'] as const) {
+    const method = Object.getOwnPropertyDescriptor(Worker.prototype, name)!;
+    for (const above of [Consume({ queue: 'work', routingKey: name === 'first' ? 'work' : '#' }), twice]) {
+      above(Worker.prototype, name, method as never);
+    }
+  }
+  const span = {
+    header: undefined,
+    run: (handle: () => void) => handle(),
+    handled: () => undefined,
+    end: () => undefined,
+  };
+  const none = (): undefined => undefined;
+  const tracing = { published: none, startProcess: () => span, moved: none, redrive: none };
+  const { dlx, client, counts } = await started(Worker, { tracing });
+  await lastValueFrom(client.emit('work', 1), { defaultValue: 0 });
+  for (let second = 0; second < 4; second++) {
+    await dlx.advance('1s', { except: ['work'] });
+    await aTurn();
+  }
+  expect([attempts, counts().parked]).toEqual([2, 1]);
+  expect(ends).toEqual([]);
 });
 
 it('a RetryLater whose delay cannot be read is an error like others, without a policy', async () => {

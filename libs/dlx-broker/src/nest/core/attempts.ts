@@ -35,7 +35,11 @@ export async function runShared(attempts: readonly AttemptRun[], settlement: Set
     first.replies?.complete(doNothing);
     settlement.end(outcomes.find((outcome) => !outcome.failed && outcome.skipped === undefined) ?? succeeded, first);
   } catch (fault) {
-    settlement.rescue(first, fault);
+    settlement.rescue(
+      first,
+      fault,
+      attempts.some(({ outcome }) => outcome?.failed),
+    );
   }
 }
 
