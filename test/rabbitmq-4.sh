@@ -40,13 +40,19 @@ install_all() {
 }
 
 start() {
+  mkdir -p "$dir"
   [ -f "$root/installed" ] || { install_all >"$dir.log" 2>&1 && touch "$root/installed"; } || { tail -n 5 "$dir.log" >&2; return 1; }
   mount_all
   printf '%s\n' "listeners.tcp.default = 127.0.0.1:$port" "management.tcp.ip = 127.0.0.1" "management.tcp.port = 1$port" >"$root/etc/rabbitmq/rabbitmq.conf"
   printf '%s\n' "NODENAME=$node" "DIST_PORT=$((port + 20000))" >"$root/etc/rabbitmq/rabbitmq-env.conf"
   echo '[rabbitmq_management].' >"$root/etc/rabbitmq/enabled_plugins"
   in_root rabbitmq-server -detached
-  in_root rabbitmqctl -q -n "$node" await_startup --timeout 120
+  # It cannot be asked before it has a name on this machine.
+  local left=60
+  until in_root rabbitmqctl -q -n "$node" await_startup --timeout 120 2>/dev/null; do
+    ((left -= 1)) || { echo "RabbitMQ does not start; see $root/var/log/rabbitmq" >&2; return 1; }
+    sleep 1
+  done
   echo "RabbitMQ $(in_root rabbitmqctl -q -n "$node" version) at port $port"
 }
 
