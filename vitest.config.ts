@@ -160,7 +160,7 @@ export default defineConfig({
           include: onAllBrokers,
           provide: { place },
           setupFiles: ['test/e2e/server.setup.ts'],
-          isolate: false,
+          // Each file has its own hooks of places.ts, which end the brokers that it opened.
           retry: 2,
           maxWorkers,
           sequence: { groupOrder: 3 },

@@ -8,7 +8,8 @@ port=${RABBITMQ_4_PORT:-5674}
 root=$dir/forky
 node=rabbit-$port@localhost
 
-in_root() { chroot "$root" "$@"; }
+# The name of the other node is not for this one.
+in_root() { env -u RABBITMQ_NODENAME chroot "$root" "$@"; }
 
 mounted() { mountpoint -q "$root/$1" || mount "${@:2}" "$root/$1"; }
 
