@@ -22,7 +22,7 @@ const real: WireOptions | undefined =
       };
 
 type Frame = readonly [type: number, channel: number, payload: Buffer];
-const publish: Frame = [1, 1, writeMethod('basic.publish', { exchange: '', key: 'nobody' })];
+const publish: Frame = [1, 1, writeMethod('basic.publish', { exchange: '', key: 'unbound' })];
 const header = (size: number, ...rest: readonly number[]): Frame => [
   2,
   1,
@@ -36,7 +36,7 @@ const on1 = (...all: Parameters<typeof method>): Frame => [1, 1, method(...all)]
 const unknown = (type: number, octets: string): string =>
   `501 FRAME_ERROR - type ${type}, all octets = ${octets}: unknown_frame`;
 const unimplemented = '503 COMMAND_INVALID - unimplemented method';
-const noBody = '505 UNEXPECTED_FRAME - expected content body, got non content body frame instead';
+const bodyExpected = '505 UNEXPECTED_FRAME - expected content body, got non content body frame instead';
 const noHeader = '505 UNEXPECTED_FRAME - expected content header for class 60, got non content header frame instead';
 
 /** Frames on an open channel 1, and what closes the connection. */
@@ -80,8 +80,8 @@ const cases: readonly (readonly [name: string, frames: readonly Frame[], text: s
     '504 CHANNEL_ERROR - unexpected method in connection state running',
     '10.40',
   ],
-  ['a method where a body is due', [publish, plain, publish], noBody, '60.40'],
-  ['a header where a body is due', [publish, plain, plain], noBody, '60.40'],
+  ['a method where a body is due', [publish, plain, publish], bodyExpected, '60.40'],
+  ['a header where a body is due', [publish, plain, plain], bodyExpected, '60.40'],
   ['a header with a weight', [publish, [2, 1, bytes(0, 60, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)]], noHeader, '60.40'],
   ['a header that is too short', [publish, [2, 1, bytes(0, 60)]], unknown(2, '<<0,60>>'), '0.0'],
   ['properties that are not there', [publish, header(0, 0x80, 0)], '541 INTERNAL_ERROR', '0.0'],

@@ -47,7 +47,7 @@ export interface Profile extends Dialect {
   readonly appliesToQueueTypes: boolean;
 }
 
-/** 3.10 is verified against a running broker; 4 is taken from public source and documentation (section W of the rules). */
+/** Both are compared with a running RabbitMQ: 3.10.8, and 4.3.6 (section W of the rules). */
 export const profiles = {
   '3.10': {
     lastDeathHeaders: false,

@@ -311,7 +311,7 @@ export class Publisher {
     const copies = carbonCopiesOf(headers);
     if (copies !== undefined && profile.checksCopiedTopics) this.#checkTopics(exchange, [...copies.cc, ...copies.bcc]);
     const kept = withoutBcc(headers);
-    const visible = profile.sortsHeaders ? sorted(kept) : compact(kept);
+    const visible = compact(profile.sortsHeaders ? sorted(kept) : kept);
     if (visible !== headers) sent = withHeaders(sent, visible, sent.expiration);
     return messageOf(exchange, routingKey, sent, body, notesOf(copies, origin));
   }
