@@ -23,6 +23,9 @@ export interface KillResult {
   readonly wrong: readonly string[];
 }
 
+/** What each cycle has at stake before its kill, however slow the machine is. */
+const atStake = { confirmed: 100, settled: 50 };
+
 /** Starts a server, checks its messages, loads it and kills it, many times. */
 export async function killCycles(options: KillOptions): Promise<KillResult> {
   const { seed, cycles, directory, outstanding = 1_000, kept = 200, memory } = options;
@@ -38,7 +41,10 @@ export async function killCycles(options: KillOptions): Promise<KillResult> {
       if (cycle === 0) await client.declare();
       for (const each of await client.audit(kept)) wrong.push(`seed ${seed} cycle ${cycle}: ${each}`);
       if (cycle === cycles) break;
+      const { confirmed, settled } = account.totals;
       await client.load(outstanding);
+      while (account.totals.confirmed <= confirmed + atStake.confirmed) await setTimeout(5);
+      while (account.totals.settled <= settled + atStake.settled) await setTimeout(5);
       await setTimeout(random.integer(20, 300));
     } finally {
       await kill(server);

@@ -70,7 +70,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)(
   'kill -9 of a Nest application that keeps its queues',
   () => {
     it('leaves attempts, waiting delays and parked messages as they were', { timeout: 60_000 }, async () => {
-      const directory = join(folder, 'data');
+      const directory = mkdtempSync(join(folder, 'data-'));
       let application = new Application(directory, jobs);
       let before = await application.attempts(jobs);
       for (const attempt of [2, 3]) {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { killCycles } from '../kill-cycle.js';
 import { isBuilt } from '../served.js';
 import { amount } from '../../amounts.js';
@@ -13,11 +13,10 @@ if (!isBuilt && process.env['CI'] === undefined) console.warn('SKIPPED: kill -9:
 /** The queue of dead letters of the second server is so long that most of its messages are rows. */
 const settings = [{}, { kept: 8_000, memory: 20_000 }];
 
-const folder = mkdtempSync(join(tmpdir(), 'kill-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 describe.skipIf(!isBuilt && process.env['CI'] === undefined)('kill -9 of dlx-broker serve', () => {
   it('costs nothing that was confirmed', { timeout: 60_000 + cycles * 5_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kill-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     // Each half of them has a directory, a seed and a client of its own: a server that starts, or waits to be killed, leaves
     // the machine to the other one.
     const halves = [Math.ceil(cycles / 2), Math.floor(cycles / 2)].filter((count) => count > 0);

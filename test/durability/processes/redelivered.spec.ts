@@ -47,7 +47,7 @@ describe.skipIf(!isBuilt && process.env['CI'] === undefined)('what was in hands 
     'is redelivered as RabbitMQ 3.10.8 does: counted in quorum queues, all flagged in classic ones',
     { timeout: 60_000 },
     async () => {
-      const directory = join(folder, 'data');
+      const directory = mkdtempSync(join(folder, 'data-'));
       let channel = await serve(directory);
       await channel.assertQueue('quorum', { durable: true, arguments: { 'x-queue-type': 'quorum' } });
       await channel.assertQueue('classic', { durable: true });
