@@ -30,13 +30,13 @@ export interface DlxClientOptions {
   /** The queue to which packets go, in place of exchanges. */
   readonly queue?: string;
   /** Spans of publishes. Default: none. */
-  readonly tracing?: SafeTracing;
+  readonly tracing?: SafeTracing | undefined;
   /** Finds the outbox of the running handler. Default: none, and events are published at once. */
-  readonly outboxes?: OutboxScope;
+  readonly outboxes?: OutboxScope | undefined;
   /** @internal The channel of the client that made this one. Default: a channel of its own. */
   readonly replies?: SharedReplyChannel;
   /** @internal Holds back what is published before the start. Default: nothing is. */
-  readonly gate?: StartGate;
+  readonly gate?: StartGate | undefined;
   /** How lines are logged. Default: as sentences. */
   readonly logging?: LoggingOptions;
 }

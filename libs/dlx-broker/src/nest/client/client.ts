@@ -131,9 +131,9 @@ export class DlxClient extends Client {
       queue,
       logging: this.#log.logging,
       replies: this.#pending.channel,
-      ...(this.#tracing && { tracing: this.#tracing }),
-      ...(this.#outboxes && { outboxes: this.#outboxes }),
-      ...(this.gate && { gate: this.gate }),
+      tracing: this.#tracing,
+      outboxes: this.#outboxes,
+      gate: this.gate,
     });
     if (this.#dispatchHook !== undefined) client.setOnDispatchHook(this.#dispatchHook);
     if (this.#ended) client.end();

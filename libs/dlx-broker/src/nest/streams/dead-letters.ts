@@ -61,7 +61,7 @@ export interface DeadLettersOptions {
   /** The wait queues of this broker, shared with the handlers. Default: classic wait queues of its own. */
   readonly waitQueues?: WaitQueues;
   /** Spans of letters that are retried, parked and redriven. Default: none. */
-  readonly tracing?: SafeTracing;
+  readonly tracing?: SafeTracing | undefined;
   /** How many errors a letter keeps that is retried or parked; 0 adds none. Default 10. */
   readonly errorHistory?: number;
   /** Called for each letter that was settled. */
