@@ -1,7 +1,7 @@
 import type { ListenOptions as AmqpOptions } from '../../amqp/server/index.js';
 import type { MetricsOptions } from '../../server/metrics/index.js';
 import type { HttpOptions } from '../../server/index.js';
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown, whole } from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
 import type { ServedUser } from '../../platform/logins/index.js';
 import {
   type Check,
@@ -10,6 +10,7 @@ import {
   isFlag,
   isFunction,
   isText,
+  isWhole,
   optionIn,
   readLater,
 } from '../module/check-options.js';
@@ -53,7 +54,7 @@ interface WithoutHttp extends PortOptions {
 /** Ports through which other processes share the queues of a broker in this process. `audit` needs `http`. */
 export type ListenOptions = WithHttp | WithoutHttp;
 
-const port: Check = (value, origin) => whole(0, 65_535).read(value, origin);
+const port = isWhole(0, 65_535);
 
 const isObject: Check = (value, origin) => optionsOf(value, origin, 'write {}, or leave it out');
 

@@ -13,7 +13,6 @@ import {
   parseTimeLimit,
   refused,
   text,
-  whole,
 } from '../../platform/options/index.js';
 import {
   areBytes,
@@ -23,6 +22,7 @@ import {
   isFlag,
   isOneOf,
   isText,
+  isWhole,
   optionIn,
 } from '../module/check-options.js';
 import { type BrokerChoice, type Made, make, read } from './made.js';
@@ -71,7 +71,7 @@ const isTls: Check = (value, origin) => optionsOf(value, origin, 'write { ca }, 
 
 /** Every option of `publishBuffer`, and what it accepts. */
 export const publishBufferChecks = {
-  messages: (value, origin) => whole(1, 10_000_000).read(value, origin),
+  messages: isWhole(1, 10_000_000),
   bytes: areBytes,
 } satisfies Checks<PublishBuffer>;
 
@@ -81,7 +81,7 @@ const policyChecks = {
   pattern: (value, origin) => text.read(value, origin),
   applyTo: isOneOf('queues', 'exchanges', 'all'),
   definition: (value, origin) => optionsOf(value, origin, "write { 'max-length': 10000 }"),
-  priority: (value, origin) => whole(-2_147_483_648, 2_147_483_647).read(value, origin),
+  priority: isWhole(-2_147_483_648, 2_147_483_647),
 } satisfies Checks<RabbitMqPolicy>;
 
 const arePolicies: Check = (value, origin) => {
@@ -103,13 +103,13 @@ export const rabbitmqChecks = {
   credentials: areCredentials,
   tls: isTls,
   connectionName: isText,
-  heartbeat: (value, origin) => whole(0, 65_535).read(value, origin),
-  startAttempts: (value, origin) => whole(1, 1_000_000).read(value, origin),
+  heartbeat: isWhole(0, 65_535),
+  startAttempts: isWhole(1, 1_000_000),
   connectTimeout: isDuration,
   longestPause: isDuration,
   publishTimeout: isDuration,
   refusedFor: isDuration,
-  unconfirmed: (value, origin) => whole(1, 1_000_000).read(value, origin),
+  unconfirmed: isWhole(1, 1_000_000),
   publishBuffer: (value, origin) =>
     checkAll(optionsOf(value, origin, 'write { messages: 10000 }'), publishBufferChecks, origin),
   declareTimeout: isDuration,

@@ -1,5 +1,5 @@
 import { duration, optionsOf, parseDuration, refused, refuseUnknown } from '../../platform/options/index.js';
-import { type Check, optionIn } from '../module/check-options.js';
+import { optionIn } from '../module/check-options.js';
 
 /** What {@link DlxBroker.health} looks at besides what it always does. Each member is off by default. */
 export interface HealthOptions {
@@ -30,10 +30,7 @@ const remedy = "write { loopDelay: '1s', deadLetters: { maxAge: '1d' } }, or lea
 const leastAge = 1_000;
 
 /** @throws DlxConfigurationError naming the option and the value */
-export const areHealthOptions: Check = (value, origin) => resolveHealth(value as HealthOptions, origin);
-
-/** @throws DlxConfigurationError naming the option and the value */
-export function resolveHealth(given: HealthOptions | undefined, origin: string): ResolvedHealth {
+export function resolveHealth(given: unknown, origin: string): ResolvedHealth {
   if (given === undefined) return { loopDelay: undefined, deadLetters: undefined };
   const options = optionsOf(given, origin, remedy) as HealthOptions;
   refuseUnknown(options, ['deadLetters', 'loopDelay'], origin);

@@ -113,7 +113,7 @@ function coreModule(
       provide: made,
       inject: [given, connected, ModulesContainer, ApplicationConfig, ModuleRef],
       useFactory: (
-        options: DlxBrokerOptions,
+        given: DlxBrokerOptions,
         connected: Connected,
         modules: ModulesContainer,
         config: ApplicationConfig,
@@ -122,14 +122,15 @@ function coreModule(
         refuseNamesake(modules, getDlxToken(DlxBroker, name), name);
         captureErrors(config);
         iterateResults();
-        const parts = makeParts(options, name, connected.backend);
+        const options = resolveOptions(given, name);
+        const parts = makeParts(options, connected.backend);
         const register = (request: unknown, contextId: ContextId): void =>
           moduleRef.registerRequestByContextId(request, contextId);
         const hook = (): void => hookDeaths(modules, name, connected.backend, parts.events, options.logging);
         const source = new HandlerSource(name, modules, config, register, featureDecorators, hook);
         const provider: BrokerParts['provider'] = (type) => moduleRef.get(type, { strict: false });
         const server = new DlxServer(name);
-        const broker = new DlxBroker(resolveOptions(options, name), connected, server, source, { ...parts, provider });
+        const broker = new DlxBroker(options, connected, server, source, { ...parts, provider });
         return [broker, parts.client, server, parts.letters, parts.redrives];
       },
     },

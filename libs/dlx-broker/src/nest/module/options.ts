@@ -1,31 +1,15 @@
 import type { Backend } from '../../backends/index.js';
-import { type ClusterOptions, type Contributions, readTopology } from '../../backends/topology/index.js';
 import type { Broker } from '../../engine/broker/index.js';
-import {
-  DlxConfigurationError,
-  optionsOf,
-  parseDuration,
-  parseTimeLimit,
-  whole,
-} from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf } from '../../platform/options/index.js';
 import type { Meter, MeteredHandlers } from '../../server/metrics/index.js';
 import { embeddedChecks } from '../brokers/embedded.js';
 import { type BrokerChoice, isChoice } from '../brokers/made.js';
 import { rabbitmqChecks } from '../brokers/rabbitmq.js';
-import type { LogFailures } from '../core/failure-log.js';
-import type { NamedExchange } from '../core/handler-settings.js';
-import type { Envelope } from '../decorators/envelope.js';
 import type { OperatedHandlers } from '../features/circuit/dlx-handler.js';
-import { resolveCircuit, type ResolvedCircuit } from '../features/circuit/options.js';
-import { errorsKept, type FingerprintFunction } from '../features/error-history/options.js';
-import type { IdempotencyStore } from '../features/idempotent/store.js';
-import { type OutboxLimits, readOutbox } from '../features/outbox/decorator.js';
-import { type ResolvedHealth, resolveHealth } from '../health/options.js';
-import type { LoggingOptions } from '../log/logging.js';
-import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
-import { checkAll, type Checks, isFlag, isText, optionIn } from './check-options.js';
-import { leastStuckAfter, transportChecks } from './transport-checks.js';
-import type { ErrorHeaderOptions, TransportOptions } from './transport-options.js';
+import type { ErrorHeaderOptions } from '../features/error-history/options.js';
+import { checkAll, type Checks, isFlag, isText, readAll, type ReadBy } from './check-options.js';
+import { transportChecks } from './transport-checks.js';
+import type { TransportOptions } from './transport-options.js';
 
 export type { ErrorHeaderOptions, TransportOptions };
 
@@ -46,33 +30,8 @@ export interface DlxBrokerModuleExtras {
 }
 
 /** The options of the transport, checked and complete. */
-export interface ResolvedOptions {
+export interface ResolvedOptions extends ReadBy<typeof transportChecks> {
   readonly name: string;
-  readonly events: NamedExchange;
-  readonly requests: NamedExchange;
-  readonly envelope: Envelope | undefined;
-  readonly prefetch: number;
-  readonly drainTimeout: number;
-  readonly stuckAfter: number;
-  readonly errorHeaders: Required<ErrorHeaderOptions> | undefined;
-  readonly errorHistory: number;
-  readonly fingerprint: FingerprintFunction | undefined;
-  readonly notices: string | undefined;
-  readonly retry: RetryPolicy | undefined;
-  readonly queueRetry: Readonly<Record<string, RetryPolicy | false | undefined>>;
-  readonly circuits: ReadonlyMap<string, ResolvedCircuit>;
-  readonly random: () => number;
-  readonly idempotencyStore: IdempotencyStore | undefined;
-  readonly outbox: OutboxLimits | undefined;
-  readonly waitQueueType: WaitQueueType;
-  readonly clusterTopology: ClusterOptions | undefined;
-  readonly topology: Required<Contributions>;
-  readonly declare: boolean;
-  readonly metrics: boolean;
-  readonly logHandlers: boolean;
-  readonly logFailures: LogFailures;
-  readonly logging: LoggingOptions;
-  readonly health: ResolvedHealth;
 }
 
 /** The address of a port. */
@@ -172,84 +131,19 @@ export function checkOptions<T extends object>(options: T, name: string): T {
   return options;
 }
 
-/** The type of the wait queues: classic on one broker, quorum on a cluster. */
-export const waitQueueTypeOf = ({ waitQueueType, clusterTopology = false }: TransportOptions): WaitQueueType =>
-  waitQueueType ?? (clusterTopology === false ? 'classic' : 'quorum');
-
-/** @param options checked by name and type already @throws DlxConfigurationError naming the option and the value */
-export function resolveOptions(options: TransportOptions, name: string): ResolvedOptions {
-  const origin = (option: string): string => `option '${option}' of ${nameOf(name)}`;
-  const { events, requests } = ownExchanges(options, name);
-  return {
-    name,
-    events,
-    requests,
-    envelope: options.envelope,
-    prefetch: options.prefetch ?? 100,
-    drainTimeout: parseDuration(options.drainTimeout ?? '10s', origin('drainTimeout')),
-    stuckAfter: parseTimeLimit(options.stuckAfter ?? '1m', origin('stuckAfter'), leastStuckAfter),
-    errorHeaders: errorHeaders(options.errorHeaders ?? true, origin('errorHeaders')),
-    errorHistory: errorsKept(options.errorHistory, options.errorHeaders !== false),
-    fingerprint: options.fingerprint,
-    notices: options.notices,
-    retry: options.retry,
-    queueRetry: options.queueRetry ?? {},
-    circuits: circuitsOf(options.circuits ?? {}, origin('circuits')),
-    random: options.random ?? Math.random,
-    idempotencyStore: options.idempotencyStore,
-    outbox: readOutbox(options.outbox, origin('outbox')) || undefined,
-    waitQueueType: waitQueueTypeOf(options),
-    clusterTopology: options.clusterTopology === true ? {} : options.clusterTopology || undefined,
-    topology: readTopology(options.topology ?? {}, "option 'topology' of DlxBrokerModule"),
-    declare: options.declare ?? true,
-    metrics: options.metrics ?? false,
-    logHandlers: options.logHandlers ?? true,
-    logFailures: options.logFailures ?? 'all',
-    logging: options.logging ?? {},
-    health: resolveHealth(options.health, origin('health')),
-  };
-}
-
-/** The exchanges of the application. @throws DlxConfigurationError for one without a name */
-function ownExchanges(
-  { events, requests }: TransportOptions,
-  name: string,
-): Record<'events' | 'requests', NamedExchange> {
-  const origin = (option: string): string => `option '${option}' of ${nameOf(name)}`;
-  return {
-    events: exchange(events, { name: 'dlx.events', type: 'topic' }, origin('events')),
-    requests: exchange(requests, { name: 'dlx.requests', type: 'direct' }, origin('requests')),
-  };
-}
+/** @throws DlxConfigurationError naming the option and the value */
+export const resolveOptions = (options: TransportOptions, name: string): ResolvedOptions => ({
+  name,
+  ...readAll({ ...options }, transportChecks, nameOf(name)),
+});
 
 /** @throws DlxConfigurationError for the exchange of another option: handlers of all events would get notices as events */
 function checkNotices(options: TransportOptions, name: string): void {
-  for (const [option, exchange] of Object.entries(ownExchanges(options, name))) {
-    if (exchange.name !== options.notices) continue;
+  const { notices, ...all } = resolveOptions(options, name);
+  for (const option of ['events', 'requests'] as const) {
+    if (all[option].name !== notices) continue;
     const why = "its handlers would get notices; give notices an exchange of their own, such as 'dlx.notices'";
     const origin = `option 'notices' of ${nameOf(name)}`;
-    throw new DlxConfigurationError(`${origin}: '${exchange.name}' is the exchange of option '${option}', and ${why}`);
+    throw new DlxConfigurationError(`${origin}: '${notices}' is the exchange of option '${option}', and ${why}`);
   }
-}
-
-function circuitsOf(
-  given: NonNullable<TransportOptions['circuits']>,
-  origin: string,
-): ReadonlyMap<string, ResolvedCircuit> {
-  const all = Object.entries(given).filter(([, options]) => options !== undefined);
-  return new Map(all.map(([name, options]) => [name, resolveCircuit(options, `${origin}, circuit '${name}'`)]));
-}
-
-function exchange(option: string | NamedExchange | undefined, preset: NamedExchange, origin: string): NamedExchange {
-  const chosen = typeof option === 'string' ? { ...preset, name: option } : { ...preset, ...option };
-  if (typeof chosen.name === 'string' && chosen.name !== '') return chosen;
-  throw new DlxConfigurationError(`${origin}: an exchange needs a name`);
-}
-
-function errorHeaders(option: boolean | ErrorHeaderOptions, origin: string): Required<ErrorHeaderOptions> | undefined {
-  if (option === false) return undefined;
-  const { stack = 2048, message = 1024 } = option === true ? {} : option;
-  whole(0, 65_536).read(stack, optionIn(origin, 'stack'));
-  whole(0, 65_536).read(message, optionIn(origin, 'message'));
-  return { stack, message };
 }

@@ -10,11 +10,11 @@ import { Notices, WaitQueues } from '../retry/index.js';
 import { DeadLetters, type DeadLettersOptions, type QueueNames, Redrives } from '../streams/index.js';
 import { SafeTracing } from '../tracing/index.js';
 import type { BrokerParts } from './broker.js';
-import { type DlxBrokerOptions, resolveOptions } from './options.js';
+import type { ResolvedOptions } from './options.js';
 
 /** Makes the parts of a broker, and writes what they report to its log. */
-export function makeParts(options: DlxBrokerOptions, name: string, backend: Backend): Omit<BrokerParts, 'provider'> {
-  const { events, requests, envelope, waitQueueType, errorHistory, notices, logging } = resolveOptions(options, name);
+export function makeParts(options: ResolvedOptions, backend: Backend): Omit<BrokerParts, 'provider'> {
+  const { name, events, requests, envelope, waitQueueType, errorHistory, notices, logging } = options;
   const logOf = (part: string): EventLog => new EventLog(`${part} ${name}`, logging);
   const log = logOf('DlxBroker');
   const outcomes = new OutcomeEvents(backend, logSubscriberError(log, 'the events'));

@@ -6,32 +6,42 @@ import {
   refuseUnknown,
   whole,
 } from '../../platform/options/index.js';
-import { type Check, type Checks, has, isFlag, isFunction, isOneOf, isText, readLater } from './check-options.js';
-import { areCircuits } from '../features/circuit/options.js';
-import { tracingMethods } from '../tracing/index.js';
-import { isErrorHistory } from '../features/error-history/options.js';
-import { readOutbox } from '../features/outbox/decorator.js';
-import { anEnvelope } from '../decorators/envelope.js';
-import { areHealthOptions } from '../health/options.js';
-import { areLoggingOptions } from '../log/logging.js';
-import { checkExchange } from '../core/handler-settings.js';
-import { checkStore } from '../features/idempotent/store.js';
-import { planRetry, type RetryPolicy } from '../retry/index.js';
+import { type ClusterOptions, readTopology } from '../../backends/topology/index.js';
+import type { LogFailures } from '../core/failure-log.js';
+import { checkExchange, type NamedExchange } from '../core/handler-settings.js';
+import { featureOptions } from '../features/options.js';
+import { resolveHealth } from '../health/options.js';
+import { areLoggingOptions, type LoggingOptions } from '../log/logging.js';
+import { planRetry, type RetryPolicy, type WaitQueueType } from '../retry/index.js';
+import { type DlxTracing, tracingMethods } from '../tracing/index.js';
+import {
+  asGiven,
+  type Check,
+  type Checks,
+  has,
+  isFlag,
+  isFunction,
+  isOneOf,
+  isText,
+  isWhole,
+  type Reader,
+} from './check-options.js';
 import type { TransportOptions } from './transport-options.js';
 
 /** The shortest `stuckAfter`, in milliseconds. */
-export const leastStuckAfter = 1_000;
+const leastStuckAfter = 1_000;
 
-const isDuration: Check = (value, origin) => parseDuration(value as string, origin);
+const isTracing = has('tracing, such as dlxTracing() of dlx-broker/otel', ...tracingMethods);
 
-const isExchange: Check = (value, origin) => {
-  if (typeof value === 'string') {
-    isText(value, origin);
-    return;
-  }
-  const given = optionsOf(value, origin, "write a name, or { name: 'shop', type: 'topic' }");
-  checkExchange({ name: 'as it is', ...given }, origin);
-};
+const readExchange =
+  (preset: NamedExchange): Reader<NamedExchange> =>
+  (value, origin) => {
+    if (typeof value === 'string') isText(value, origin);
+    const given = typeof value === 'string' ? { name: value } : (value ?? {});
+    const exchange = { ...preset, ...optionsOf(given, origin, "write a name, or { name: 'shop', type: 'topic' }") };
+    checkExchange(exchange, origin);
+    return exchange;
+  };
 
 /** A policy is planned once for its errors, because none may arise later: perhaps each handler has a policy of its own. */
 const isPolicy: Check = (value, origin) => {
@@ -46,17 +56,13 @@ const arePolicies: Check = (value, origin) => {
   }
 };
 
-const areErrorHeaders: Check = (value, origin) => {
-  if (typeof value === 'boolean') return;
-  refuseUnknown(optionsOf(value, origin, 'write true, false or { stack: 0 }'), ['stack', 'message'], origin);
-};
-
-const isClusterTopology: Check = (value, origin) => {
-  if (typeof value === 'boolean') return;
+const readClusterTopology: Reader<ClusterOptions | undefined> = (value = false, origin) => {
+  if (typeof value === 'boolean') return value ? {} : undefined;
   const given = optionsOf(value, origin, 'write true, false or { deliveryLimit: 20 }');
   refuseUnknown(given, ['deliveryLimit'], origin);
-  const { deliveryLimit } = given as { readonly deliveryLimit?: unknown };
+  const { deliveryLimit } = given as ClusterOptions;
   if (deliveryLimit !== undefined) whole(0, Number.MAX_SAFE_INTEGER).read(deliveryLimit, `${origin}, deliveryLimit`);
+  return given;
 };
 
 const isExchangeName: Check = (value, origin) => {
@@ -66,32 +72,30 @@ const isExchangeName: Check = (value, origin) => {
   checkExchange({ name: value }, origin);
 };
 
-/** Every option of the transport, and what it accepts. */
+/** The type of the wait queues: classic on one broker, quorum on a cluster. */
+const readWaitQueueType: Reader<WaitQueueType> = (value, origin, { clusterTopology = false } = {}) =>
+  asGiven<WaitQueueType>(isOneOf('classic', 'quorum'), clusterTopology === false ? 'classic' : 'quorum')(value, origin);
+
+/** Every option of the transport: what it accepts, its default, and what the library makes of it. */
 export const transportChecks = {
-  events: isExchange,
-  requests: isExchange,
-  envelope: (value, origin) => anEnvelope.read(value, origin),
-  prefetch: (value, origin) => whole(0, 65_535).read(value, origin),
-  drainTimeout: isDuration,
-  stuckAfter: (value, origin) => void parseTimeLimit(value, origin, leastStuckAfter),
-  errorHeaders: areErrorHeaders,
-  errorHistory: isErrorHistory,
-  fingerprint: isFunction,
-  notices: isExchangeName,
-  retry: isPolicy,
-  queueRetry: arePolicies,
-  circuits: areCircuits,
-  random: isFunction,
-  tracing: has('tracing, such as dlxTracing() of dlx-broker/otel', ...tracingMethods),
-  idempotencyStore: checkStore,
-  outbox: (value, origin) => void readOutbox(value, origin),
-  waitQueueType: isOneOf('classic', 'quorum'),
-  clusterTopology: isClusterTopology,
-  topology: readLater,
-  declare: isFlag,
-  health: areHealthOptions,
-  metrics: isFlag,
-  logging: areLoggingOptions,
-  logHandlers: isFlag,
-  logFailures: isOneOf('all', 'last', 'none'),
+  ...featureOptions,
+  events: readExchange({ name: 'dlx.events', type: 'topic' }),
+  requests: readExchange({ name: 'dlx.requests', type: 'direct' }),
+  prefetch: asGiven(isWhole(0, 65_535), 100),
+  drainTimeout: (value: unknown = '10s', origin: string) => parseDuration(value as string, origin),
+  stuckAfter: (value: unknown = '1m', origin: string) => parseTimeLimit(value, origin, leastStuckAfter),
+  notices: asGiven<string | undefined>(isExchangeName, undefined),
+  retry: asGiven<RetryPolicy | undefined>(isPolicy, undefined),
+  queueRetry: asGiven<Readonly<Record<string, RetryPolicy | false | undefined>>>(arePolicies, {}),
+  random: asGiven<() => number>(isFunction, Math.random),
+  tracing: asGiven<DlxTracing | undefined>(isTracing, undefined),
+  waitQueueType: readWaitQueueType,
+  clusterTopology: readClusterTopology,
+  topology: (value: unknown = {}) => readTopology(value, "option 'topology' of DlxBrokerModule"),
+  declare: asGiven(isFlag, true),
+  health: resolveHealth,
+  metrics: asGiven(isFlag, false),
+  logging: asGiven<LoggingOptions>(areLoggingOptions, {}),
+  logHandlers: asGiven(isFlag, true),
+  logFailures: asGiven<LogFailures>(isOneOf('all', 'last', 'none'), 'all'),
 } satisfies Checks<TransportOptions>;

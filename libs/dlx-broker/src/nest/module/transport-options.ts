@@ -1,27 +1,18 @@
 import type { RetryPolicy, WaitQueueType } from '../retry/index.js';
 import type { ClusterOptions, TopologyOption } from '../../backends/topology/index.js';
 import type { DlxTracing } from '../tracing/index.js';
-import type { CircuitOptions } from '../features/circuit/options.js';
-import type { FingerprintFunction } from '../features/error-history/options.js';
 import type { LogFailures } from '../core/failure-log.js';
 import type { HealthOptions } from '../health/options.js';
 import type { LoggingOptions } from '../log/logging.js';
-import type { Envelope } from '../decorators/envelope.js';
+import type { FeatureOptions } from '../features/options.js';
 import type { NamedExchange } from '../core/handler-settings.js';
-import type { OutboxOptions } from '../features/outbox/decorator.js';
-import type { IdempotencyStore } from '../features/idempotent/store.js';
 
 /** Options of {@link DlxServer} and {@link DlxClient}. */
-export interface TransportOptions {
+export interface TransportOptions extends FeatureOptions {
   /** The topic exchange to which `emit` publishes and `@EventPattern` binds. Default `dlx.events`. */
   readonly events?: string | NamedExchange;
   /** The direct exchange to which `send` publishes and `@MessagePattern` binds. Default `dlx.requests`. */
   readonly requests?: string | NamedExchange;
-  /**
-   * What bodies are: `nest` for packets of Nest's RabbitMQ transport, on the queues of handlers that do not say it themselves and
-   * for the client. Default: the data itself.
-   */
-  readonly envelope?: Envelope;
   /** The most unacknowledged messages of a handler without `@Prefetch`; 0 is unlimited. Default 100. */
   readonly prefetch?: number;
   /** How long a shutdown waits for running handlers: milliseconds or `'10s'`, which is the default. */
@@ -31,18 +22,6 @@ export interface TransportOptions {
    * `'1m'`, which is the default; false for never.
    */
   readonly stuckAfter?: number | string | false;
-  /** Which headers of a rejected message describe its failure. */
-  readonly errorHeaders?: boolean | ErrorHeaderOptions;
-  /**
-   * How many errors of earlier attempts a message keeps in its header `dlx-errors`: the first, and the last ones. 2 to 100; 0 keeps
-   * none. On a RabbitMQ, handlers with a fixed delay then republish in place of rejecting. Default 10; with `errorHeaders: false` 0.
-   */
-  readonly errorHistory?: number;
-  /**
-   * Returns the fingerprint of a failure, by which dead letters are grouped: 1 to 128 characters. Default: calculated from the handler,
-   * the class of the error, and its message without numbers.
-   */
-  readonly fingerprint?: FingerprintFunction;
   /**
    * Which failures of handlers are logged: `all` (the default) is a warning for each attempt that is followed by another
    * one, and an error with its stack for the last; `last` leaves the warnings out, `none` both.
@@ -57,17 +36,8 @@ export interface TransportOptions {
   readonly retry?: RetryPolicy;
   /** The retry policy of the handlers of a queue, by its name; false switches retries off. */
   readonly queueRetry?: Readonly<Record<string, RetryPolicy | false>>;
-  /** Circuits by name, for handlers with `@Circuit('name')`: when such handlers get no messages, because a service is away. */
-  readonly circuits?: Readonly<Record<string, CircuitOptions>>;
   /** Spans of messages: `dlxTracing()` of `dlx-broker/otel` makes them with OpenTelemetry. Default: none. */
   readonly tracing?: DlxTracing;
-  /** The store of keys for `@Idempotent`. Default: in the memory of this process. */
-  readonly idempotencyStore?: IdempotencyStore;
-  /**
-   * Handlers without `@Outbox` collect what they emit, and publish it with the ack of their message: true, or the limits of an outbox.
-   * Default false: they publish at once.
-   */
-  readonly outbox?: boolean | OutboxOptions;
   /** Returns the random numbers for the jitter of retries: 0 up to but not including 1. Default `Math.random`. */
   readonly random?: () => number;
   /** The type of the wait queues of `@Retry`. Default `classic`, with `clusterTopology` `quorum`. */
@@ -92,12 +62,4 @@ export interface TransportOptions {
   readonly metrics?: boolean;
   /** Whether the log shows each handler at start, with its queue, bindings, dead-letter exchange and retries. Default true. */
   readonly logHandlers?: boolean;
-}
-
-/** The most characters of an error in the headers of a rejected message. */
-export interface ErrorHeaderOptions {
-  /** Characters of the stack; 0 leaves it out. Default 2048. */
-  readonly stack?: number;
-  /** Characters of the message. Default 1024. */
-  readonly message?: number;
 }

@@ -2,4 +2,4 @@ export { Circuit, type CircuitState } from './circuit.js';
 export { Circuits } from './circuits.js';
 export { DlxHandler, type HandlerPauseOptions } from './dlx-handler.js';
 export type { HandlerStatus } from './dlx-handler.js';
-export { areCircuits, type CircuitOptions, type HealthProbe, resolveCircuit, type ResolvedCircuit } from './options.js';
+export { type CircuitOptions, type HealthProbe, resolveCircuit, type ResolvedCircuit } from './options.js';

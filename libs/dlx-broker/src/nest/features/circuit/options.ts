@@ -16,7 +16,7 @@ import {
   stepUp,
   type Wait,
 } from '../../retry/index.js';
-import type { Check } from '../../module/check-options.js';
+import type { Reader } from '../../module/check-options.js';
 
 /** A provider that knows whether a dependency is up. */
 export interface HealthProbe {
@@ -81,13 +81,16 @@ const defaultPause: Backoff = { type: 'exponential', delay: '10s', max: '5m' };
 /** The number of pauses that are worked out beforehand. A growing pause without `max` is refused by it. */
 const pausesAhead = 1_000;
 
-/** The circuits of the module, by name. @throws DlxConfigurationError naming the option and the value */
-export const areCircuits: Check = (value, origin) => {
+/** Reads the circuits of the module. @returns them by their names @throws DlxConfigurationError naming the option and the value */
+export const readCircuits: Reader<ReadonlyMap<string, ResolvedCircuit>> = (value = {}, origin) => {
   const circuits = optionsOf(value, origin, `write { bank: { on: [BankDown], pause: '10s' } }`);
-  for (const [name, options] of Object.entries(circuits)) {
-    if (name === '') throw new DlxConfigurationError(`${origin}: a circuit has an empty name; write a name`);
-    if (options !== undefined) resolveCircuit(options as CircuitOptions, `${origin}, circuit '${name}'`);
-  }
+  const given = Object.entries(circuits).filter(([, options]) => options !== undefined);
+  return new Map(
+    given.map(([name, options]) => {
+      if (name === '') throw new DlxConfigurationError(`${origin}: a circuit has an empty name; write a name`);
+      return [name, resolveCircuit(options as CircuitOptions, `${origin}, circuit '${name}'`)];
+    }),
+  );
 };
 
 /** @throws DlxConfigurationError naming the option and the value */

@@ -28,7 +28,7 @@ import type { EventLog } from '../../log/event-log.js';
 import { namedError, type NamedError, stackTextOf } from '../../core/failure.js';
 import { errorFacts, textOf } from '../../core/failure-log.js';
 import type { Failed } from '../../core/handler.js';
-import type { ResolvedOptions } from '../../module/options.js';
+import type { ResolvedFeatures } from '../options.js';
 
 /** The most characters of the headers of an error. */
 interface ErrorLimits {
@@ -36,7 +36,7 @@ interface ErrorLimits {
   readonly message: number;
 }
 
-export type NotesOptions = Pick<ResolvedOptions, 'errorHeaders' | 'errorHistory' | 'fingerprint'>;
+export type NotesOptions = Pick<ResolvedFeatures, 'errorHeaders' | 'errorHistory' | 'fingerprint'>;
 
 /** Makes the headers that describe a failure: the error, the history of errors, and the fingerprint. It never throws. */
 export class FailureNotes {

@@ -1,6 +1,6 @@
 import { defaultErrors, mostErrors } from '../../../platform/history/index.js';
-import { refused, whole } from '../../../platform/options/index.js';
-import type { Check } from '../../module/check-options.js';
+import { optionsOf, refused, refuseUnknown, whole } from '../../../platform/options/index.js';
+import { optionIn, type Reader } from '../../module/check-options.js';
 import type { DlxContext } from '../../core/context.js';
 
 /**
@@ -10,14 +10,33 @@ import type { DlxContext } from '../../core/context.js';
  */
 export type FingerprintFunction = (error: unknown, context: DlxContext) => string;
 
-/** The first and the last error are always kept, so a history has at least two entries. */
-export const isErrorHistory: Check = (value, origin) => {
-  if (value === 0) return;
-  if (value === 1)
-    throw refused(value, origin, 'is too small: the first and the last error are kept; write 0 for none');
-  whole(0, mostErrors).read(value, origin);
+/** The most characters of an error in the headers of a rejected message. */
+export interface ErrorHeaderOptions {
+  /** Characters of the stack; 0 leaves it out. Default 2048. */
+  readonly stack?: number;
+  /** Characters of the message. Default 1024. */
+  readonly message?: number;
+}
+
+/** @returns undefined for no headers of errors */
+export const readErrorHeaders: Reader<Required<ErrorHeaderOptions> | undefined> = (value = true, origin) => {
+  if (value === false) return undefined;
+  const given = value === true ? {} : optionsOf(value, origin, 'write true, false or { stack: 0 }');
+  refuseUnknown(given, ['stack', 'message'], origin);
+  const { stack = 2048, message = 1024 } = given as ErrorHeaderOptions;
+  whole(0, 65_536).read(stack, optionIn(origin, 'stack'));
+  whole(0, 65_536).read(message, optionIn(origin, 'message'));
+  return { stack, message };
 };
 
-/** @param hasErrorHeaders false: errors are in no header, so there is no history unless it is asked for */
-export const errorsKept = (option: number | undefined, hasErrorHeaders: boolean): number =>
-  option ?? (hasErrorHeaders ? defaultErrors : 0);
+/**
+ * The number of errors that a message keeps. The first and the last one are always kept, so a history has at least two entries. Without
+ * headers of errors there is none unless it is asked for.
+ */
+export const readErrorHistory: Reader<number> = (value, origin, { errorHeaders } = {}) => {
+  if (value === undefined) return errorHeaders === false ? 0 : defaultErrors;
+  if (value === 0) return 0;
+  if (value === 1)
+    throw refused(value, origin, 'is too small: the first and the last error are kept; write 0 for none');
+  return whole(0, mostErrors).read(value, origin).value as number;
+};
