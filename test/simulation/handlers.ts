@@ -1,6 +1,6 @@
 import type { BackendDelivery, Done } from '../../libs/dlx-broker/src/backends/index.js';
 import { emptyTable } from '../../libs/dlx-broker/src/engine/message/index.js';
-import { park, type RetryOutcome, retryOrPark, type WaitQueues } from '../../libs/dlx-broker/src/nest/retry/index.js';
+import { park, retryOrPark, type WaitQueues } from '../../libs/dlx-broker/src/nest/retry/index.js';
 import type { Random } from '../fuzz/random.js';
 import type { Life } from './life.js';
 import type { ReplicaPlan, Task } from './plan.js';
@@ -93,13 +93,11 @@ export class Handlers {
 
   #fail(delivery: BackendDelivery, task: Task, attempt: number): void {
     const failure = { error: new Error('the handler failed'), headers: emptyTable };
-    const begun: { outcome?: RetryOutcome } = {};
     this.#leaving.add(delivery);
-    const done: Done = (error) => {
-      const isParked = begun.outcome!.kind === 'parked';
+    retryOrPark(delivery, this.host.retry, failure, this.waitQueues, ({ kind }, error) => {
+      const isParked = kind === 'parked';
       this.#replaced(delivery, task, isParked ? queues.parked : queues.orders, isParked ? 1 : attempt + 1)(error);
-    };
-    begun.outcome = retryOrPark(delivery, this.host.retry, failure, this.waitQueues, done);
+    });
   }
 
   #forward(delivery: BackendDelivery, task: Task): void {

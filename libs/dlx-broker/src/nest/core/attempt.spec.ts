@@ -12,7 +12,7 @@ import { readSettings } from './handler-settings.js';
 import type { Settlement } from './settlement.js';
 
 const parts = {
-  settlement: {},
+  settlement: { reports: {} },
   processing: (_: unknown, run: (end: () => void) => void) => run(() => undefined),
   log: { write: () => undefined },
   scope: { isUsed: false },

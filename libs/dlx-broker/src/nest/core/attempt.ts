@@ -28,7 +28,7 @@ export interface CallScope {
 
 /** What attempts need of their application. */
 export interface AttemptParts {
-  readonly settlement: Pick<Settlement, 'rejected' | 'requeued' | 'meter'>;
+  readonly settlement: Pick<Settlement, 'rejected' | 'requeued' | 'reports'>;
   readonly processing: Processing;
   readonly log: EventLog;
   readonly scope: CallScope;
@@ -151,7 +151,7 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
     const { settlement, scope, watch } = this.parts;
     if (planned.step !== undefined || processed !== doNothing) this.#within = new AsyncResource('DlxAttempt');
     this.context.begunAt = watch.begin(this);
-    this.#measured = settlement.meter?.begin(planned);
+    this.#measured = settlement.reports.meter?.begin(planned);
     if (!scope.isUsed) return this.#invoke();
     scope.run(planned.queue, (left) => {
       this.#left = left;

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { die } from '../../../../../test/harnesses/die.js';
 import { Message } from '../../engine/message/index.js';
 import type { EventLog } from '../log/event-log.js';
-import { Denials, FailureLog, type Taken } from './failure-log.js';
+import { Denials, FailureLog } from './failure-log.js';
+import type { Taken } from './handler.js';
 import { AttemptsExhaustedError } from './settlement.js';
 
 it('a message that comes after its last attempt is no attempt 4 of 3', () => {
@@ -16,7 +17,8 @@ it('a message that comes after its last attempt is no attempt 4 of 3', () => {
     delivery: { queue: 'orders' },
     planned: { handler: { origin: 'Orders.handle' }, retry: { attempts: 3 } },
   };
-  log.last(taken as unknown as Taken, 4, "parked in 'orders.parked'", new AttemptsExhaustedError('Orders.handle', 3));
+  const error = new AttemptsExhaustedError('Orders.handle', 3);
+  log.settled(taken as unknown as Taken, { kind: 'parked', attempt: 4, fate: "parked in 'orders.parked'", error });
   expect(lines).toEqual([
     "Orders.handle: a message failed that had its 3 attempts, queue 'orders', parked in 'orders.parked': AttemptsExhaustedError: " +
       'Orders.handle is not asked any more: the message failed 3 times',

@@ -2,11 +2,13 @@ import { HttpException } from '@nestjs/common';
 import type { BackendDelivery } from '../../backends/index.js';
 import { isWaitQueueName } from '../../backends/topology/index.js';
 import { deathsOf } from '../../engine/message/index.js';
+import { attemptOf } from '../../platform/history/index.js';
 import { shownLines, shownText, withoutPasswords } from '../../platform/index.js';
 import { RpcException } from '../handlers/nest-versions.js';
 import type { EventLog } from '../log/event-log.js';
 import { describeError, namedError } from './failure.js';
-import type { PlannedHandler } from './handler.js';
+import type { Settled } from './feature.js';
+import type { Taken } from './handler.js';
 
 /** Which failures of handlers are logged: each attempt, the last one of a message, or none. */
 export type LogFailures = 'all' | 'last' | 'none';
@@ -14,12 +16,6 @@ export type LogFailures = 'all' | 'last' | 'none';
 /** The most characters of an error's message, and lines of its stack, in the log. Both may contain text of a client. */
 export const mostCharacters = 1_000;
 const mostLines = 40;
-
-/** A message, and the handler that had it. */
-export interface Taken {
-  readonly delivery: Pick<BackendDelivery, 'queue'>;
-  readonly planned: PlannedHandler;
-}
 
 /** Logs what a subscriber of a stream threw. @param what the stream */
 export const logSubscriberError =
@@ -32,53 +28,40 @@ export const logSubscriberError =
       stackOf(error),
     );
 
-/** One line for each failed attempt: a warning while another one follows, an error for the last. The stack of a parked message is in its headers. */
+/** The fate of a message that its queue dead-letters. */
+export const rejected = 'rejected';
+
+/** One line for each failed attempt: a warning while another one follows, an error for the last. */
 export class FailureLog {
   constructor(
     private readonly log: EventLog,
     private readonly wanted: LogFailures,
   ) {}
 
-  /** Logs a failure that is followed by another attempt. @param delay milliseconds */
-  again(taken: Taken, attempt: number, delay: number, error: unknown): void {
-    if (this.wanted !== 'all' || !this.log.writes('retried')) return;
-    const text = `${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`;
-    this.log.writeLazily('retried', text, () => ({ ...factsOf(taken, attempt), delay, ...errorFacts(error) }));
-  }
-
-  /** Logs a message that comes again as the same attempt. @param error undefined if no handler had the message */
-  held(taken: Taken, attempt: number, delay: number, error: unknown): void {
-    if (this.wanted !== 'all' || !this.log.writes('held')) return;
-    const why = error === undefined ? 'its circuit is open' : textOf(error);
-    const text = `${placeOf(taken)} is held, attempt ${attempt} comes again in ${delay} ms: ${why}`;
-    const facts = error === undefined ? { errorClass: undefined, errorMessage: undefined } : errorFacts(error);
-    this.log.write('held', text, { ...factsOf(taken, attempt), delay, ...facts });
-  }
-
-  /**
-   * Logs the last failure of a message.
-   * @param fate whether the message is parked, dead-lettered or dropped
-   * @param hasStack false: the stack is shown only with the option `logging.stacks`
-   */
-  last(taken: Taken, attempt: number, fate: string, error: unknown, hasStack = this.log.logging.stacks === true): void {
-    if (this.wanted === 'none') return;
-    const text = `${failed(taken, attempt)}, ${fate}: ${textOf(error)}`;
-    const stack = hasStack ? stackOf(error) : undefined;
-    this.log.write('failed', text, { ...factsOf(taken, attempt), fate, ...errorFacts(error) }, stack);
-  }
-
-  /** Logs the end of a message that was refused before a handler got it. Why it was refused was logged then. */
-  unhandled(queue: string, fate: string): void {
-    if (this.wanted === 'none') return;
-    const name = shownText(queue);
-    this.log.write('unhandled', `queue '${name}': a message that no handler got, ${fate}`, { queue: name, fate });
-  }
-
-  /** Logs a message that the handler dropped. */
-  dropped(taken: Taken, attempt: number, error: unknown): void {
-    if (this.wanted === 'none') return;
-    const text = `${failed(taken, attempt)}, dropped: ${textOf(error)}`;
-    this.log.write('dropped', text, { ...factsOf(taken, attempt), ...errorFacts(error) });
+  /** Logs what becomes of a message whose handler failed. Why a message was refused before a handler got it was logged then. */
+  settled(taken: Taken, { kind, error, delay, fate, ...settled }: Settled): void {
+    const { wanted, log } = this;
+    const isAgain = kind === 'retried' || kind === 'held';
+    if (isAgain ? wanted !== 'all' || !log.writes(kind) : wanted === 'none' || fate === undefined) return;
+    const { attempt = attemptBy(taken) } = settled;
+    const facts = () => ({ ...placed(taken), attempt, ...(error === undefined ? noError : errorFacts(error)) });
+    if (kind === 'retried') {
+      const text = `${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`;
+      log.write(kind, text, () => ({ ...facts(), delay }));
+    } else if (kind === 'held') {
+      const why = error === undefined ? 'its circuit is open' : textOf(error);
+      const text = `${placeOf(taken)} is held, attempt ${attempt} comes again in ${delay} ms: ${why}`;
+      log.write(kind, text, () => ({ ...facts(), delay }));
+    } else if (kind === 'dropped') {
+      log.write(kind, `${failed(taken, attempt)}, ${fate}: ${textOf(error)}`, facts);
+    } else if (taken.isUnhandled === true) {
+      const queue = shownText(taken.delivery.queue);
+      log.write('unhandled', `queue '${queue}': a message that no handler got, ${fate}`, { queue, fate });
+    } else {
+      // The headers of a parked message have the stack.
+      const stack = fate === rejected || log.logging.stacks === true ? stackOf(error) : undefined;
+      log.write('failed', `${failed(taken, attempt)}, ${fate}: ${textOf(error)}`, () => ({ ...facts(), fate }), stack);
+    }
   }
 
   /** @param leftOut what the headers of the republished message lack */
@@ -100,7 +83,11 @@ const placed = ({ delivery, planned: { handler, retry } }: Taken) => ({
   attempts: retry?.attempts,
 });
 
-const factsOf = (taken: Taken, attempt: number) => ({ ...placed(taken), attempt });
+/** The number of the attempt. */
+export const attemptBy = ({ delivery }: Taken): number => attemptOf(delivery.message, delivery.queue);
+
+/** The fields of an error that is not known. */
+export const noError = { errorClass: undefined, errorMessage: undefined };
 
 /** The fields of an error, with the limits of {@link textOf}. */
 export function errorFacts(error: unknown): { readonly errorClass: string; readonly errorMessage: string } {

@@ -1,10 +1,10 @@
 import type { FieldTable } from '../../engine/message/index.js';
 import type { Metric } from '../../server/metrics/index.js';
 import type { HandlerLine } from '../log/log-events.js';
-import type { Failed, Gate, Handler, Ordering, PlannedHandler, Reader, Step, Taken } from './handler.js';
+import type { Failed, Gate, Handler, OrderPlan, PlannedHandler, Reader, Step, Taken } from './handler.js';
 
-/** Where a message goes whose handler failed. */
-export type Move = 'retry' | 'park' | 'hold' | 'reject';
+/** Where a message goes whose handler failed: to another attempt or the parking lot, to the same attempt, or to a dead-letter exchange. */
+export type Move = 'retry' | 'hold' | 'reject';
 
 /**
  * What became of a message. `by hand`: its handler settled it itself. `requeued`: an internal error, or its connection was lost.
@@ -13,11 +13,17 @@ export type Move = 'retry' | 'park' | 'hold' | 'reject';
 export interface Settled {
   readonly kind:
     'acked' | 'by hand' | 'requeued' | 'dropped' | 'rejected' | 'retried' | 'parked' | 'held' | 'handled' | 'failed';
+  /** True if it was acked without its handler, because it was handled before. */
+  readonly isDuplicate?: boolean;
   /** The error as it was thrown; absent after a success. */
   readonly error?: unknown;
   /** For `retried`, `parked` and `held`: where the message was published, and as which attempt. */
   readonly to?: string;
   readonly attempt?: number;
+  /** What the log says of it after its last attempt; absent if it says nothing. */
+  readonly fate?: string | undefined;
+  /** For `parked` and `rejected`: makes a text that is the same for failures of the same cause; undefined if no feature does. */
+  readonly fingerprint?: (() => string) | undefined;
   /** For `retried` and `held`: the wait in milliseconds. */
   readonly delay?: number;
   /** Why the broker refused that: then the message is unsettled, and it is tried again. */
@@ -48,7 +54,7 @@ export interface Feature {
    * @param prefetch the most handlers at work, 0 for no limit
    * @throws DlxConfigurationError when its handlers differ in that
    */
-  ordering?(queue: string, handlers: readonly PlannedHandler[], prefetch: number): Ordering | undefined;
+  ordering?(queue: string, handlers: readonly PlannedHandler[], prefetch: number): OrderPlan | undefined;
   /** The waits of messages, in milliseconds, besides those of the retry policy: their queues are declared. @returns undefined for none */
   waits?(planned: PlannedHandler): { readonly delays: readonly number[]; readonly by: string } | undefined;
   /**

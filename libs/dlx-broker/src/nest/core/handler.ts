@@ -94,13 +94,14 @@ export type Next = () => Promise<Outcome>;
  */
 export type Step = (attempt: Attempt, next: Next) => Promise<Outcome>;
 
-/** A message and its handler. */
+/** A message, and the handler that has it or would have it. */
 export interface Taken {
   readonly delivery: BackendDelivery;
-  /** Undefined if no handler is for the message. */
-  readonly planned?: PlannedHandler | undefined;
+  readonly planned: PlannedHandler;
   /** The attempt; undefined if no handler had the message. */
   readonly handling?: Handling | undefined;
+  /** True if the message was refused before a handler got it. */
+  readonly isUnhandled?: true;
 }
 
 /** A message whose handler failed. */
@@ -109,12 +110,7 @@ export interface Failed extends Taken {
   readonly error: unknown;
   /** The result of Nest's filters, for the client of a request. */
   readonly filtered: unknown;
-  /** True if the message was refused before a handler got it. */
-  readonly isUnhandled?: true;
 }
-
-/** A message and the handler that has it, or would have it. */
-export type TakenBy<T extends Taken = Taken> = T & { readonly planned: PlannedHandler };
 
 /** How many messages a consumer may have in hand: as many as its prefetch, one, or none. */
 export type Admission = 'all' | 'one' | 'none';
@@ -151,7 +147,7 @@ export interface Gate {
   /** They have succeeded, which is reported before the message is settled. */
   succeeded(delivery: BackendDelivery): void;
   /** @returns how to hold the message; undefined if its error is an ordinary failure */
-  failed(failed: TakenBy<Failed>): Hold | undefined;
+  failed(failed: Failed): Hold | undefined;
   /** They have ended, however, and the message is settled if that was possible at once. */
   ended(delivery: BackendDelivery): void;
   /** The milliseconds since a time for which the gate was not open: they count against no deadline of a message. */
@@ -220,7 +216,7 @@ export interface MessageOrder {
 }
 
 /** How a queue keeps its messages in hand. */
-export interface Ordering {
+export interface OrderPlan {
   /** The most messages in hand: the prefetch of the consumer. */
   readonly window: number;
   /** @returns the order of a consumer: `known` with this plan, or a new one */

@@ -1,6 +1,6 @@
 import { type Field, type FieldTable, int32, int64 } from '../../engine/message/index.js';
 import { failingSince, heldUntil, holdsOf, retryHeaders } from '../../platform/history/index.js';
-import type { Failed, Hold, TakenBy } from './handler.js';
+import type { Failed, Hold } from './handler.js';
 import { Unavailable } from './outcomes.js';
 
 /** The wait of a message whose queue has no gate, and whose handler names no wait, in milliseconds. */
@@ -11,7 +11,7 @@ export const unavailable = (error: unknown): Hold | undefined =>
   error instanceof Unavailable ? { wait: error.wait ?? waitWithoutGate, isCounted: true } : undefined;
 
 /** Whether a message is held: it comes again later, as the same attempt. The gate of its queue decides. @returns undefined if not */
-export const holdOf = (failed: TakenBy<Failed>): Hold | undefined => {
+export const holdOf = (failed: Failed): Hold | undefined => {
   const { gate } = failed.planned;
   return gate === undefined ? unavailable(failed.error) : gate.failed(failed);
 };
@@ -30,7 +30,7 @@ export interface AfterOutage {
  * @param hold undefined if the message is not held, but failed
  */
 export function afterOutage(
-  { delivery: { message, queue }, planned }: TakenBy<Failed>,
+  { delivery: { message, queue }, planned }: Failed,
   headers: FieldTable,
   now: number,
   hold?: Hold,

@@ -6,6 +6,8 @@ import type { Message, Properties } from '../../engine/message/index.js';
 import { isWaitQueueName } from '../retry/index.js';
 import { type ConsumedLetter, guarded, Letter, type SettledLetter, toXDeath } from '../streams/index.js';
 import type { DeathHooks } from '../death-hooks/death-hooks.js';
+import type { Settled } from './feature.js';
+import type { Taken } from './handler.js';
 
 /**
  * An event of `DlxBroker.events`: what happened to a message, or to a handler. Events of a handler are `opened`, `probing` and `closed`
@@ -56,6 +58,16 @@ export interface OutcomeEvent {
 type Kind = OutcomeEvent['kind'];
 type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'key' | 'error' | 'fingerprint'>;
 type OfHandler = Pick<OutcomeEvent, 'handler' | 'delay' | 'circuit' | 'reason'>;
+
+/** What the event of an outcome has, besides what all events have. Other outcomes have no event. */
+const ofOutcomes: Partial<Record<Settled['kind'], readonly (keyof More)[]>> = {
+  acked: ['handler', 'attempt'],
+  dropped: ['handler', 'error'],
+  rejected: ['error', 'fingerprint'],
+  retried: ['handler', 'attempt', 'error', 'delay'],
+  parked: ['handler', 'attempt', 'error', 'to', 'fingerprint'],
+  held: ['handler', 'attempt', 'error', 'delay'],
+};
 
 /** Counts of the letters of streams since the start. */
 export interface LetterCounts {
@@ -109,6 +121,19 @@ export class OutcomeEvents {
   emit(kind: Kind, { queue, message }: Pick<BackendDelivery, 'queue' | 'message'>, more: More = {}): void {
     if (this.observed) this.#next(kind, queue, message.properties, more);
     if (this.#hooks !== undefined && kind !== 'expired') this.#notifyHooks(kind, queue, message, more);
+  }
+
+  /** Emits the outcome of a message. */
+  settled({ delivery, planned }: Taken, { kind, fingerprint, ...settled }: Settled): void {
+    const has = ofOutcomes[kind];
+    if (has === undefined || !this.isWanted(kind as Kind)) return;
+    const all: More = {
+      ...settled,
+      handler: planned.handler.origin,
+      ...(fingerprint && { fingerprint: fingerprint() }),
+    };
+    const more = Object.fromEntries(has.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
+    this.emit(kind as Kind, delivery, more);
   }
 
   /** Emits the settlement of a dead letter of a stream. */

@@ -32,7 +32,7 @@ import {
 import { retentions } from '../retry/lot-retention.js';
 import { composed, type Feature } from './feature.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
-import type { Handler, Ordering, PlannedHandler, Reader } from './handler.js';
+import type { Handler, OrderPlan, PlannedHandler, Reader } from './handler.js';
 
 /** The consumer of a queue, and its handlers. */
 export interface ConsumerPlan {
@@ -45,7 +45,7 @@ export interface ConsumerPlan {
   /** How failed messages get to their wait queues. */
   readonly style: RetryStyle;
   /** Undefined: the order of messages is not kept. */
-  readonly ordering: Ordering | undefined;
+  readonly ordering: OrderPlan | undefined;
   /** True if one consumer of the queue is active at a time (`@Ordered`, `@SingleActiveConsumer`). */
   readonly isSingle: boolean;
   /** Why it republishes although its policy could reject. */

@@ -2,7 +2,7 @@ import type { Backend } from '../../backends/index.js';
 import { callEach, type HomeContext, shownText } from '../../platform/index.js';
 import type { AttemptParts } from './attempt.js';
 import type { EventLog } from '../log/event-log.js';
-import { errorFacts, textOf } from './failure-log.js';
+import { errorFacts, noError, textOf } from './failure-log.js';
 import type { Handler, MessageOrder } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 import { QueueConsumer } from './queue-consumer.js';
@@ -120,7 +120,7 @@ export class QueueConsumers {
     settlement.timers.sweep();
     if (this.#isClosed) return;
     const why = failure === undefined ? '' : ` (${textOf(failure)})`;
-    const facts = failure === undefined ? { errorClass: undefined, errorMessage: undefined } : errorFacts(failure);
+    const facts = failure === undefined ? noError : errorFacts(failure);
     const text = `the broker ended the consumer of '${queue}'${why}; it starts again in ${restorePause} ms`;
     log.write('consumerEnded', text, { queue, pause: restorePause, ...facts });
     const restore = (): void => {

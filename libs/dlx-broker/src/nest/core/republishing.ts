@@ -1,18 +1,15 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backends/index.js';
 import { emptyTable } from '../../engine/message/index.js';
-import { attemptOf } from '../../platform/history/index.js';
 import { doNothing } from '../../platform/index.js';
-import type { Failure, LeftOut, RetryOutcome } from '../retry/index.js';
+import { type LeftOut, retryIn, retryOrPark, type RetryOutcome, waitOf, type WaitQueues } from '../retry/index.js';
 import type { DeliveryTimers } from './delivery-timers.js';
-import { type FailureLog, textOf } from './failure-log.js';
-import { type Followers, timeOfMove } from './followers.js';
-import type { HandlerCounts } from './handler-counts.js';
-import type { HandlerMeter } from './handler-meter.js';
-import type { Failed, Hold, Taken, TakenBy } from './handler.js';
+import { attemptBy, type FailureLog, textOf } from './failure-log.js';
+import type { Settled } from './feature.js';
+import type { Failed, Hold, PlannedHandler } from './handler.js';
 import { afterOutage } from './holding.js';
-import type { OutcomeEvents } from './outcome-events.js';
-import type { Decided, Retrying } from './retrying.js';
+import { Park, RetryLater } from './outcomes.js';
+import type { Reports } from './reports.js';
 
 /** The first pause before another try to republish a message, in milliseconds. It doubles each time. */
 export const shortestPause = 1_000;
@@ -20,145 +17,100 @@ export const shortestPause = 1_000;
 /** The longest pause, after nine minutes in all. Then the message returns to its queue: brokers limit the time of a delivery. */
 const longestPause = 256_000;
 
-/** Tries to republish again. @param pause the pause before the next try */
-type Again = (pause: number) => void;
+/** Called when the broker has the successor of a message, or refused it. @param settled undefined if nothing is reported */
+type Moved = (settled: Settled | undefined, failure?: Error, leftOut?: LeftOut) => void;
 
-/** What the republishing shares with the settlement. */
-export interface SettlementState {
-  readonly counts: HandlerCounts;
-  /** Queues that dead-letter rejected messages into the wait queue of their policy. */
-  readonly rejecting: ReadonlySet<string>;
-  /** Measures the handlers; undefined while metrics are off. */
-  readonly meter: HandlerMeter | undefined;
-  /** The timers of unsettled messages, those of attempts included. */
-  readonly timers: DeliveryTimers;
-  readonly events: OutcomeEvents;
-  readonly followers: Followers;
-  /** The settlement of a message waits for the broker. */
-  isSettling(delivery: BackendDelivery): void;
-  hasSettled(delivery: BackendDelivery): void;
+/** Publishes the successor of a message. */
+type Move = (moved: Moved) => void;
+
+/** The deliveries whose handlers have ended, and that are settled as soon as the broker has a successor or a reply. */
+export class PendingDeliveries {
+  readonly #all = new Set<BackendDelivery>();
+  readonly #waiting: (() => void)[] = [];
+
+  add(delivery: BackendDelivery): void {
+    this.#all.add(delivery);
+  }
+
+  delete(delivery: BackendDelivery): void {
+    this.#all.delete(delivery);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when no delivery of a queue is being settled. */
+  async idle(queue: string): Promise<void> {
+    const isOf = (delivery: BackendDelivery): boolean => delivery.queue === queue && !delivery.settled;
+    while ([...this.#all].some(isOf)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
 }
 
-/**
- * Republishes messages to a wait queue or the parking lot, counts and reports each outcome, and tries again while the broker refuses
- * them.
- */
+/** Republishes messages to a wait queue or the parking lot, reports each outcome, and tries again while the broker refuses them. */
 export class Republishing {
+  /** Queues that dead-letter rejected messages into the wait queue of their policy. */
+  rejecting: ReadonlySet<string> = new Set();
+
   constructor(
-    private readonly shared: SettlementState,
-    private readonly retrying: Retrying,
+    private readonly waitQueues: WaitQueues,
+    private readonly reports: Reports,
     private readonly log: FailureLog,
-    /** Milliseconds since 1970. */
-    private readonly now: () => number,
+    private readonly timers: DeliveryTimers,
+    private readonly pending: PendingDeliveries,
   ) {}
 
-  /** Retries or parks a message, by its policy or by the exception of its handler. */
-  retry(failed: TakenBy<Failed>, pause = shortestPause): void {
+  /** Retries or parks a message, by its policy or by the exception of its handler. @param isLast true: it is parked */
+  retry(failed: Failed, isLast = failed.error instanceof Park): void {
     const { delivery, planned, error } = failed;
-    const { followers } = this.shared;
-    const again = (next: number): void => this.retry(failed, next);
-    try {
-      const byReject = this.shared.rejecting.has(delivery.queue);
-      const { headers, failingSince } = afterOutage(failed, followers.headers(failed, 'retry'), this.now());
-      const failure = { error, headers, fingerprint: followers.fingerprint(failed), byReject, failingSince };
-      this.retrying.decide(delivery, planned.retry, failure, this.#decided(failed, pause, again));
-    } catch (fault) {
-      this.shared.hasSettled(delivery);
-      this.#tryLater(failed, fault, pause, again);
-    }
-  }
-
-  /** Sends a message to its parking lot. */
-  park(failed: TakenBy<Failed>, pause = shortestPause): void {
-    const { delivery, planned, error } = failed;
-    const { followers } = this.shared;
-    const again = (next: number): void => this.park(failed, next);
-    try {
-      const headers = followers.headers(failed, 'park');
-      const failure: Failure = { error, headers, fingerprint: followers.fingerprint(failed) };
-      this.retrying.park(delivery, planned.retry, failure, this.#decided(failed, pause, again));
-    } catch (fault) {
-      this.shared.hasSettled(delivery);
-      this.#tryLater(failed, fault, pause, again);
-    }
-  }
-
-  /** Publishes a message that is held to a wait queue. */
-  hold(failed: TakenBy<Failed>, hold: Hold, pause = shortestPause): void {
-    const { delivery, planned, error, isUnhandled } = failed;
-    const { followers } = this.shared;
-    const own = new AsyncResource('DlxDecision');
-    const since = followers.any ? timeOfMove() : undefined;
-    this.shared.isSettling(delivery);
-    const held = (failure?: Error, leftOut?: LeftOut): void => {
-      this.shared.hasSettled(delivery);
-      const attempt = attemptBy(failed);
-      followers.settled(failed, { kind: 'held', error, to: planned.queue, attempt, delay: hold.wait, since, failure });
-      if (failure !== undefined) {
-        return this.#tryLater(failed, failure, pause, (next) => this.hold(failed, hold, next));
-      }
-      if (leftOut !== undefined) this.log.shortened(failed, leftOut);
-      this.shared.counts.held++;
-      if (this.shared.meter !== undefined) this.shared.meter.of(planned).held++;
-      this.log.held(failed, attempt, hold.wait, error);
-      this.shared.events.emit('held', delivery, { handler: planned.handler.origin, attempt, delay: hold.wait, error });
-    };
-    const headers = isUnhandled === true ? emptyTable : followers.headers(failed, 'hold');
-    const wait = this.retrying.nearest(delivery, hold.wait);
-    const after = afterOutage(failed, headers, this.now(), { ...hold, wait });
-    this.retrying.hold(delivery, wait, after, (...ended) => own.runInAsyncScope(held, undefined, ...ended));
-  }
-
-  /** Sends a message to its queue after a delay, as the same attempt. */
-  postpone({ delivery, planned }: TakenBy, delay: number, pause = shortestPause): void {
-    this.shared.isSettling(delivery);
-    this.retrying.postpone(delivery, delay, (failure, leftOut) => {
-      this.shared.hasSettled(delivery);
-      if (leftOut !== undefined) this.log.shortened({ delivery, planned }, leftOut);
-      if (failure === undefined) return;
-      this.#tryLater({ delivery, planned }, failure, pause, (next) =>
-        this.postpone({ delivery, planned }, delay, next),
+    this.#move(failed, (moved) => {
+      const own = this.reports.headers(failed, 'retry');
+      const { headers, failingSince } = afterOutage(failed, own, this.waitQueues.now());
+      const fingerprint = this.reports.fingerprint(failed);
+      const byReject = this.rejecting.has(delivery.queue);
+      const failure = { error, headers, failingSince, fingerprint, byReject, asked: waitAskedBy(error), isLast };
+      retryOrPark(delivery, planned.retry, failure, this.waitQueues, (outcome, ...ended) =>
+        moved({ ...settledBy(outcome, planned), error, fingerprint }, ...ended),
       );
     });
   }
 
-  /** Reports a decision. */
-  #decided(failed: TakenBy<Failed>, pause: number, again: Again): Decided {
-    const { planned, error, delivery } = failed;
-    const { followers } = this.shared;
-    const since = followers.any ? timeOfMove() : undefined;
-    this.shared.isSettling(delivery);
-    return (outcome, failure, leftOut) => {
-      this.shared.hasSettled(delivery);
-      if (followers.any) {
-        const { kind, attempt } = outcome;
-        const moved = kind === 'parked' ? { to: outcome.queue } : { to: planned.queue, delay: outcome.delay };
-        followers.settled(failed, { kind, error, attempt, since, failure, ...moved });
-      }
-      if (failure !== undefined) return this.#tryLater(failed, failure, pause, again);
-      if (leftOut !== undefined) this.log.shortened(failed, leftOut);
-      this.#retried(outcome, failed);
-      if (outcome.kind === 'parked') answer(failed, doNothing);
-    };
+  /** Sends a message that is held to its queue after a wait, as the same attempt. */
+  hold(failed: Failed, hold: Hold): void {
+    const { delivery, planned, error, isUnhandled } = failed;
+    this.#move(failed, (moved) => {
+      const headers = isUnhandled === true ? emptyTable : this.reports.headers(failed, 'hold');
+      const wait = waitOf(delivery, hold.wait, this.waitQueues);
+      const noted = afterOutage(failed, headers, this.waitQueues.now(), { ...hold, wait });
+      const settled = { kind: 'held', error, to: planned.queue, attempt: attemptBy(failed), delay: hold.wait } as const;
+      const held = { ...noted, isPostponed: true };
+      retryIn(delivery, wait, this.waitQueues, held, (...ended) => moved(settled, ...ended));
+    });
   }
 
-  #retried(outcome: RetryOutcome, failed: TakenBy<Failed>): void {
-    const { delivery, planned, error } = failed;
-    const { kind, attempt } = outcome;
-    this.shared.counts[kind]++;
-    if (this.shared.meter !== undefined) this.shared.meter.of(planned)[kind]++;
-    if (kind === 'retried') this.log.again(failed, attempt, outcome.delay, error);
-    else if (failed.isUnhandled === true) this.log.unhandled(delivery.queue, fateOf(outcome));
-    else this.log.last(failed, attempt, fateOf(outcome), error);
-    if (!this.shared.events.isWanted(kind)) return;
-    const detail = kind === 'parked' ? { to: outcome.queue } : { delay: outcome.delay };
-    this.shared.events.emit(kind, delivery, {
-      handler: planned.handler.origin,
-      attempt,
-      error,
-      ...detail,
-      ...(kind === 'parked' ? this.shared.followers.grouped(failed) : {}),
+  /** Sends a message to its queue after a delay, as the same attempt. No handler had it. */
+  postpone(failed: Failed, delay: number): void {
+    const { delivery } = failed;
+    this.#move(failed, (moved) => {
+      const wait = waitOf(delivery, delay, this.waitQueues);
+      retryIn(delivery, wait, this.waitQueues, { isPostponed: true }, (...ended) => moved(undefined, ...ended));
     });
+  }
+
+  #move(failed: Failed, move: Move, pause = shortestPause): void {
+    const { delivery, handling, filtered } = failed;
+    const { since } = this.reports;
+    const moved: Moved = (settled, failure, leftOut) => {
+      this.pending.delete(delivery);
+      if (failure === undefined && leftOut !== undefined) this.log.shortened(failed, leftOut);
+      if (settled !== undefined) this.reports.settled(failed, { ...settled, since, failure });
+      if (failure !== undefined) this.#tryLater(failed, failure, move, pause);
+      else if (settled?.kind === 'parked') handling?.replies?.error(filtered, doNothing);
+    };
+    this.pending.add(delivery);
+    try {
+      inOwnContext(move, moved);
+    } catch (fault) {
+      this.pending.delete(delivery);
+      this.#tryLater(failed, fault, move, pause);
+    }
   }
 
   /**
@@ -166,38 +118,62 @@ export class Republishing {
    * count as an attempt. So the message stays unacknowledged, and the publish is tried again after a pause, which grows. After nine
    * minutes without success the message returns to its queue.
    */
-  #tryLater(taken: TakenBy, failure: unknown, pause: number, again: Again): void {
-    if (taken.delivery.settled) {
-      this.shared.followers.settled(taken, { kind: 'requeued', error: failure });
+  #tryLater(failed: Failed, failure: unknown, move: Move, pause: number): void {
+    const { delivery, handling } = failed;
+    if (delivery.settled) {
+      this.reports.settled(failed, { kind: 'requeued', error: failure });
       // Its channel has ended, or the disk of the broker failed after the message was replaced.
-      return this.log.trouble(taken, 'may not have been republished, and cannot be settled any more', failure);
+      return this.log.trouble(failed, 'may not have been republished, and cannot be settled any more', failure);
     }
     const isOver = pause > longestPause;
     const next = isOver ? 'returns to its queue' : `stays unacknowledged and is republished again in ${pause} ms`;
-    this.log.trouble(taken, `cannot be republished and ${next}`, failure);
+    this.log.trouble(failed, `cannot be republished and ${next}`, failure);
     if (isOver) {
-      this.shared.followers.settled(taken, { kind: 'requeued', error: failure });
+      this.reports.settled(failed, { kind: 'requeued', error: failure });
       // What no handler had must not count for a delivery limit.
-      return taken.handling === undefined ? taken.delivery.giveBack() : taken.delivery.requeue();
+      return handling === undefined ? delivery.giveBack() : delivery.requeue();
     }
-    const isSettled = (): boolean => taken.delivery.settled;
-    this.shared.timers.after(pause, isSettled, () => {
-      if (!isSettled()) again(pause * 2); // a settled message has returned to its queue
+    const isSettled = (): boolean => delivery.settled;
+    this.timers.after(pause, isSettled, () => {
+      if (!isSettled()) this.#move(failed, move, pause * 2); // a settled message has returned to its queue
     });
   }
 }
 
-function fateOf(outcome: RetryOutcome & { readonly kind: 'parked' }): string {
-  const fate = `parked in '${outcome.queue}'`;
-  if (outcome.why === 'headers') return `${fate}, because its headers have no room for another attempt`;
-  return outcome.why === 'policy' ? `${fate}, because its policy failed (${textOf(outcome.fault)})` : fate;
+/**
+ * Calls `moved` in the async context of the message, after `move` has returned. The broker may answer within `move` (embedded broker), or
+ * later (RabbitMQ, a disk), in the callback of a socket or disk.
+ */
+function inOwnContext(move: Move, moved: Moved): void {
+  let own: AsyncResource | undefined;
+  let ended: Parameters<Moved> | undefined;
+  move((...how) => {
+    if (own === undefined) ended = how;
+    else own.runInAsyncScope(moved, undefined, ...how);
+  });
+  if (ended !== undefined) moved(...ended);
+  else own = new AsyncResource('DlxDecision');
 }
 
-/** The number of the attempt that failed. */
-export const attemptBy = ({ delivery }: Taken): number => attemptOf(delivery.message, delivery.queue);
+const settledBy = (outcome: RetryOutcome, { queue: to }: PlannedHandler): Settled => {
+  const { kind, attempt } = outcome;
+  if (kind === 'retried') return { kind, attempt, to, delay: outcome.delay };
+  return { kind, attempt, to: outcome.queue, fate: fateOf(outcome) };
+};
 
-/** Sends the error to the client of a request, and then settles the message. */
-export function answer({ handling, filtered }: Failed, settled: () => void): void {
-  if (handling?.replies === undefined) settled();
-  else handling.replies.error(filtered, settled);
+function fateOf({ queue, why, fault }: RetryOutcome & { readonly kind: 'parked' }): string {
+  const fate = `parked in '${queue}'`;
+  if (why === 'headers') return `${fate}, because its headers have no room for another attempt`;
+  return why === 'policy' ? `${fate}, because its policy failed (${textOf(fault)})` : fate;
+}
+
+/**
+ * The delay of a RetryLater, which replaces that of the policy. The policy still limits the attempts. A delay that cannot be read is none.
+ */
+export function waitAskedBy(error: unknown): number | undefined {
+  try {
+    return error instanceof RetryLater ? error.delay : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -14,7 +14,7 @@ function arrange() {
   const { backend, clock } = harness();
   const lines: string[] = [];
   const log = { write: (event: string) => void lines.push(event), writes: () => true } as unknown as EventLog;
-  const events = { isWanted: () => false, emit: () => undefined } as unknown as OutcomeEvents;
+  const events = { settled: () => undefined } as unknown as OutcomeEvents;
   const options = { logFailures: 'all' } as const;
   const settlement = new Settlement(
     backend,

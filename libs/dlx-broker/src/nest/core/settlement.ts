@@ -6,21 +6,16 @@ import type { ResolvedOptions } from '../module/options.js';
 import type { WaitQueues } from '../retry/index.js';
 import type { DlxContext } from './context.js';
 import type { DeliveryTimers } from './delivery-timers.js';
-import { Denials } from './failure-log.js';
-import { FailureLog } from './failure-log.js';
+import { Denials, FailureLog, rejected } from './failure-log.js';
 import { readable, UnsettledFailureError } from './failure.js';
 import type { Feature } from './feature.js';
-import { Followers, timeOfMove } from './followers.js';
-import { type HandlerCounts, noCounts } from './handler-counts.js';
-import type { HandlerMeter } from './handler-meter.js';
-import type { Failed, Handling, Outcome, PlannedHandler, TakenBy } from './handler.js';
+import type { Failed, Handling, Outcome, PlannedHandler, Taken } from './handler.js';
 import { holdOf } from './holding.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Drop, Park, Reject, RetryLater } from './outcomes.js';
 import type { ConsumerPlan } from './plan.js';
-import { answer, attemptBy } from './republishing.js';
-import { Republishing, type SettlementState, shortestPause } from './republishing.js';
-import { Retrying, waitAskedBy } from './retrying.js';
+import { Reports } from './reports.js';
+import { PendingDeliveries, Republishing, shortestPause, waitAskedBy } from './republishing.js';
 
 /** Milliseconds after which a message comes again whose handler was not called because a duplicate of it is being handled. */
 const pauseWhileBusy = 1_000;
@@ -34,30 +29,34 @@ export class AttemptsExhaustedError extends Error {
   }
 }
 
-/** True if the dead letters of its queue go to the dead-letter exchange of the handler, and not to a wait queue. */
-const keepsDeadLetters = ({ handler }: PlannedHandler): boolean =>
-  handler.settings.queueArguments.has('x-dead-letter-exchange');
+/**
+ * True if a message is parked when its attempts have ended. Under a retry policy that is so if its queue has no dead-letter exchange,
+ * because the message would be lost, and if the exchange leads to the wait queue, because it would return for ever.
+ */
+const isParkedLast = ({ handler, retry }: PlannedHandler): boolean =>
+  retry !== undefined && !handler.settings.queueArguments.has('x-dead-letter-exchange');
 
 /** A message that is given up before or behind its handler: no client waits for its error. */
-const withoutHandler = (delivery: BackendDelivery, planned: PlannedHandler, error: unknown): TakenBy<Failed> => ({
+const withoutHandler = (delivery: BackendDelivery, planned: PlannedHandler, error: unknown): Failed => ({
   delivery,
   planned,
   error,
   filtered: error,
 });
 
+/** An attempt that failed. @param filtered the result of Nest's filters */
+const failedIn = (handling: Handling, filtered: unknown): Failed => {
+  const { delivery, planned, context } = handling;
+  return { delivery, planned, handling, error: context.failureOr(filtered), filtered };
+};
+
 /**
  * Settles messages by the outcome of their handlers. A success acks. After a failure the exception decides (`RetryLater`, `Park`,
  * `Reject`, `Drop`). For other errors the message is retried if the handler has a policy, and dead-lettered with the reason if not.
  */
-export class Settlement implements SettlementState {
-  readonly counts: HandlerCounts = noCounts();
-  rejecting: ReadonlySet<string> = new Set();
-  meter: HandlerMeter | undefined;
-  /** The deliveries whose handlers have ended, and that are settled as soon as the broker has a successor or a reply. */
-  readonly #settling = new Set<BackendDelivery>();
-  readonly #waiting: (() => void)[] = [];
-  readonly followers: Followers;
+export class Settlement {
+  readonly reports: Reports;
+  readonly #pending = new PendingDeliveries();
   readonly #republishing: Republishing;
   readonly #denials: Denials;
   readonly #log: FailureLog;
@@ -73,53 +72,51 @@ export class Settlement implements SettlementState {
     readonly timers: DeliveryTimers,
     features: readonly Feature[],
   ) {
-    this.followers = new Followers(features);
     this.#denials = new Denials(lines);
     this.#log = new FailureLog(lines, logFailures);
-    this.#republishing = new Republishing(this, new Retrying(waitQueues), this.#log, () => backend.clock.now());
+    this.reports = new Reports(features, this.#log, events);
+    this.#republishing = new Republishing(waitQueues, this.reports, this.#log, timers, this.#pending);
+  }
+
+  /** Queues that dead-letter rejected messages into the wait queue of their policy. */
+  set rejecting(queues: ReadonlySet<string>) {
+    this.#republishing.rejecting = queues;
   }
 
   settle(outcome: Outcome, handling: Handling): void {
     const { delivery, planned, context, replies } = handling;
     const isAcked = !outcome.failed && outcome.isAcked === true;
     if (context.isSettled && !isAcked) {
-      const isByHand = context.isSettledByHand;
-      if (isByHand) this.counts.byHand++;
-      const kind = isByHand ? 'by hand' : 'requeued';
+      const kind = context.isSettledByHand ? 'by hand' : 'requeued';
       if (!outcome.failed) {
         planned.gate?.succeeded(delivery);
-        return this.followers.settled({ delivery, planned, handling }, { kind });
+        return this.reports.settled({ delivery, planned, handling }, { kind });
       }
-      const filtered = outcome.failure;
-      const error = context.failureOr(filtered);
-      if (isByHand) this.#log.last(handling, context.attempt, settledBefore, error);
-      planned.gate?.failed({ delivery, planned, handling, error, filtered });
+      const failed = failedIn(handling, outcome.failure);
+      const { error, filtered } = failed;
+      planned.gate?.failed(failed);
       replies?.error(filtered, doNothing);
-      return this.followers.settled({ delivery, planned, handling }, { kind, error });
+      return this.reports.settled(failed, { kind, error, fate: kind === 'by hand' ? settledBefore : undefined });
     }
-    if (!outcome.failed) {
-      if (outcome.skipped === 'busy') return this.#republishing.postpone(handling, pauseWhileBusy);
-      if (outcome.skipped === 'done') return this.#duplicate(handling);
-      this.counts.acked++;
-      planned.gate?.succeeded(delivery);
-      if (!isAcked) delivery.ack();
-      if (this.followers.any) this.followers.settled({ delivery, planned, handling }, { kind: 'acked' });
-      const { origin } = planned.handler;
-      if (this.events.observed) this.events.emit('acked', delivery, { handler: origin, attempt: context.attempt });
-      return;
+    if (outcome.failed) {
+      this.#checkHook(context, planned);
+      return this.#fail(failedIn(handling, outcome.failure));
     }
-    this.#checkHook(context, planned);
-    const filtered = outcome.failure;
-    this.#fail({ delivery, planned, handling, error: context.failureOr(filtered), filtered });
+    if (outcome.skipped === 'busy') {
+      return this.#republishing.postpone(withoutHandler(delivery, planned, undefined), pauseWhileBusy);
+    }
+    if (outcome.skipped === 'done') return this.#duplicate(handling);
+    planned.gate?.succeeded(delivery);
+    if (!isAcked) delivery.ack();
+    this.reports.acked(handling);
   }
 
   /** The outcome of another one of several handlers settles the message. */
   outvoted(outcome: Outcome, handling: Handling): void {
-    const { delivery, planned, context } = handling;
-    const settled = outcome.failed
-      ? ({ kind: 'failed', error: context.failureOr(outcome.failure) } as const)
-      : ({ kind: 'handled' } as const);
-    this.followers.settled({ delivery, planned, handling }, settled);
+    const { delivery, planned } = handling;
+    if (!outcome.failed) return this.reports.settled({ delivery, planned, handling }, { kind: 'handled' });
+    const failed = failedIn(handling, outcome.failure);
+    this.reports.settled(failed, { kind: 'failed', error: failed.error });
   }
 
   /** Settles a message by the outcome of its handler. It never throws. */
@@ -139,7 +136,7 @@ export class Settlement implements SettlementState {
   rescue(taken: Pick<Handling, 'delivery' | 'planned'> & Partial<Handling>, thrown: unknown, hasFailed = false): void {
     const { delivery, planned, context } = taken;
     const handling = context && (taken as Handling);
-    this.hasSettled(delivery);
+    this.#pending.delete(delivery);
     const fault = readable(thrown);
     const isOver = (): boolean => delivery.settled;
     const giveBack = (): void => {
@@ -152,28 +149,27 @@ export class Settlement implements SettlementState {
       }
     };
     if (!isOver()) this.timers.after(shortestPause, isOver, giveBack);
-    this.followers.settled({ delivery, planned, handling }, { kind: 'requeued', error: fault });
-    this.#log.trouble(taken, 'could not be settled when its handler ended, and returns unless it was', fault);
+    this.reports.settled({ delivery, planned, handling }, { kind: 'requeued', error: fault });
+    this.trouble(taken, 'could not be settled when its handler ended, and returns unless it was', fault);
   }
 
   /** Logs an error that says nothing about the outcome. */
-  trouble(taken: TakenBy, what: string, error: unknown): void {
+  trouble(taken: Taken, what: string, error: unknown): void {
     this.#log.trouble(taken, what, error);
   }
 
   /** Acknowledges a message that was handled before, in this process or another. */
-  #duplicate({ delivery, planned, replies }: Handling): void {
-    this.counts.duplicates++;
+  #duplicate(handling: Handling): void {
+    const { delivery, planned, replies } = handling;
     delivery.ack();
-    this.events.emit('acked', delivery, { handler: planned.handler.origin });
+    this.reports.settled({ delivery, planned, handling }, { kind: 'acked', isDuplicate: true });
     replies?.complete(doNothing); // a packet of Nest may ask a handler of events
   }
 
   /** Sends a message that came while its gate is closed to its queue, after the wait of the gate. No handler gets it. */
   wait(delivery: BackendDelivery, planned: PlannedHandler): void {
-    const hold = { wait: planned.gate?.wait ?? 0, isCounted: false };
-    const failed = { delivery, planned, error: undefined, filtered: undefined, isUnhandled: true } as const;
-    this.#republishing.hold(failed, hold);
+    const failed = { ...withoutHandler(delivery, planned, undefined), isUnhandled: true } as const;
+    this.#republishing.hold(failed, { wait: planned.gate?.wait ?? 0, isCounted: false });
   }
 
   /** Settles a message after `context.reject()` under a retry policy. */
@@ -192,7 +188,7 @@ export class Settlement implements SettlementState {
    */
   exhausted(delivery: BackendDelivery, planned: PlannedHandler, attempt: number): void {
     const error = new AttemptsExhaustedError(planned.handler.origin, attempt - 1);
-    this.#republishing.park(withoutHandler(delivery, planned, error));
+    this.#republishing.retry(withoutHandler(delivery, planned, error), true);
   }
 
   /**
@@ -200,36 +196,24 @@ export class Settlement implements SettlementState {
    * of its own, the message is parked: otherwise it would be lost, or return for ever.
    */
   refuse(delivery: BackendDelivery, error: unknown, { handlers }: ConsumerPlan): void {
-    const planned = handlers.find(({ retry }) => retry !== undefined);
-    if (planned === undefined || keepsDeadLetters(planned)) return this.#reject({ delivery, error, filtered: error });
-    this.#republishing.park({ delivery, planned, error, filtered: error, isUnhandled: true });
-  }
-
-  isSettling(delivery: BackendDelivery): void {
-    this.#settling.add(delivery);
-  }
-
-  hasSettled(delivery: BackendDelivery): void {
-    this.#settling.delete(delivery);
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    const planned = handlers.find(({ retry }) => retry !== undefined) ?? handlers[0]!;
+    const failed = { ...withoutHandler(delivery, planned, error), isUnhandled: true } as const;
+    if (isParkedLast(planned)) this.#republishing.retry(failed, true);
+    else this.#reject(failed);
   }
 
   /** Resolves when no delivery of a queue is being settled. */
-  async idle(queue: string): Promise<void> {
-    const isOf = (delivery: BackendDelivery): boolean => delivery.queue === queue && !delivery.settled;
-    while ([...this.#settling].some(isOf)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  idle(queue: string): Promise<void> {
+    return this.#pending.idle(queue);
   }
 
-  #fail(failed: TakenBy<Failed>): void {
+  #fail(failed: Failed): void {
     const { delivery, planned, error } = failed;
     if (error instanceof Drop) {
-      this.counts.dropped++;
-      if (this.meter !== undefined) this.meter.of(planned).dropped++;
-      this.#log.dropped(failed, attemptBy(failed), error);
-      this.#answer(failed, () => delivery.ack());
-      this.followers.settled(failed, { kind: 'dropped', error });
-      this.events.emit('dropped', delivery, { handler: planned.handler.origin, error });
-      return;
+      return this.#answer(failed, () => {
+        delivery.ack();
+        this.reports.settled(failed, { kind: 'dropped', error, fate: 'dropped' });
+      });
     }
     this.#denials.note(error, delivery, planned.handler.origin);
     const hold = holdOf(failed);
@@ -239,38 +223,29 @@ export class Settlement implements SettlementState {
     this.#giveUp(failed);
   }
 
-  /**
-   * Ends the attempts of a message: its queue dead-letters it. Under a retry policy the message is parked if the queue has no
-   * dead-letter exchange, because it would be lost, and if the exchange leads to the wait queue, because it would return for ever.
-   */
-  #giveUp(failed: TakenBy<Failed>): void {
-    const { planned, error } = failed;
-    if (planned.retry !== undefined && !keepsDeadLetters(planned)) return this.#republishing.park(failed);
-    if (this.meter !== undefined) this.meter.of(planned).rejected++;
-    this.#log.last(failed, attemptBy(failed), 'rejected', error, true);
-    this.#answer(failed, () => this.#reject(failed));
+  /** Ends the attempts of a message: its queue dead-letters it, or it is parked. */
+  #giveUp(failed: Failed): void {
+    if (isParkedLast(failed.planned)) return this.#republishing.retry(failed, true);
+    this.#answer(failed, () => this.#reject(failed, rejected));
   }
 
-  /** Dead-letters a message, with the reason in the headers if the backend can add them. */
-  #reject(failed: Failed): void {
+  /** Dead-letters a message, with the reason in the headers if the backend can add them. @param fate what the log says of it */
+  #reject(failed: Failed, fate?: string): void {
     const { delivery, error } = failed;
-    if (delivery.settled) return this.followers.settled(failed, { kind: 'requeued', error });
-    this.counts.rejected++;
-    const since = this.followers.any ? timeOfMove() : undefined;
+    const { backend, reports } = this;
+    if (delivery.settled) return reports.settled(failed, { kind: 'requeued', error, fate });
+    const { since } = reports;
     const { headers } = delivery.message.own;
-    delivery.reject(
-      this.backend.rejectsWithHeaders ? fitting(headers, this.followers.headers(failed, 'reject')) : undefined,
-    );
-    this.followers.settled(failed, { kind: 'rejected', error, since });
-    const group = this.events.isWanted('rejected') ? this.followers.grouped(failed) : {};
-    this.events.emit('rejected', delivery, { error, ...group });
+    delivery.reject(backend.rejectsWithHeaders ? fitting(headers, reports.headers(failed, 'reject')) : undefined);
+    reports.settled(failed, { kind: 'rejected', error, since, fate, fingerprint: reports.fingerprint(failed) });
   }
 
   /** Sends the error to the client of a request, and then settles the message. */
-  #answer(failed: Failed, settle: () => void): void {
-    this.isSettling(failed.delivery);
-    answer(failed, () => {
-      this.hasSettled(failed.delivery);
+  #answer({ delivery, handling, filtered }: Failed, settle: () => void): void {
+    if (handling?.replies === undefined) return settle();
+    this.#pending.add(delivery);
+    handling.replies.error(filtered, () => {
+      this.#pending.delete(delivery);
       settle();
     });
   }

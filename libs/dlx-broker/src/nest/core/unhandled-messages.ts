@@ -31,7 +31,7 @@ export class UnhandledMessages {
     opened: Opened | undefined,
     plan: ConsumerPlan,
   ): void {
-    this.settlement.counts.unknownPattern++;
+    this.settlement.reports.counts.unknownPattern++;
     const { queue } = delivery;
     const pattern = context.getPattern();
     const error = new UnknownPatternError(`no handler of queue '${queue}' is for the pattern '${pattern}'`);
@@ -44,7 +44,7 @@ export class UnhandledMessages {
 
   /** The message cannot be read. It is not requeued, because it would return for ever. */
   unreadable(delivery: BackendDelivery, error: unknown, plan: ConsumerPlan): void {
-    this.settlement.counts.undecodable++;
+    this.settlement.reports.counts.undecodable++;
     const queue = shownText(delivery.queue);
     const text = `queue '${queue}': ${textOf(error)}; the message is refused`;
     this.log.write('unreadable', text, { queue, ...errorFacts(error) });

@@ -57,24 +57,24 @@ export class EventLog {
 
   /**
    * @param text the sentence
+   * @param fields or a function for them, which is called only if lines have fields: for frequent lines
    * @param stack of the error, which is shown at the level `error`
    * @param thrown what is logged in place of the sentence when lines have no fields
    */
-  write<E extends LineEvent>(event: E, text: string, fields: FieldsOf<E>, stack?: string, thrown?: unknown): void {
+  write<E extends LineEvent>(
+    event: E,
+    text: string,
+    fields: FieldsOf<E> | (() => FieldsOf<E>),
+    stack?: string,
+    thrown?: unknown,
+  ): void {
     const { fields: hasFields = false } = this.logging;
     const level = this.#levelOf(event);
     if (level === 'off') return;
     if (thrown !== undefined && !hasFields) return this.#logger[level](thrown);
-    const line = hasFields ? new LogLine(text, event, fields) : text;
+    const line = hasFields ? new LogLine(text, event, typeof fields === 'function' ? fields() : fields) : text;
     if (level === 'error') this.#logger.error(line, stack);
     else this.#logger[level](line);
-  }
-
-  /** {@link write} for frequent lines. @param fields called only if lines have fields */
-  writeLazily<E extends LineEvent>(event: E, text: string, fields: () => FieldsOf<E>): void {
-    const level = this.#levelOf(event);
-    if (level === 'off') return;
-    this.#logger[level](this.logging.fields === true ? new LogLine(text, event, fields()) : text);
   }
 
   #levelOf(event: LineEvent): LineLevel {

@@ -8,7 +8,7 @@ import type { AttemptParts } from '../core/attempt.js';
 import { AttemptWatch } from '../core/attempt-watch.js';
 import { DeliveryTimers } from '../core/delivery-timers.js';
 import type { Feature } from '../core/feature.js';
-import type { HandlerCounts } from '../core/handler-counts.js';
+import type { OutcomeCounts } from '../core/reports.js';
 import type { HandlerSource } from '../handlers/handler-source.js';
 import type { Handler, MessageOrder } from '../core/handler.js';
 import { retain, retentions } from '../retry/lot-retention.js';
@@ -50,7 +50,7 @@ export interface BrokerParts {
 }
 
 /** Counts of the handlers, of the letters of streams and redrives, and of the events of the client. */
-export interface BrokerCounts extends HandlerCounts, Pick<LetterCounts, 'redriven' | 'unanswered'> {
+export interface BrokerCounts extends OutcomeCounts, Pick<LetterCounts, 'redriven' | 'unanswered'> {
   /** Events that no queue got. */
   readonly unroutable: number;
 }
@@ -153,7 +153,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
 
   /** Counts of the messages of handlers, and of the letters that streams and redrives retried, parked and redrove. */
   get counts(): Readonly<BrokerCounts> {
-    const { counts } = this.#settlement;
+    const { counts } = this.#settlement.reports;
     const { retried, parked, redriven, unanswered } = this.parts.events.letters;
     const both = { retried: counts.retried + retried, parked: counts.parked + parked };
     return { ...counts, ...both, redriven, unanswered, unroutable: this.parts.client.unroutable };
@@ -168,9 +168,9 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   measure(): Measured {
     if (this.#measured !== undefined) return this.#measured;
     const added = metricsOf(this.#features, this.name);
-    this.#measured = measured(this, this.connected.metrics, this.#settlement, this.parts.events.letters, added);
+    this.#measured = measured(this, this.connected.metrics, this.#settlement.reports, this.parts.events.letters, added);
     const known = this.#booted ? this.#plan().consumers : []; // others follow when they start
-    for (const { handlers } of known) for (const planned of handlers) this.#settlement.meter?.of(planned);
+    for (const { handlers } of known) for (const planned of handlers) this.#settlement.reports.meter?.of(planned);
     return this.#measured;
   }
 
@@ -407,7 +407,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       if (started !== undefined) starts.push(started);
       for (const planned of consumer.handlers) {
         this.#checks.handler(planned, consumer, plan.topology);
-        this.#settlement.meter?.of(planned);
+        this.#settlement.reports.meter?.of(planned);
       }
     }
     await Promise.all(starts);

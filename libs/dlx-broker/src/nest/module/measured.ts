@@ -2,7 +2,7 @@ import type { LetterNumbers, MeteredHandlers, MeteredSource } from '../../server
 import type { Backend } from '../../backends/index.js';
 import { HandlerMeter } from '../core/handler-meter.js';
 import type { ConnectedMetrics } from './options.js';
-import type { Settlement } from '../core/settlement.js';
+import type { Reports } from '../core/reports.js';
 
 /** What is measured of one broker of an application. */
 export interface Measured {
@@ -22,11 +22,11 @@ interface MeasuredBroker {
 export function measured(
   broker: MeasuredBroker,
   connected: ConnectedMetrics | undefined,
-  settlement: Pick<Settlement, 'meter'>,
+  reports: Pick<Reports, 'meter'>,
   letters: LetterNumbers,
   added: MeteredHandlers['added'],
 ): Measured {
-  const meter = (settlement.meter = new HandlerMeter());
+  const meter = (reports.meter = new HandlerMeter());
   const handlers: MeteredHandlers = {
     broker: broker.name,
     letters,

@@ -7,13 +7,14 @@ export { isNotRetryable, markUnretryable } from './not-retryable.js';
 export { NotedFailure } from './not-retryable.js';
 export { planRetry, type RetryPlan, type RetryPolicy } from './policy.js';
 export {
+  type Attempted,
+  type Decided,
   type Failure,
   park,
   redrive,
   redriveAddress,
   type Republished,
   retryIn,
-  retryInOrPark,
   retryOrPark,
   type RetryOutcome,
   UnknownOriginError,

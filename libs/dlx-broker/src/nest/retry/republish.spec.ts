@@ -16,7 +16,7 @@ import { planRetry } from './policy.js';
 
 import { ManualClock } from '../testing/manual-clock.js';
 import type { Backend, BackendDelivery, Done, Publication } from '../../backends/backend.js';
-import { park, redrive, retryIn, retryOrPark, UnknownOriginError } from './republish.js';
+import { park, redrive, retryIn, retryOrPark, type RetryOutcome, UnknownOriginError } from './republish.js';
 import { WaitQueues } from './wait-queues.js';
 import { addressOf, attemptOf, originOf, redrivesOf, workQueueOf } from '../../platform/history/index.js';
 
@@ -59,6 +59,13 @@ const deliver = (message: Message, queue = 'orders', refusal?: Error) => {
   return { delivery, successors };
 };
 
+/** Retries or parks a delivery. @returns what became of it */
+const retried = (delivery: BackendDelivery, by = plan, at = now): RetryOutcome | undefined => {
+  let outcome: RetryOutcome | undefined;
+  retryOrPark(delivery, by, failure, waitQueues(at), (ended) => void (outcome = ended));
+  return outcome;
+};
+
 const order = (properties: Properties = {}) => new Message('shop', 'order.created', properties, body);
 
 /** What the consumer of `queue` gets once a publication arrived there by the default exchange. */
@@ -85,8 +92,8 @@ describe('a failed delivery', () => {
     const path = [];
     for (const _ of [1, 2, 3]) {
       const { delivery, successors } = deliver(message);
-      const outcome = retryOrPark(delivery, plan, failure, waitQueues());
-      path.push([outcome.kind, outcome.attempt, successors[0]!.exchange, successors[0]!.routingKey]);
+      const outcome = retried(delivery);
+      path.push([outcome?.kind, outcome?.attempt, successors[0]!.exchange, successors[0]!.routingKey]);
       // rule B6: it comes out of the wait queue with a death of its own
       message = died(arrived(successors[0]!), 'wait.1000', 'expired');
     }
@@ -101,7 +108,7 @@ describe('a failed delivery', () => {
     const twice = died(died(order(), 'orders', 'rejected'), 'orders', 'rejected');
     expect(attemptOf(twice, 'orders')).toBe(3);
     expect(attemptOf(twice, 'invoices')).toBe(1);
-    expect(retryOrPark(deliver(twice).delivery, plan, failure, waitQueues())).toMatchObject({
+    expect(retried(deliver(twice).delivery)).toMatchObject({
       kind: 'parked',
       attempt: 3,
     });
@@ -147,20 +154,20 @@ describe('a failed delivery', () => {
     const first = deliver(order());
     retryOrPark(first.delivery, strict, failure, waitQueues(10_000));
     const second = arrived(first.successors[0]!);
-    expect(retryOrPark(deliver(second).delivery, strict, failure, waitQueues(14_000))).toMatchObject({
+    expect(retried(deliver(second).delivery, strict, 14_000)).toMatchObject({
       kind: 'retried',
     });
     const late = { kind: 'parked', attempt: 2, why: 'deadline' };
-    expect(retryOrPark(deliver(second).delivery, strict, failure, waitQueues(14_001))).toMatchObject(late);
+    expect(retried(deliver(second).delivery, strict, 14_001)).toMatchObject(late);
     const never = planRetry({ attempts: 9, neverRetry: Error }, { queue: 'orders', origin: 'here' });
     const notRetryable = { kind: 'parked', attempt: 1, why: 'error' };
-    expect(retryOrPark(deliver(order()).delivery, never, failure, waitQueues())).toMatchObject(notRetryable);
+    expect(retried(deliver(order()).delivery, never)).toMatchObject(notRetryable);
   });
 
   it('goes straight behind what waits when it is to be retried at once', () => {
     const eager = planRetry({ attempts: 2, immediate: 1 }, { queue: 'orders', origin: 'here' });
     const { delivery, successors } = deliver(order());
-    expect(retryOrPark(delivery, eager, failure, waitQueues())).toEqual({ kind: 'retried', delay: 0, attempt: 1 });
+    expect(retried(delivery, eager)).toEqual({ kind: 'retried', delay: 0, attempt: 1 });
     expect(successors[0]).toMatchObject({ exchange: '', routingKey: 'orders', mandatory: true });
   });
 
@@ -190,7 +197,7 @@ describe('a failed delivery', () => {
     const failures: unknown[] = [];
     const refusal = new Error('unroutable');
     const { delivery } = deliver(order(), 'orders', refusal);
-    retryOrPark(delivery, plan, failure, waitQueues(), (failed) => failures.push(failed));
+    retryOrPark(delivery, plan, failure, waitQueues(), (_, failed) => failures.push(failed));
     park(delivery, 'lot', waitQueues(), {}, (failed) => failures.push(failed));
     redrive(delivery, now, 'orders', (failed) => failures.push(failed));
     expect(failures).toEqual([refusal, refusal, refusal]); // ack, reject and requeue are unreachable in this delivery

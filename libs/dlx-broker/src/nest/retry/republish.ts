@@ -36,19 +36,33 @@ import type { WaitQueues } from './wait-queues.js';
  * the failure, and the caller settles the delivery in another way. Nothing is lost. After a crash in between both exist.
  */
 
-/** Why a handler failed. */
-export interface Failure {
-  readonly error: unknown;
-  /** The headers that describe the error: `dlx-error-class`, `dlx-error-message`, `dlx-error-stack`. */
-  readonly headers: FieldTable;
+/** An attempt of a message, and what the headers of its successor say of it. */
+export interface Attempted {
+  /** The work queue to which the message returns. Default: the queue of the delivery. */
+  readonly queue?: string;
+  /** The number of this attempt. Default: counted from the message. */
+  readonly attempt?: number;
+  /** Further headers. They describe an error: `dlx-error-class`, `dlx-error-message`, `dlx-error-stack`. */
+  readonly headers?: FieldTable;
   /** Makes the fingerprint of a message that is parked. Default: calculated from its error. */
   readonly fingerprint?: (() => string) | undefined;
+  /** When the message failed for the first time, without the outages since. Default: the time in its headers, or now. */
+  readonly failingSince?: number | undefined;
+  /** True if the message did not fail: it comes later, as the same attempt. */
+  readonly isPostponed?: boolean;
+}
+
+/** Why a handler failed, and what is asked for. */
+export interface Failure extends Pick<Attempted, 'fingerprint' | 'failingSince'> {
+  readonly error: unknown;
+  /** The headers that describe the error. */
+  readonly headers: FieldTable;
   /** True when the queue dead-letters rejected messages into the wait queue of its policy. */
   readonly byReject?: boolean | undefined;
   /** The wait that the handler asked for, in milliseconds. */
   readonly asked?: number | undefined;
-  /** When the message failed for the first time, without the outages since. Default: the time in its headers. */
-  readonly failingSince?: number | undefined;
+  /** True if no further attempt is asked for: the message is parked. */
+  readonly isLast?: boolean;
 }
 
 /** Whether a failed delivery was retried or parked. `attempt` is the number of the failed attempt. */
@@ -63,12 +77,11 @@ export type RetryOutcome =
       readonly fault?: unknown;
     };
 
-/**
- * Called when a republish has ended.
- * @param leftOut headers that the successor lacks
- * @param instead what became of the message in place of the outcome that was returned
- */
-export type Republished = (failure?: Error, leftOut?: LeftOut, instead?: RetryOutcome) => void;
+/** Called when a republish has ended. @param leftOut headers that the successor lacks */
+export type Republished = (failure?: Error, leftOut?: LeftOut) => void;
+
+/** Called when the broker has the successor of a failed delivery, or refused it. */
+export type Decided = (outcome: RetryOutcome, ...ended: Parameters<Republished>) => void;
 
 /** The message has no origin: it was never dead-lettered, retried or parked. */
 export class UnknownOriginError extends Error {
@@ -97,63 +110,40 @@ export class UnprovenOriginError extends Error {
 }
 
 /**
- * Sends a failed delivery through a wait queue back to its work queue, or parks it, as {@link decideRetry} says.
- * @param plan its topology has to be declared
- * @returns what was begun; `done` is called at the end. A message that has no room for the number of its attempt is parked
+ * Sends a failed delivery through a wait queue back to its work queue, or parks it, as {@link decideRetry} says. A message that has no
+ * room for the number of its attempt is parked: it would come back for ever.
+ * @param plan its topology has to be declared; undefined: any number of attempts, after the wait that the handler asked for
  */
 export function retryOrPark(
   delivery: BackendDelivery,
-  plan: RetryPlan,
+  plan: RetryPlan | undefined,
   failure: Failure,
   waitQueues: WaitQueues,
-  done?: Republished,
-): RetryOutcome {
+  done?: Decided,
+): void {
   const { message } = delivery;
-  const { error, headers, fingerprint, asked, failingSince: since = failingSince(message, plan.queue) } = failure;
-  const attempt = attemptOf(message, plan.queue);
+  const { queue, parkingLot = `${queue}.parked` } = plan ?? { queue: delivery.queue };
+  const { error, headers, fingerprint, asked, isLast, failingSince: since = failingSince(message, queue) } = failure;
+  const attempt = attemptOf(message, queue);
+  const attempted = { queue, attempt, headers, fingerprint, failingSince: since };
+  const parkFor = (why: ParkedFor, fault?: unknown): void => {
+    const all = why === 'policy' ? { ...attempted, headers: withFault(headers, fault) } : attempted;
+    const outcome = { kind: 'parked', queue: parkingLot, attempt, why, ...(why === 'policy' && { fault }) } as const;
+    park(delivery, parkingLot, waitQueues, all, (...ended) => done?.(outcome, ...ended));
+  };
+  if (isLast === true) return parkFor('asked');
   const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: since };
   const decision = decideRetry(plan, failed, (delay) => waitOf(delivery, delay, waitQueues));
-  if (decision.kind === 'park') {
-    const all = decision.why === 'policy' ? withFault(headers, decision.fault) : headers;
-    const options = { queue: plan.queue, attempt, headers: all, fingerprint: fingerprint?.(), failingSince: since };
-    park(delivery, plan.parkingLot, waitQueues, options, done);
-    return { ...decision, kind: 'parked', queue: plan.parkingLot, attempt };
-  }
-  const { delay } = decision;
+  if (decision.kind === 'park') return parkFor(decision.why, decision.fault);
+  const outcome = { kind: 'retried', delay: decision.delay, attempt } as const;
+  const ended: Republished = (...all) => done?.(outcome, ...all);
   // Without readable headers the attempts of a rejected message would not be counted, and it would return for ever.
-  const byReject = failure.byReject === true && delay === plan.only && delivery.isUndecodable !== true;
-  if (byReject) rejectInto(delivery, delay, waitQueues, headers, done);
-  else {
-    const failed = { queue: plan.queue, attempt, headers, fingerprint, failingSince: since };
-    retryInOrPark(delivery, delay, plan.parkingLot, waitQueues, failed, done);
-  }
-  return { kind: 'retried', delay, attempt };
-}
-
-/**
- * Sends a failed delivery to its work queue after a delay. A message that has no room for the number of its attempt is parked: it
- * would come back for ever.
- * @param failed the attempt that failed
- */
-export function retryInOrPark(
-  delivery: BackendDelivery,
-  delay: number,
-  parkingLot: string,
-  waitQueues: WaitQueues,
-  failed: Pick<Failure, 'headers' | 'fingerprint' | 'failingSince'> & {
-    readonly queue: string;
-    readonly attempt: number;
-  },
-  done?: Republished,
-): void {
-  const { queue, headers, fingerprint, failingSince: since } = failed;
-  const ended: Republished = (failure, leftOut) => {
-    if (!isUnsendable(failure) || delivery.settled) return done?.(failure, leftOut);
-    const parked = { kind: 'parked', queue: parkingLot, attempt: failed.attempt, why: 'headers' } as const;
-    const options = { queue, attempt: failed.attempt, headers, fingerprint: fingerprint?.(), failingSince: since };
-    park(delivery, parkingLot, waitQueues, options, (lost, without) => done?.(lost, without, parked));
-  };
-  retryIn(delivery, delay, waitQueues, { queue, headers, failingSince: since, attempt: failed.attempt + 1 }, ended);
+  const byReject = failure.byReject === true && outcome.delay === plan?.only && delivery.isUndecodable !== true;
+  if (byReject) return rejectInto(delivery, outcome.delay, waitQueues, headers, ended);
+  retryIn(delivery, outcome.delay, waitQueues, attempted, (refusal, leftOut) => {
+    if (isUnsendable(refusal) && !delivery.settled) parkFor('headers');
+    else ended(refusal, leftOut);
+  });
 }
 
 /** Adds the error of the policy to the headers, which have the error of the attempt. */
@@ -179,29 +169,13 @@ function rejectInto(
   delay: number,
   waitQueues: WaitQueues,
   headers: FieldTable,
-  done: Done | undefined,
+  done: Republished,
 ): void {
   const reject = (): void => {
     delivery.reject(fitting(delivery.message.own.headers, headers)); // a backend that cannot add headers leaves them out
-    done?.();
+    done();
   };
   whenReady(waitQueues.wait(delay), reject, done);
-}
-
-/** The work queue of a republished message, and its headers. */
-export interface RepublishOptions {
-  /** The work queue to which the message returns. Default: the queue of the delivery. */
-  readonly queue?: string;
-  /** Default: counted from the message. */
-  readonly attempt?: number;
-  /** Further headers. */
-  readonly headers?: FieldTable;
-  /** The fingerprint of a parked message. Default: calculated from its error. */
-  readonly fingerprint?: string | undefined;
-  /** True if the message did not fail: it comes later, as the same attempt. */
-  readonly isPostponed?: boolean;
-  /** When the message failed for the first time. Default: the time in its headers, or now. */
-  readonly failingSince?: number | undefined;
 }
 
 /** A message that follows a delivery, and what its headers lack. */
@@ -216,16 +190,18 @@ interface Successor {
 function successorOf(
   delivery: BackendDelivery,
   to: Address,
-  options: RepublishOptions,
+  options: Attempted,
   now: number,
   isParked: boolean,
 ): Successor {
   const { message } = delivery;
-  const { queue = delivery.queue, fingerprint, failingSince, isPostponed = false } = options;
-  const { attempt = attemptsMade(delivery, queue) + (isParked ? 0 : 1) } = options;
+  const { queue = delivery.queue, failingSince, isPostponed = false } = options;
+  const { attempt: made = attemptsMade(delivery, queue) } = options;
+  const attempt = isParked || isPostponed ? made : made + 1;
   const failedAt = isPostponed ? undefined : now;
   const isRejected = queue === delivery.queue && !isPostponed;
   const from = firstAddressOf(delivery);
+  const fingerprint = isParked ? options.fingerprint?.() : undefined;
   const progress = { queue, attempt, failedAt, failingSince, isRejected, isParked, fingerprint, from };
   const { headers, leftOut } = headersForRetry(message, progress, options.headers);
   return { successor: republication(message, to, headers, recordOf(message, queue)), leftOut, attempt };
@@ -244,7 +220,7 @@ export function retryIn(
   delivery: BackendDelivery,
   delay: number,
   waitQueues: WaitQueues,
-  options: RepublishOptions = {},
+  options: Attempted = {},
   done?: Republished,
 ): void {
   const { queue = delivery.queue } = options;
@@ -267,7 +243,7 @@ export function park(
   delivery: BackendDelivery,
   parkingLot: string,
   waitQueues: WaitQueues,
-  options: RepublishOptions = {},
+  options: Attempted = {},
   done?: Republished,
 ): void {
   const to = { exchange: '', routingKey: parkingLot };

@@ -1,6 +1,6 @@
-import { park, redrive, retryIn, type WaitQueues } from '../retry/index.js';
+import { type Attempted, park, redrive, retryIn, type WaitQueues } from '../retry/index.js';
 import { deadSince, notedEntry } from '../../platform/history/index.js';
-import type { Address, FieldTable, Message } from '../../engine/message/index.js';
+import type { Address, Message } from '../../engine/message/index.js';
 
 import type { Backend, BackendDelivery, Done } from '../../backends/index.js';
 import { DlxConfigurationError, parseDuration } from '../../platform/options/index.js';
@@ -147,7 +147,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
    */
   retryIn(delay: number | string): Promise<void> {
     const { waitQueues } = this.#host;
-    const options = { queue: this.workQueue, attempt: this.failures + 1, ...this.#noted() };
+    const options = this.#attempted();
     const what = { kind: 'retried', delay: 0 };
     const wait = () => {
       const read = parseDuration(delay, 'retryIn');
@@ -168,7 +168,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
       if (queue !== this.queue) return this.#host.waitQueues.lot(queue);
       throw new DlxConfigurationError(`park: the letter lies in '${queue}' already`);
     };
-    const options = { queue: this.workQueue, attempt: this.failures, ...this.#noted() };
+    const options = this.#attempted();
     const what = { kind: 'parked', to: queue } as const;
     const act = (done: Done): void => park(this.#delivery, queue, this.#host.waitQueues, options, done);
     return this.#replace('park', what, lot, act);
@@ -184,12 +184,13 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
     this.#host.left();
   }
 
-  /** Its history with the error that its headers name. */
-  #noted(): { readonly headers?: FieldTable } {
+  /** Its last attempt, and its history with the error that its headers name. */
+  #attempted(): Attempted {
     const { clock, errorHistory } = this.#host;
+    const { workQueue: queue, failures: attempt } = this;
     const at = deadSince(this.message) ?? clock.now();
-    const headers = notedEntry(this.message, this.failures, at, errorHistory);
-    return headers === undefined ? {} : { headers };
+    const headers = notedEntry(this.message, attempt, at, errorHistory);
+    return { queue, attempt, ...(headers !== undefined && { headers }) };
   }
 
   #settle(how: 'ack' | 'reject' | 'requeue', settle: () => void): void {

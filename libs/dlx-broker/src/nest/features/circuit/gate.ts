@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { BackendDelivery } from '../../../backends/index.js';
 import { holdsOf } from '../../../platform/history/index.js';
-import type { Admission, AtGate, Failed, Gate, Hold, TakenBy } from '../../core/handler.js';
+import type { Admission, AtGate, Failed, Gate, Hold } from '../../core/handler.js';
 import { unavailable } from '../../core/holding.js';
 import type { Circuit, CircuitState } from './circuit.js';
 
@@ -67,7 +67,7 @@ export class HandlerGate implements Gate {
     if (epoch !== undefined) this.circuit?.succeeded(epoch);
   }
 
-  failed({ delivery, planned: { retry }, error }: TakenBy<Failed>): Hold | undefined {
+  failed({ delivery, planned: { retry }, error }: Failed): Hold | undefined {
     if (this.circuit === undefined) return unavailable(error);
     const epoch = this.#epochs.get(delivery) ?? 0;
     return this.circuit.failed({ error, retry, epoch, holds: holdsOf(delivery.message) });

@@ -9,7 +9,11 @@ const notesOf = (errorHeaders: { stack: number; message: number } | undefined, e
   new FailureNotes({ errorHeaders, errorHistory, fingerprint: undefined }, new ManualClock(), new EventLog('test'));
 
 const failedWith = (error: unknown): Failed =>
-  ({ error, delivery: { message: new Message('', 'work', {}, new Uint8Array()), queue: 'work' } }) as Failed;
+  ({
+    error,
+    isUnhandled: true,
+    delivery: { message: new Message('', 'work', {}, new Uint8Array()), queue: 'work' },
+  }) as Failed;
 
 const failure = (text: string): Error => Object.assign(new Error(text), { stack: `Error: ${text}\n    at Orders.pay` });
 

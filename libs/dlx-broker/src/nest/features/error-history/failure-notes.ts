@@ -68,10 +68,10 @@ export class FailureNotes {
     const named = namedError(failed.error);
     const described = limits === undefined ? emptyTable : this.#described(failed.error, limits, named);
     if (errorHistory === 0) return described;
-    const { delivery, planned, handling } = failed;
+    const { delivery, handling } = failed;
     const begunAt = handling?.context.begunAt;
     const { own } = delivery.message;
-    const attempt = attemptOf(delivery.message, planned?.queue ?? delivery.queue);
+    const attempt = attemptOf(delivery.message, delivery.queue);
     const now = this.clock.now();
     const handler = handlerOf(failed);
     const took = begunAt === undefined ? undefined : now - begunAt;
@@ -109,7 +109,7 @@ export class FailureNotes {
     const { name, message } = namedError(failed.error);
     const { errorHeaders: limits } = this.options;
     const told = limits === undefined ? message : message.slice(0, limits.message);
-    return fingerprintOf(handlerOf(failed) ?? failed.planned?.queue ?? failed.delivery.queue, name, told);
+    return fingerprintOf(handlerOf(failed) ?? failed.delivery.queue, name, told);
   }
 
   /** @param now milliseconds since 1970 @param took milliseconds */
@@ -159,4 +159,4 @@ const shownAnswer = (answer: unknown): string =>
   typeof answer === 'string' ? `a string of ${answer.length} characters` : shown(answer);
 
 const handlerOf = ({ planned, isUnhandled }: Failed): string | undefined =>
-  isUnhandled === true ? undefined : planned?.handler.origin;
+  isUnhandled === true ? undefined : planned.handler.origin;
