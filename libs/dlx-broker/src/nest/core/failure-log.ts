@@ -39,7 +39,8 @@ export class FailureLog {
   ) {}
 
   /** Logs what becomes of a message whose handler failed. Why a message was refused before a handler got it was logged then. */
-  settled(taken: Taken, { kind, error, delay, fate, ...settled }: Settled): void {
+  settled(taken: Taken, settled: Settled): void {
+    const { kind, error, delay, fate } = settled;
     const { wanted, log } = this;
     const isAgain = kind === 'retried' || kind === 'held';
     if (isAgain ? wanted !== 'all' || !log.writes(kind) : wanted === 'none' || fate === undefined) return;

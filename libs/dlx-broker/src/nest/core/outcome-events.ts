@@ -60,7 +60,7 @@ type More = Pick<OutcomeEvent, 'handler' | 'attempt' | 'delay' | 'to' | 'key' | 
 type OfHandler = Pick<OutcomeEvent, 'handler' | 'delay' | 'circuit' | 'reason'>;
 
 /** What the event of an outcome has, besides what all events have. Other outcomes have no event. */
-const ofOutcomes: Partial<Record<Settled['kind'], readonly (keyof More)[]>> = {
+const ofOutcomes: Partial<Record<Settled['kind'], readonly (keyof Omit<More, 'key'>)[]>> = {
   acked: ['handler', 'attempt'],
   dropped: ['handler', 'error'],
   rejected: ['error', 'fingerprint'],
@@ -124,14 +124,11 @@ export class OutcomeEvents {
   }
 
   /** Emits the outcome of a message. */
-  settled({ delivery, planned }: Taken, { kind, fingerprint, ...settled }: Settled): void {
+  settled({ delivery, planned }: Taken, settled: Settled): void {
+    const { kind, fingerprint } = settled;
     const has = ofOutcomes[kind];
     if (has === undefined || !this.isWanted(kind as Kind)) return;
-    const all: More = {
-      ...settled,
-      handler: planned.handler.origin,
-      ...(fingerprint && { fingerprint: fingerprint() }),
-    };
+    const all = { ...settled, handler: planned.handler.origin, fingerprint: fingerprint?.() };
     const more = Object.fromEntries(has.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
     this.emit(kind as Kind, delivery, more);
   }
