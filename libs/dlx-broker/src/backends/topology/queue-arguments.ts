@@ -35,6 +35,21 @@ export const queueArguments = Object.fromEntries(
   known.flatMap(({ name, written }) => (written === undefined ? [] : [[name, acceptsOf(written)]])),
 ) as Readonly<Record<WrittenArgument, Accepts>>;
 
+/** The options of a queue that are one argument each, or a member of the option is. A decorator has the name of its option: `@Ttl`. */
+export const queueOptions: readonly (readonly [option: string, argument: WrittenArgument, member?: string])[] = [
+  ['ttl', 'x-message-ttl'],
+  ['expires', 'x-expires'],
+  ['maxLength', 'x-max-length'],
+  ['maxLengthBytes', 'x-max-length-bytes'],
+  ['overflow', 'x-overflow'],
+  ['deadLetter', 'x-dead-letter-exchange', 'exchange'],
+  ['deadLetter', 'x-dead-letter-routing-key', 'routingKey'],
+  ['deadLetter', 'x-dead-letter-strategy', 'strategy'],
+  ['quorum', 'x-delivery-limit', 'deliveryLimit'],
+  ['maxPriority', 'x-max-priority'],
+  ['singleActiveConsumer', 'x-single-active-consumer'],
+];
+
 /** The arguments by which messages die in a queue although no consumer rejects them. */
 export const killingArguments: readonly string[] = known
   .filter(({ kills }) => kills !== undefined)

@@ -2,7 +2,13 @@ import type { Overflow } from '../../engine/broker/index.js';
 import type { Field, FieldTable } from '../../engine/message/index.js';
 import { flag, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
 import { checkedArguments, checkedName } from './declared-parts.js';
-import { putArgument, queueArguments, withSafeStrategy, type WrittenArgument } from './queue-arguments.js';
+import {
+  putArgument,
+  queueArguments,
+  queueOptions,
+  withSafeStrategy,
+  type WrittenArgument,
+} from './queue-arguments.js';
 import type { QueueDeclaration } from './topology.js';
 
 /** The dead-letter exchange of a queue, the routing key of its dead letters, and the strategy. */
@@ -50,22 +56,10 @@ export interface QueueOption extends QueueProperties {
   readonly name: string;
 }
 
-/** The settings that are one queue argument each. */
-const oneArgument = {
-  ttl: 'x-message-ttl',
-  expires: 'x-expires',
-  maxLength: 'x-max-length',
-  maxLengthBytes: 'x-max-length-bytes',
-  overflow: 'x-overflow',
-  maxPriority: 'x-max-priority',
-  singleActiveConsumer: 'x-single-active-consumer',
-} as const satisfies Readonly<Record<string, WrittenArgument>>;
-
 const flags = ['durable', 'exclusive', 'autoDelete'] as const;
-const deadLetterProperties: readonly string[] = ['exchange', 'routingKey', 'strategy'];
 
 /** Every setting, for errors. `mayDiffer` and `origin` belong to full declarations, which may be given as well. */
-const properties: readonly string[] = [...flags, ...Object.keys(oneArgument), 'deadLetter', 'quorum', 'arguments'];
+const properties: readonly string[] = [...flags, ...new Set(queueOptions.map(([option]) => option)), 'arguments'];
 const known: readonly string[] = ['name', ...properties];
 const ofDeclarations: readonly string[] = ['mayDiffer', 'origin'];
 
@@ -115,31 +109,20 @@ function readArguments(option: Readonly<Record<string, unknown>>, origin: string
     if (value === undefined) return;
     putArgument(args, argument, queueArguments[argument].read(value, where), where, `another setting of ${origin}`);
   };
-  for (const [property, argument] of Object.entries(oneArgument))
-    put(argument, option[property], `${property} of ${origin}`);
   const where = `deadLetter of ${origin}`;
-  for (const [property, value] of Object.entries(deadLetterOf(option['deadLetter'], where))) {
-    put(
-      property === 'strategy' ? 'x-dead-letter-strategy' : deadLetterArgument[property]!,
-      value,
-      `${property} of ${where}`,
-    );
-  }
   const quorum = quorumOf(option['quorum'], `quorum of ${origin}`);
-  if (quorum !== undefined) {
-    put('x-queue-type', 'quorum', `quorum of ${origin}`);
-    put('x-delivery-limit', quorum.deliveryLimit, `deliveryLimit of quorum of ${origin}`);
+  const given = { ...option, deadLetter: deadLetterOf(option['deadLetter'], where), quorum };
+  if (quorum !== undefined) put('x-queue-type', 'quorum', `quorum of ${origin}`);
+  for (const [name, argument, member] of queueOptions) {
+    const value = given[name as keyof typeof given] as unknown;
+    if (member === undefined) put(argument, value, `${name} of ${origin}`);
+    else put(argument, (value as Record<string, unknown> | undefined)?.[member], `${member} of ${name} of ${origin}`);
   }
   for (const [name, field] of checkedArguments(option['arguments'], `arguments of ${origin}`)) {
     putArgument(args, name, field, `arguments of ${origin}`, 'a setting beside it');
   }
   return withSafeStrategy(args, `strategy of ${where}`, 'quorum: true beside it');
 }
-
-const deadLetterArgument: Readonly<Record<string, 'x-dead-letter-exchange' | 'x-dead-letter-routing-key'>> = {
-  exchange: 'x-dead-letter-exchange',
-  routingKey: 'x-dead-letter-routing-key',
-};
 
 function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterOptions> {
   if (given === undefined) return {};
@@ -151,7 +134,7 @@ function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterOptions
     return { exchange, routingKey };
   }
   const option = optionsOf(given, origin, remedy);
-  refuseUnknown(option, deadLetterProperties, origin);
+  refuseUnknown(option, ['exchange', 'routingKey', 'strategy'], origin);
   if (option['exchange'] === undefined) throw refused(given, origin, `names no exchange; ${remedy}`);
   return option as Partial<DeadLetterOptions>;
 }

@@ -1,5 +1,5 @@
 import { type Accepts, whole } from '../../platform/options/index.js';
-import { type Overflow, queueArguments, type WrittenArgument } from '../../backends/topology/index.js';
+import { type Overflow, queueArguments, queueOptions, type WrittenArgument } from '../../backends/topology/index.js';
 import { contribute } from './contribution.js';
 
 /** One setting of a decorator, and the argument or option that it sets. */
@@ -22,23 +22,18 @@ const ofQueue = (decorator: string, setting: string, becomes: WrittenArgument): 
 };
 
 /**
- * Every decorator that sets arguments of a queue or options of a consumer. A new one needs its rows here, its function below, and
- * its name in the index.ts of the library. docs/reference/decorators.md shows this table.
+ * Every decorator that sets arguments of a queue or options of a consumer. A new one needs its row, here or in {@link queueOptions}, its
+ * function below, and its name in the index.ts of the library. docs/reference/decorators.md shows this table.
  */
 export const decoratorTable: readonly DecoratorRow[] = [
-  ofQueue('Ttl', 'value', 'x-message-ttl'),
-  ofQueue('Expires', 'value', 'x-expires'),
-  ofQueue('MaxLength', 'value', 'x-max-length'),
-  ofQueue('MaxLengthBytes', 'value', 'x-max-length-bytes'),
+  ...queueOptions
+    .filter(([option]) => option !== 'overflow')
+    .map(([[first = '', ...rest], argument, member = 'value']) =>
+      ofQueue([first.toUpperCase(), ...rest].join(''), member, argument),
+    ),
   ofQueue('MaxLength', 'overflow', 'x-overflow'),
   ofQueue('MaxLengthBytes', 'overflow', 'x-overflow'),
-  ofQueue('DeadLetter', 'exchange', 'x-dead-letter-exchange'),
-  ofQueue('DeadLetter', 'routingKey', 'x-dead-letter-routing-key'),
-  ofQueue('DeadLetter', 'strategy', 'x-dead-letter-strategy'),
   ofQueue('Quorum', 'type', 'x-queue-type'),
-  ofQueue('Quorum', 'deliveryLimit', 'x-delivery-limit'),
-  ofQueue('MaxPriority', 'value', 'x-max-priority'),
-  ofQueue('SingleActiveConsumer', 'value', 'x-single-active-consumer'),
   { decorator: 'Prefetch', setting: 'value', of: 'consumer', becomes: 'prefetch', accepts: whole(0, 65_535) },
   { decorator: 'ConsumerPriority', setting: 'value', of: 'consumer', becomes: 'priority', accepts: whole(-any, any) },
 ];
