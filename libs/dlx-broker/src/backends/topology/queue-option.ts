@@ -133,8 +133,7 @@ function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterOptions
     const [exchange, routingKey] = given as unknown as readonly [string, string];
     return { exchange, routingKey };
   }
-  const option = optionsOf(given, origin, remedy);
-  refuseUnknown(option, ['exchange', 'routingKey', 'strategy'], origin);
+  const option = optionsOf(given, origin, remedy, ['exchange', 'routingKey', 'strategy']);
   if (option['exchange'] === undefined) throw refused(given, origin, `names no exchange; ${remedy}`);
   return option as Partial<DeadLetterOptions>;
 }
@@ -142,7 +141,6 @@ function deadLetterOf(given: unknown, origin: string): Partial<DeadLetterOptions
 function quorumOf(given: unknown, origin: string): { readonly deliveryLimit?: unknown } | undefined {
   if (given === undefined || given === false) return undefined;
   if (given === true) return {};
-  const option = optionsOf(given, origin, 'write true, or { deliveryLimit: 5 }');
-  refuseUnknown(option, ['deliveryLimit'], origin);
+  const option = optionsOf(given, origin, 'write true, or { deliveryLimit: 5 }', ['deliveryLimit']);
   return option;
 }

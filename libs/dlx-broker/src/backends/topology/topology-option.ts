@@ -59,8 +59,8 @@ export const binding = (
  * @throws DlxConfigurationError naming the queue, exchange or binding, the property and a remedy
  */
 export function readTopology(given: unknown, origin: string): Required<Contributions> {
-  const option = optionsOf(given, origin, 'write { queues: [], exchanges: [], bindings: [] }');
-  refuseUnknown(option, ['exchanges', 'queues', 'bindings'], origin);
+  const known = ['exchanges', 'queues', 'bindings'];
+  const option = optionsOf(given, origin, 'write { queues: [], exchanges: [], bindings: [] }', known);
   const mentioned: MentionedExchange[] = [];
   const foreign = new Set<string>();
   const exchanges: ExchangeDeclaration[] = [];

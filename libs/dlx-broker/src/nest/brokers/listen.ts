@@ -1,7 +1,7 @@
 import type { ListenOptions as AmqpOptions } from '../../amqp/server/index.js';
 import type { MetricsOptions } from '../../server/metrics/index.js';
 import type { HttpOptions } from '../../server/index.js';
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf, refused } from '../../platform/options/index.js';
 import type { ServedUser } from '../../platform/logins/index.js';
 import {
   type Check,
@@ -103,8 +103,7 @@ const areUsers: Check = (value, origin) => {
   for (const [index, given] of (value as readonly unknown[]).entries()) {
     const place = optionIn(origin, `[${index}]`);
     if (typeof given === 'string') throw refused('string', place, `is no user; ${remedy}`); // never the value
-    const user = optionsOf(given, place, remedy);
-    refuseUnknown(user, Object.keys(userNames), place);
+    const user = optionsOf(given, place, remedy, Object.keys(userNames));
     const missing = ['name', 'password'].find((name) => user[name] === undefined);
     if (missing !== undefined) {
       throw new DlxConfigurationError(`${optionIn(place, missing)} is missing; write a string`);

@@ -1,12 +1,5 @@
 import type { Backend, Publication } from '../../backends/index.js';
-import {
-  DlxConfigurationError,
-  flag,
-  optionsOf,
-  parseDuration,
-  refuseUnknown,
-  text,
-} from '../../platform/options/index.js';
+import { DlxConfigurationError, flag, optionsOf, parseDuration, text } from '../../platform/options/index.js';
 import type { Envelope } from '../decorators/envelope.js';
 import type { OutboxScope } from '../features/outbox/scope.js';
 import type { LoggingOptions } from '../log/logging.js';
@@ -60,12 +53,12 @@ export interface EmitOptions {
 }
 
 export const noOptions: EmitOptions = {};
-const emitOptions: readonly string[] = ['delay', 'messageId', 'outbox', 'timeout'];
+const emitOptions = ['delay', 'messageId', 'outbox', 'timeout'] as const;
 
 /** @throws DlxConfigurationError */
 export function checkEmitOptions(options: EmitOptions): void {
-  const { messageId, outbox } = optionsOf(options, 'options of emit', "write { delay: '10m' }");
-  refuseUnknown(options, emitOptions, 'options of emit');
+  const remedy = "write { delay: '10m' }";
+  const { messageId, outbox } = optionsOf<EmitOptions>(options, 'options of emit', remedy, emitOptions);
   if (messageId !== undefined) text.read(messageId, 'messageId of emit');
   if (outbox !== undefined) flag.read(outbox, 'outbox of emit');
 }
@@ -104,7 +97,6 @@ export const noSendOptions: SendOptions = {};
 /** @returns the timeout in milliseconds; undefined: none @throws DlxConfigurationError */
 export function timeoutAsked(options: SendOptions): number | undefined {
   const name = 'options of send';
-  const { timeout } = optionsOf(options, name, "write { timeout: '5s' }");
-  refuseUnknown(options, ['timeout'], name);
-  return timeLimit(timeout as SendOptions['timeout'], 'timeout of send');
+  const { timeout } = optionsOf<SendOptions>(options, name, "write { timeout: '5s' }", ['timeout']);
+  return timeLimit(timeout, 'timeout of send');
 }

@@ -1,7 +1,7 @@
 import { parseDelay } from '../retry/index.js';
 
 import type { Properties } from '../../engine/message/index.js';
-import { flag, optionsOf, parseDuration, refused, refuseUnknown, text, whole } from '../../platform/options/index.js';
+import { flag, optionsOf, parseDuration, refused, text, whole } from '../../platform/options/index.js';
 import { fieldTableOf } from '../../backends/topology/index.js';
 
 /** Properties of a message, by their AMQP names, and options of its publish. */
@@ -116,7 +116,7 @@ export class DlxRecordBuilder<T = unknown> {
 
   /** @throws DlxConfigurationError for an invalid delay, and for a property that AMQP cannot carry */
   build(): DlxRecord<T> {
-    refuseUnknown(optionsOf(this.#options, origin, 'write { priority: 5 }'), recordOptions, origin);
+    optionsOf(this.#options, origin, 'write { priority: 5 }', recordOptions);
     const { exchange, mandatory, delay } = this.#options;
     if (exchange !== undefined) text.read(exchange, `exchange of ${origin}`);
     if (mandatory !== undefined) flag.read(mandatory, `mandatory of ${origin}`);

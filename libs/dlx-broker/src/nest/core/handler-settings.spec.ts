@@ -92,7 +92,10 @@ describe('bad input names decorator, handler and value:', () => {
     ],
     [DeadLetter({ exchange: 'x', key: 'y' } as never), "@DeadLetter on OrdersController.created: 'key' is no option"],
     [Queue({ name: 'q', durabel: true } as never), "@Queue on OrdersController.created: 'durabel' is no option"],
-    [Queue({ durable: wrong('yes') }), "durable of @Queue on OrdersController.created: 'yes' is not a boolean"],
+    [
+      Queue({ durable: wrong('yes') }),
+      "durable of @Queue on OrdersController.created: 'yes' is neither true nor false",
+    ],
     [Bind(''), "@Bind on OrdersController.created: '' is the default exchange"],
     [Bind('x', wrong(5)), 'routingKey of @Bind on OrdersController.created: 5 is not a string'],
     [

@@ -1,7 +1,7 @@
 import type { ModulesContainer } from '@nestjs/core';
 import type { Backend } from '../../backends/index.js';
 import { HomeContext } from '../../platform/index.js';
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown, text } from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf, refused, text } from '../../platform/options/index.js';
 import { methodsOf } from '../handlers/explorer.js';
 import type { OutcomeEvents } from '../core/outcome-events.js';
 import { deathHooksOf, type DeathKind, type OnDeadLetterOptions } from '../decorators/on-dead-letter.js';
@@ -43,10 +43,11 @@ function findHooks(modules: ModulesContainer, broker: string): readonly DeathHoo
   return hooks;
 }
 
+const known = ['queue', 'kinds', 'broker'] as const;
+
 function checked(options: OnDeadLetterOptions, origin: string): OnDeadLetterOptions {
-  const given = optionsOf(options, origin, "write { queue: 'orders', kinds: ['parked'] }");
-  refuseUnknown(given, ['queue', 'kinds', 'broker'], origin);
-  const { queue, kinds, broker } = options;
+  const remedy = "write { queue: 'orders', kinds: ['parked'] }";
+  const { queue, kinds, broker } = optionsOf<OnDeadLetterOptions>(options, origin, remedy, known);
   if (queue !== undefined && !(queue instanceof RegExp)) text.read(queue, `queue of ${origin}`);
   if (broker !== undefined) text.read(broker, `broker of ${origin}`);
   const isList = kinds === undefined || (Array.isArray(kinds) && kinds.length > 0);

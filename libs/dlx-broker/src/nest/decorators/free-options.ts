@@ -1,22 +1,14 @@
 import { anEnvelope } from './envelope.js';
-import { type Check, readLater } from '../module/check-options.js';
-import { optionsOf, refused } from '../../platform/options/index.js';
+import { type Check, isFlag, readLater } from '../module/check-options.js';
+import { optionsOf, refused, text } from '../../platform/options/index.js';
 import { checkedArguments } from '../../backends/topology/index.js';
 
-const typed =
-  (type: 'string' | 'boolean'): Check =>
-  (value, origin) => {
-    if (typeof value !== type) throw refused(value, origin, `is not a ${type}`);
-  };
-export const isText = typed('string');
-const isFlag = typed('boolean');
 const isTable: Check = (value, origin) =>
   checkedArguments(optionsOf(value, origin, "write { 'x-...': value }"), origin);
-const isEnvelope: Check = (value, origin) => anEnvelope.read(value, origin);
 
 /** Checks the name of an exchange to which a queue is bound. */
 const isSource: Check = (value, origin) => {
-  isText(value, origin);
+  text.read(value, origin);
   if (value === '') {
     throw refused(
       value,
@@ -29,11 +21,11 @@ const isSource: Check = (value, origin) => {
 /** The options of an exchange, wherever it is written. */
 export const exchangeOptions: Readonly<Record<string, Check>> = {
   name: isSource,
-  type: isText,
+  type: text.read,
   durable: isFlag,
   autoDelete: isFlag,
   internal: isFlag,
-  alternateExchange: isText,
+  alternateExchange: text.read,
   arguments: isTable,
   declare: isFlag,
 };
@@ -41,17 +33,23 @@ export const exchangeOptions: Readonly<Record<string, Check>> = {
 /** The options of the decorators that are not rows of the table, and what checks them. */
 export const freeOptions: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   Queue: {
-    name: isText,
+    name: text.read,
     durable: isFlag,
     exclusive: isFlag,
     autoDelete: isFlag,
     declare: isFlag,
-    envelope: isEnvelope,
+    envelope: anEnvelope.read,
     arguments: isTable,
   },
   Exchange: exchangeOptions,
   Bind: { exchange: isSource, routingKey: readLater, arguments: isTable },
-  Consume: { queue: isText, exchange: readLater, routingKey: readLater, envelope: isEnvelope, broker: isText },
+  Consume: {
+    queue: text.read,
+    exchange: readLater,
+    routingKey: readLater,
+    envelope: anEnvelope.read,
+    broker: text.read,
+  },
   QueueArguments: { arguments: isTable },
   Retry: { policy: readLater },
 };

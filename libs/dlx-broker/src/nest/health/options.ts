@@ -1,4 +1,4 @@
-import { duration, optionsOf, parseDuration, refused, refuseUnknown } from '../../platform/options/index.js';
+import { duration, optionsOf, parseDuration, refused } from '../../platform/options/index.js';
 import { optionIn } from '../module/check-options.js';
 
 /** What {@link DlxBroker.health} looks at besides what it always does. Each member is off by default. */
@@ -32,9 +32,7 @@ const leastAge = 1_000;
 /** @throws DlxConfigurationError naming the option and the value */
 export function resolveHealth(given: unknown, origin: string): ResolvedHealth {
   if (given === undefined) return { loopDelay: undefined, deadLetters: undefined };
-  const options = optionsOf(given, origin, remedy) as HealthOptions;
-  refuseUnknown(options, ['deadLetters', 'loopDelay'], origin);
-  const { deadLetters, loopDelay } = options;
+  const { deadLetters, loopDelay } = optionsOf<HealthOptions>(given, origin, remedy, ['deadLetters', 'loopDelay']);
   return {
     loopDelay: limit(loopDelay, optionIn(origin, 'loopDelay')),
     deadLetters: deadLetters === undefined ? undefined : resolveLetters(deadLetters, optionIn(origin, 'deadLetters')),
@@ -42,9 +40,8 @@ export function resolveHealth(given: unknown, origin: string): ResolvedHealth {
 }
 
 function resolveLetters(given: DeadLetterHealthOptions, origin: string): ResolvedHealth['deadLetters'] {
-  const options = optionsOf(given, origin, "write { maxAge: '1d' }, or leave it out") as DeadLetterHealthOptions;
-  refuseUnknown(options, ['maxAge', 'queues'], origin);
-  const { maxAge, queues } = options;
+  const remedy = "write { maxAge: '1d' }, or leave it out";
+  const { maxAge, queues } = optionsOf<DeadLetterHealthOptions>(given, origin, remedy, ['maxAge', 'queues']);
   const areNames = Array.isArray(queues) && queues.length > 0 && queues.every((name) => typeof name === 'string');
   if (queues !== undefined && !areNames) {
     throw refused(queues, optionIn(origin, 'queues'), "is no list of names; write ['orders.dead'], or leave it out");

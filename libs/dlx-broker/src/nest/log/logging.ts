@@ -1,4 +1,4 @@
-import { flag, oneOf, optionsOf, refuseUnknown } from '../../platform/options/index.js';
+import { flag, oneOf, optionsOf } from '../../platform/options/index.js';
 import { type Check, optionIn } from '../module/check-options.js';
 import { type LineEvent, type LineFields, type LineLevel, logEvents } from './log-events.js';
 
@@ -16,16 +16,15 @@ const levels: readonly LineLevel[] = ['error', 'warn', 'log', 'debug', 'verbose'
 
 /** @throws DlxConfigurationError naming the option and the value */
 export const areLoggingOptions: Check = (value, origin) => {
-  const options = optionsOf(value, origin, "write { fields: true, levels: { retried: 'debug' } }");
-  refuseUnknown(options, ['fields', 'stacks', 'levels'], origin);
+  const remedy = "write { fields: true, levels: { retried: 'debug' } }";
+  const options = optionsOf(value, origin, remedy, ['fields', 'stacks', 'levels']);
   for (const name of ['fields', 'stacks']) {
     if (options[name] !== undefined) flag.read(options[name], optionIn(origin, name));
   }
   const given = options['levels'];
   if (given === undefined) return;
   const place = optionIn(origin, 'levels');
-  const chosen = optionsOf(given, place, "write { retried: 'debug' }");
-  refuseUnknown(chosen, Object.keys(logEvents), place);
+  const chosen = optionsOf(given, place, "write { retried: 'debug' }", Object.keys(logEvents));
   for (const [event, level] of Object.entries(chosen)) {
     if (level !== undefined) oneOf(...levels).read(level, optionIn(place, event));
   }

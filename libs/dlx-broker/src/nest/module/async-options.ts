@@ -1,5 +1,5 @@
 import type { FactoryProvider, InjectionToken, ModuleMetadata, Provider, Type } from '@nestjs/common';
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf, refused } from '../../platform/options/index.js';
 import { optionsToken } from './broker-names.js';
 import { checkOptions, defaultBrokerName, type DlxBrokerModuleExtras, type DlxBrokerOptions } from './options.js';
 
@@ -21,18 +21,10 @@ export interface DlxBrokerAsyncOptions extends DlxBrokerModuleExtras, Pick<Modul
   readonly useExisting?: InjectionToken<DlxBrokerOptionsFactory>;
 }
 
-const asyncOptions = {
-  inject: true,
-  useFactory: true,
-  useClass: true,
-  useExisting: true,
-  imports: true,
-  name: true,
-  isGlobal: true,
-} satisfies Record<keyof DlxBrokerAsyncOptions, true>;
+const sources = ['useFactory', 'useClass', 'useExisting'] as const;
+const asyncOptions = ['inject', ...sources, 'imports', 'name', 'isGlobal'] as const;
 
 const origin = 'forRootAsync of DlxBrokerModule';
-const sources = ['useFactory', 'useClass', 'useExisting'] as const;
 
 /**
  * The providers of the options.
@@ -42,8 +34,8 @@ export function asyncProviders(options: DlxBrokerAsyncOptions): {
   readonly providers: readonly [Provider, ...Provider[]];
   readonly imports: NonNullable<ModuleMetadata['imports']>;
 } {
-  const given = optionsOf(options, origin, 'write { inject: [ConfigService], useFactory: (config) => ({}) }');
-  refuseUnknown(given, Object.keys(asyncOptions), origin);
+  const remedy = 'write { inject: [ConfigService], useFactory: (config) => ({}) }';
+  optionsOf<DlxBrokerAsyncOptions>(options, origin, remedy, asyncOptions);
   const { name = defaultBrokerName, isGlobal, imports = [], inject = [], useFactory, useClass, useExisting } = options;
   checkOptions({ ...(options.name !== undefined && { name }), ...(isGlobal !== undefined && { isGlobal }) }, name);
   const token = optionsToken(options.name);

@@ -1,6 +1,6 @@
 import { type DynamicModule, type InjectionToken, Module } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { DlxConfigurationError, optionsOf, refuseUnknown } from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf } from '../../platform/options/index.js';
 import { type Contributions, readTopology, type TopologyOption } from '../../backends/topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
 import type { Module as NestModule } from '../handlers/nest-versions.js';
@@ -12,7 +12,7 @@ export interface DlxFeatureOptions extends TopologyOption {
   readonly broker?: string;
 }
 
-const featureOptions: readonly string[] = ['queues', 'exchanges', 'bindings', 'broker'];
+const featureOptions = ['queues', 'exchanges', 'bindings', 'broker'] as const;
 
 /** The declarations of one `forFeature`, as a provider of the application. */
 export class Feature {
@@ -29,9 +29,8 @@ class DlxBrokerFeatureModule {
 
 /** @throws DlxConfigurationError naming the queue, exchange or binding, the setting and a remedy */
 export function featureModule(options: DlxFeatureOptions): DynamicModule {
-  const given = optionsOf(options, origin, "write { queues: [queue('orders')] }");
-  refuseUnknown(given, featureOptions, origin);
-  const { broker, ...topology } = options;
+  const remedy = "write { queues: [queue('orders')] }";
+  const { broker, ...topology } = optionsOf<DlxFeatureOptions>(options, origin, remedy, featureOptions);
   if (broker !== undefined && typeof broker !== 'string') {
     throw new DlxConfigurationError(`${origin}: broker is no text; write the name that forRoot({ name }) gives it`);
   }

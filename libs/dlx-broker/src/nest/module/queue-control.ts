@@ -1,5 +1,5 @@
 import { type Backend, need, type QueuePause } from '../../backends/index.js';
-import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, shown } from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, shown } from '../../platform/options/index.js';
 
 /** How long a queue is paused. */
 export interface PauseOptions {
@@ -30,8 +30,7 @@ export class QueueControl {
     if (reason !== undefined && typeof reason !== 'string') {
       throw new DlxConfigurationError(`${origin}: the reason is ${shown(reason)}; write a string`);
     }
-    refuseUnknown(optionsOf(options, origin, "write { for: '1h' }"), ['for'], origin);
-    const { for: time } = options;
+    const { for: time } = optionsOf<PauseOptions>(options, origin, "write { for: '1h' }", ['for']);
     const milliseconds = time === undefined ? undefined : parseDuration(time, `${origin}: for`);
     await need(this.backend, 'pausing').pause(this.name, {
       ...(reason !== undefined && { reason }),

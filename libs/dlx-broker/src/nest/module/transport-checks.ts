@@ -1,11 +1,4 @@
-import {
-  optionsOf,
-  parseDuration,
-  parseTimeLimit,
-  refused,
-  refuseUnknown,
-  whole,
-} from '../../platform/options/index.js';
+import { optionsOf, parseDuration, parseTimeLimit, refused, whole } from '../../platform/options/index.js';
 import { type ClusterOptions, readTopology } from '../../backends/topology/index.js';
 import type { LogFailures } from '../core/failure-log.js';
 import { checkExchange, type NamedExchange } from '../core/handler-settings.js';
@@ -58,9 +51,9 @@ const arePolicies: Check = (value, origin) => {
 
 const readClusterTopology: Reader<ClusterOptions | undefined> = (value = false, origin) => {
   if (typeof value === 'boolean') return value ? {} : undefined;
-  const given = optionsOf(value, origin, 'write true, false or { deliveryLimit: 20 }');
-  refuseUnknown(given, ['deliveryLimit'], origin);
-  const { deliveryLimit } = given as ClusterOptions;
+  const remedy = 'write true, false or { deliveryLimit: 20 }';
+  const given = optionsOf<ClusterOptions>(value, origin, remedy, ['deliveryLimit']);
+  const { deliveryLimit } = given;
   if (deliveryLimit !== undefined) whole(0, Number.MAX_SAFE_INTEGER).read(deliveryLimit, `${origin}, deliveryLimit`);
   return given;
 };

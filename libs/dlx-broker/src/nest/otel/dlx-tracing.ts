@@ -11,7 +11,7 @@ import type {
 } from '@opentelemetry/api';
 import type { Publication } from '../../backends/index.js';
 import { deathsOf, type Message } from '../../engine/message/index.js';
-import { DlxConfigurationError, oneOf, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
+import { DlxConfigurationError, oneOf, optionsOf, refused } from '../../platform/options/index.js';
 import {
   type DlxTracing,
   type Move,
@@ -116,7 +116,7 @@ const known = { parent: true, template: true, attributes: true, tracerProvider: 
 
 /** @throws DlxConfigurationError naming the option and the value */
 function checkOptions(options: DlxTracingOptions): DlxTracingOptions {
-  refuseUnknown(optionsOf(options, origin, "write { parent: 'link' }"), Object.keys(known), origin);
+  optionsOf(options, origin, "write { parent: 'link' }", Object.keys(known));
   const { parent, template, attributes, tracerProvider } = options;
   if (parent !== undefined) oneOf('child', 'link').read(parent, `parent of ${origin}`);
   if (template !== undefined && typeof template !== 'function') {

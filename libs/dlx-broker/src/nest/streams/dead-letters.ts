@@ -12,16 +12,7 @@ import {
 import { type Backend, type BrowseCursor, need } from '../../backends/index.js';
 import { defaultErrors } from '../../platform/history/index.js';
 import { after, doNothing, HomeContext } from '../../platform/index.js';
-import {
-  DlxConfigurationError,
-  notAPromise,
-  numberInString,
-  optionsOf,
-  parseDuration,
-  refused,
-  refuseUnknown,
-  shown,
-} from '../../platform/options/index.js';
+import { notAPromise, optionsOf, parseDuration, refused, whole } from '../../platform/options/index.js';
 import { WaitQueues } from '../retry/index.js';
 import type { SafeTracing } from '../tracing/index.js';
 import type { ConsumedLetter, SettledLetter } from './consumed-letter.js';
@@ -153,10 +144,11 @@ export class DeadLetters {
    */
   from<T = unknown>(queues: QueueNames, options: FromOptions = {}): Observable<ConsumedLetter<T>> {
     checkQueues(queues);
-    refuseUnknown(optionsOf(options, 'DeadLetters.from', 'write { prefetch: 10 }'), fromOptions, 'DeadLetters.from');
-    const prefetch = whole('prefetch', options.prefetch ?? 10, 1, 65_535);
-    const leaveAtMost = whole('leaveAtMost', options.leaveAtMost ?? 32 * prefetch, 0, Number.MAX_SAFE_INTEGER);
-    const pollInterval = parseDuration(options.pollInterval ?? '5s', 'DeadLetters.from: pollInterval');
+    const given = optionsOf<FromOptions>(options, 'DeadLetters.from', 'write { prefetch: 10 }', fromOptions);
+    const { prefetch = 10, leaveAtMost = 32 * prefetch } = given;
+    whole(1, 65_535).read(prefetch, 'DeadLetters.from: prefetch');
+    whole(0, Number.MAX_SAFE_INTEGER).read(leaveAtMost, 'DeadLetters.from: leaveAtMost');
+    const pollInterval = parseDuration(given.pollInterval ?? '5s', 'DeadLetters.from: pollInterval');
     const listener = {
       failed: (failure: SettlementFailure) => this.#home.fresh(this.#failures.next, this.#failures, failure),
       settled: this.#settled,
@@ -213,7 +205,7 @@ export class DeadLetters {
   run<T = unknown>(queues: QueueNames, pipeline: Pipeline<T>, options: RunOptions = {}): Subscription {
     const pause = parseDuration(options.pause ?? '1s', 'DeadLetters.run: pause');
     checkFunction(pipeline, 'DeadLetters.run: pipeline', '(letters) => letters.pipe(redriveTo())');
-    const { pause: _, ...ofFrom } = optionsOf(options, 'DeadLetters.run', "write { pause: '1s' }") as RunOptions;
+    const { pause: _, ...ofFrom } = optionsOf<RunOptions>(options, 'DeadLetters.run', "write { pause: '1s' }");
     const letters = this.from<T>(queues, ofFrom);
     if (this.#isClosed) return Subscription.EMPTY;
     let hasBegun = false;
@@ -272,11 +264,7 @@ export class DeadLetters {
   }
 }
 
-const fromOptions: readonly string[] = [
-  'prefetch',
-  'leaveAtMost',
-  'pollInterval',
-] satisfies readonly (keyof FromOptions)[];
+const fromOptions = ['prefetch', 'leaveAtMost', 'pollInterval'] as const;
 
 function checkQueues(queues: QueueNames): void {
   const names: readonly unknown[] | undefined = Array.isArray(queues) ? queues : undefined;
@@ -285,13 +273,6 @@ function checkQueues(queues: QueueNames): void {
     return;
   const remedy = "write 'orders.parked', a list of names, or a pattern such as /\\.parked$/";
   throw refused(queues, 'DeadLetters.from: queues', `names no queue; ${remedy}`);
-}
-
-function whole(option: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  const inString = numberInString(value, least, most);
-  if (inString !== undefined) throw refused(value, `DeadLetters.from: ${option}`, inString);
-  throw new DlxConfigurationError(`DeadLetters.from: ${option} is ${shown(value)}; write ${least} to ${most}`);
 }
 
 /** The names of queues: one, several, or a pattern. A pattern also selects queues that are declared later. */

@@ -1,7 +1,6 @@
 import { editedMessage, encodePayload, UnencodablePayloadError } from '../../platform/history/index.js';
 import type { Message, Plain } from '../../engine/message/index.js';
-import { refused } from '../../platform/options/index.js';
-import { checkOptions } from './given.js';
+import { optionsOf, refused } from '../../platform/options/index.js';
 
 /** What is changed in a letter that is redriven. Everything else stays, the message id too. */
 export interface Edit {
@@ -42,7 +41,7 @@ const known: readonly string[] = ['payload', 'headers'] satisfies readonly (keyo
  * @throws DlxConfigurationError for a value that is no edit
  */
 export function editedLetter(message: Message, edit: Edit, now: number): Message {
-  checkOptions(edit, known, 'edit', "write { payload } or { headers: { tenant: 'acme', old: null } }");
+  optionsOf(edit, 'edit', "write { payload } or { headers: { tenant: 'acme', old: null } }", known);
   const { payload, headers = {} } = edit;
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
     throw refused(headers, 'edit: headers', "is no object; write { tenant: 'acme', old: null }");

@@ -1,6 +1,6 @@
 import type { Address } from '../../engine/message/index.js';
 
-import { optionsOf, parseDuration, refused, refuseUnknown } from '../../platform/options/index.js';
+import { parseDuration, refused } from '../../platform/options/index.js';
 
 /*
  * Checks of what an application gives to streams. A mistake is an error at the place where it is made, with a remedy.
@@ -47,11 +47,4 @@ export function withinOf({ within = '1m' }: WithinOption, origin: string): numbe
   const milliseconds = parseDuration(within, `${origin}: within`);
   if (milliseconds > 0) return milliseconds;
   throw refused(within, `${origin}: within`, "is no time at all; write '1m', or false for no limit");
-}
-
-/**
- * @throws DlxConfigurationError for a value that is no object, and for an unknown name; the error lists the known names
- */
-export function checkOptions(options: unknown, known: readonly string[], origin: string, remedy: string): void {
-  refuseUnknown(optionsOf(options, origin, remedy), known, origin);
 }

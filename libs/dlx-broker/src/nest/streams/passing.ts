@@ -9,9 +9,9 @@ import {
 import type { DeathReason } from '../../engine/message/index.js';
 import { UndecodablePayloadError } from '../../platform/history/index.js';
 import { after, doNothing } from '../../platform/index.js';
-import { notAPromise, refused } from '../../platform/options/index.js';
+import { notAPromise, optionsOf, refused } from '../../platform/options/index.js';
 import type { ConsumedLetter } from './consumed-letter.js';
-import { checkFunction, checkOptions, withinOf, type WithinOption } from './given.js';
+import { checkFunction, withinOf, type WithinOption } from './given.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 import type { XDeath } from './letter.js';
 
@@ -61,7 +61,7 @@ export function whereAs<L extends ConsumedLetter>(
   test: (letter: L) => boolean,
   options: WhereOptions<L> = {},
 ): MonoTypeOperatorFunction<L> {
-  checkOptions(options, whereOptions, operator, "write { otherwise: 'ack' }");
+  optionsOf(options, operator, "write { otherwise: 'ack' }", whereOptions);
   const { otherwise = 'leave' } = options;
   if (typeof otherwise !== 'function' && !settlements.includes(otherwise)) {
     throw refused(
@@ -130,7 +130,7 @@ export function tapDeaths<L extends ConsumedLetter>(
   options: WithinOption = {},
 ): MonoTypeOperatorFunction<L> {
   checkFunction(observe, 'tapDeaths: observe', '(deaths, letter) => console.log(deaths)');
-  checkOptions(options, ['within'], 'tapDeaths', "write { within: '1m' }");
+  optionsOf(options, 'tapDeaths', "write { within: '1m' }", ['within']);
   return callbackFilter(
     (letter, watch) => {
       watch(observe(letter.deaths, letter));

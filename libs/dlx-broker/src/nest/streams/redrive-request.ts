@@ -1,11 +1,4 @@
-import {
-  DlxConfigurationError,
-  notAPromise,
-  optionsOf,
-  parseDuration,
-  refuseUnknown,
-  shown,
-} from '../../platform/options/index.js';
+import { DlxConfigurationError, notAPromise, optionsOf, parseDuration, shown } from '../../platform/options/index.js';
 import { defaultBreaker, defaultRate } from '../../server/redrive/index.js';
 import type { Edit } from './edit.js';
 import { type RedriveTarget, targetOf } from './given.js';
@@ -59,21 +52,10 @@ export interface ResolvedRedrive {
   readonly circuit: { readonly share: number; readonly atLeast: number; readonly pause: number } | undefined;
 }
 
-const requestOptions: readonly string[] = [
-  'from',
-  'to',
-  'where',
-  'edit',
-  'perSecond',
-  'limit',
-  'dryRun',
-  'circuit',
-] satisfies readonly (keyof RedriveRequest)[];
-const circuitOptions: readonly string[] = ['share', 'atLeast', 'pause'] satisfies readonly (keyof RedriveCircuit)[];
+const requestOptions = ['from', 'to', 'where', 'edit', 'perSecond', 'limit', 'dryRun', 'circuit'] as const;
 
 /** @throws DlxConfigurationError naming the option and the value */
 export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
-  refuseUnknown(optionsOf(request, 'redrive', "write { from: 'orders.parked' }"), requestOptions, 'redrive');
   const {
     from,
     to,
@@ -83,7 +65,7 @@ export function resolveRedrive<T>(request: RedriveRequest<T>): ResolvedRedrive {
     limit = Infinity,
     dryRun = false,
     circuit = {},
-  } = request;
+  } = optionsOf<RedriveRequest<T>>(request, 'redrive', "write { from: 'orders.parked' }", requestOptions);
   const queues = typeof from === 'string' ? [from] : Array.isArray(from) ? [...new Set(from as readonly string[])] : [];
   const refuse = (what: string): DlxConfigurationError => new DlxConfigurationError(`redrive: ${what}`);
   if (queues.length === 0 || queues.includes(''))
@@ -120,8 +102,8 @@ function resolveCircuit(
   refuse: (what: string) => DlxConfigurationError,
 ): ResolvedRedrive['circuit'] {
   const remedy = "write { share: 0.5, atLeast: 20, pause: '1m' }, or false for none";
-  refuseUnknown(optionsOf(circuit, 'redrive: circuit', remedy), circuitOptions, 'redrive: circuit');
-  const { share = defaultBreaker.percent / 100, atLeast = defaultBreaker.atLeast, pause = '1m' } = circuit;
+  const given = optionsOf<Partial<RedriveCircuit>>(circuit, 'redrive: circuit', remedy, ['share', 'atLeast', 'pause']);
+  const { share = defaultBreaker.percent / 100, atLeast = defaultBreaker.atLeast, pause = '1m' } = given;
   if (typeof share !== 'number' || !(share > 0 && share <= 1))
     throw refuse(`circuit.share is ${shown(share)}; write a share above 0, up to 1`);
   if (!Number.isSafeInteger(atLeast) || atLeast < 1)

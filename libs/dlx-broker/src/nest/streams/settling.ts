@@ -12,14 +12,7 @@ import {
   type OperatorFunction,
 } from 'rxjs';
 import { after } from '../../platform/index.js';
-import {
-  checkMethods,
-  DlxConfigurationError,
-  notAPromise,
-  optionsOf,
-  refuseUnknown,
-  shown,
-} from '../../platform/options/index.js';
+import { checkMethods, DlxConfigurationError, notAPromise, optionsOf, shown } from '../../platform/options/index.js';
 import { Pacing } from '../../server/redrive/index.js';
 import {
   decideRetry,
@@ -33,15 +26,7 @@ import {
   type RetryPolicy,
 } from '../retry/index.js';
 import type { ConsumedLetter } from './consumed-letter.js';
-import {
-  checkFunction,
-  checkOptions,
-  queueOf,
-  type RedriveTarget,
-  targetOf,
-  withinOf,
-  type WithinOption,
-} from './given.js';
+import { checkFunction, queueOf, type RedriveTarget, targetOf, withinOf, type WithinOption } from './given.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 import { clockTimer } from './run-forever.js';
 
@@ -80,9 +65,8 @@ export interface ThrottleOptions {
  * @throws DlxConfigurationError at once for an impossible rate, for a target that is none, and for unknown options
  */
 export function throttleRedrive<L extends ConsumedLetter>(options: ThrottleOptions): MonoTypeOperatorFunction<L> {
-  const given = optionsOf(options, 'throttleRedrive', 'write { perSecond: 10 }');
-  refuseUnknown(given, ['perSecond', 'to'], 'throttleRedrive');
-  const { perSecond, to } = options;
+  const remedy = 'write { perSecond: 10 }';
+  const { perSecond, to } = optionsOf<ThrottleOptions>(options, 'throttleRedrive', remedy, ['perSecond', 'to']);
   targetOf(to, 'throttleRedrive: to');
   if (typeof perSecond !== 'number' || !(perSecond > 0) || perSecond === Infinity) {
     const text = `throttleRedrive: perSecond is ${shown(perSecond)}; write a number above 0, or use redriveTo()`;
@@ -203,7 +187,7 @@ export function archiveTo<L extends ConsumedLetter>(
   options: WithinOption = {},
 ): MonoTypeOperatorFunction<L> {
   checkMethods(sink, 'archiveTo: sink', 'ArchiveSink', ['write']);
-  checkOptions(options, ['within'], 'archiveTo', "write { within: '1m' }");
+  optionsOf(options, 'archiveTo', "write { within: '1m' }", ['within']);
   const within = withinOf(options, 'archiveTo');
   const archived = (letter: L): Observable<L> =>
     new Observable((subscriber) => {

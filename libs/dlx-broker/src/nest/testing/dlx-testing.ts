@@ -49,11 +49,7 @@ export interface DlxTestingCreateOptions extends DlxTestingOptions {
   readonly transport?: TransportOptions;
 }
 
-const testingOptions = { ...harnessOptions, timeout: true, logger: true } satisfies Record<
-  keyof DlxTestingOptions,
-  true
->;
-const createOptions = { ...testingOptions, transport: true } satisfies Record<keyof DlxTestingCreateOptions, true>;
+const testingOptions = [...harnessOptions, 'timeout', 'logger'] as const;
 
 /** Handlers did not settle their messages within the timeout of the test. */
 export class UnsettledError extends Error {
@@ -83,7 +79,7 @@ export class DlxTesting {
 
   /** Builds and starts an application; see {@link start}. */
   static async create(metadata: ModuleMetadata, options: DlxTestingCreateOptions = {}): Promise<DlxTesting> {
-    refuseUnknown(options, Object.keys(createOptions), 'DlxTesting.create');
+    refuseUnknown(options, [...testingOptions, 'transport'], 'DlxTesting.create');
     const { transport, ...arranged } = options;
     const dlx = new DlxTesting(arranged);
     await dlx.start(metadata, transport);
@@ -91,12 +87,13 @@ export class DlxTesting {
   }
 
   constructor(options: DlxTestingOptions = {}) {
-    const { timeout = 2_000, logger, ...arranged } = optionsOf(options, 'DlxTesting', 'write { start: new Date() }');
-    refuseUnknown(options, Object.keys(testingOptions), 'DlxTesting');
+    const remedy = 'write { start: new Date() }';
+    const given = optionsOf<DlxTestingOptions>(options, 'DlxTesting', remedy, testingOptions);
+    const { timeout = 2_000, logger, ...arranged } = given;
     whole(1, 2_147_483_647).read(timeout, 'timeout of DlxTesting');
     this.#harness = harnessOf(arranged, 'DlxTesting');
-    this.#timeout = timeout as number;
-    this.#logger = logger === false ? silent : (logger as LoggerService | undefined);
+    this.#timeout = timeout;
+    this.#logger = logger === false ? silent : logger;
     this.#timeline = new Timeline(this.#harness.clock.now());
   }
 

@@ -1,6 +1,6 @@
 import { EmbeddedBackend } from '../../backends/index.js';
 import { Broker, type BrokerOptions, type ProfileName, profiles } from '../../engine/broker/index.js';
-import { oneOf, optionsOf, refused, refuseUnknown } from '../../platform/options/index.js';
+import { oneOf, optionsOf, refused } from '../../platform/options/index.js';
 import { CountedNames } from './counted-names.js';
 import { ManualClock } from './manual-clock.js';
 import { QueueView } from './queue-view.js';
@@ -33,7 +33,7 @@ const patterns: BrokerOptions['patterns'] = {
 };
 
 /** Every option of a harness. */
-export const harnessOptions = { start: true, vhost: true, rabbitmq: true } satisfies Record<keyof HarnessOptions, true>;
+export const harnessOptions = ['start', 'vhost', 'rabbitmq'] as const;
 
 /**
  * Makes a broker for one test, with a manual clock and a backend.
@@ -43,8 +43,8 @@ export const harness = (options: HarnessOptions = {}): Harness => harnessOf(opti
 
 /** @param origin whose options they are, for errors */
 export function harnessOf(options: HarnessOptions, origin: string): Harness {
-  refuseUnknown(optionsOf(options, origin, 'write { start: new Date() }'), Object.keys(harnessOptions), origin);
-  const { start, vhost = '/', rabbitmq } = options;
+  const given = optionsOf<HarnessOptions>(options, origin, 'write { start: new Date() }', harnessOptions);
+  const { start, vhost = '/', rabbitmq } = given;
   if (start !== undefined && !Number.isFinite(start instanceof Date ? start.getTime() : start)) {
     throw refused(start, `start of ${origin}`, 'is no time; write a Date, or milliseconds since 1970');
   }

@@ -1,15 +1,22 @@
 import { DlxConfigurationError, refused } from './refused.js';
 
 /**
- * An object of options as a record.
+ * An object of options. The values are not checked.
  * @param origin which options, for the error
  * @param remedy what to write instead: `write { attempts: 5 }`
- * @throws DlxConfigurationError for anything but an object with names and values
+ * @param known every option there is; by default any name is accepted
+ * @throws DlxConfigurationError for anything but an object with names and values, and for an unknown option
  */
-export function optionsOf(value: unknown, origin: string, remedy: string): Readonly<Record<string, unknown>> {
+export function optionsOf<T extends object = Readonly<Record<string, unknown>>>(
+  value: unknown,
+  origin: string,
+  remedy: string,
+  known?: readonly (keyof NoInfer<T> & string)[],
+): T {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
   if (!isRecord) throw refused(value, origin, `is not an object of options; ${remedy}`);
-  return value as Readonly<Record<string, unknown>>;
+  if (known !== undefined) refuseUnknown(value, known, origin);
+  return value as T;
 }
 
 /**

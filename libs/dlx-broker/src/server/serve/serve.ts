@@ -6,7 +6,7 @@ import { inMemory, openBroker, type Reporter } from './open-broker.js';
 import type { DataOptions } from '../../store/index.js';
 import { addUsers, doubtsAbout, guestOf, refuseUnknownVhosts, type ServedUser } from '../../platform/logins/index.js';
 import { Listeners } from './listeners.js';
-import { optionsOf, refuseUnknown } from '../../platform/options/index.js';
+import { optionsOf } from '../../platform/options/index.js';
 
 /** Options of `serve`; each has a default. */
 export interface ServeOptions extends Reporter {
@@ -99,7 +99,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     notice,
     log,
   } = options;
-  refuseUnknown(optionsOf(options, 'serve()', 'write { amqp: { host, port } }'), Object.keys(known), 'serve()');
+  optionsOf(options, 'serve()', 'write { amqp: { host, port } }', Object.keys(known));
   options.signal?.throwIfAborted();
   const own = await openBroker(options, options);
   const { broker, data } = own;

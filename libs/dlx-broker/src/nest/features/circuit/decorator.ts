@@ -1,8 +1,8 @@
 import type { FeatureDecorator } from '../../core/handler-settings.js';
 import { contribute } from '../../decorators/contribution.js';
-import { isText } from '../../decorators/free-options.js';
+import { text } from '../../../platform/options/index.js';
 import { readLater } from '../../module/check-options.js';
-import { type CircuitOptions, resolveCircuit, type ResolvedCircuit } from './options.js';
+import { type CircuitOptions, circuitOptions, resolveCircuit, type ResolvedCircuit } from './options.js';
 
 /**
  * Stops deliveries to the handler while a service that it needs is away. Messages wait in their queue, and no attempt is used up.
@@ -15,17 +15,7 @@ export const Circuit = (circuit: string | CircuitOptions): MethodDecorator =>
 /** Reads the name of a circuit of the module, or the options of a circuit for this handler alone. */
 export const circuitDecorator: FeatureDecorator<string | ResolvedCircuit> = {
   names: ['Circuit'],
-  options: {
-    circuit: isText,
-    on: readLater,
-    share: readLater,
-    atLeast: readLater,
-    within: readLater,
-    pause: readLater,
-    probes: readLater,
-    probe: readLater,
-    holds: readLater,
-  },
+  options: { circuit: text.read, ...Object.fromEntries(circuitOptions.map((name) => [name, readLater])) },
   parameters: ['circuit'],
   remedy: "write 'bank', a name in the option 'circuits', or { on: [BankDown], pause: '10s' }",
   read(given, origin) {

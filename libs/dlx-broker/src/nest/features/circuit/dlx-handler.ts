@@ -1,4 +1,4 @@
-import { DlxConfigurationError, optionsOf, refused, refuseUnknown } from '../../../platform/options/index.js';
+import { DlxConfigurationError, flag, optionsOf, refused } from '../../../platform/options/index.js';
 
 /** How a handler is paused. */
 export interface HandlerPauseOptions {
@@ -44,9 +44,8 @@ export class DlxHandler {
    */
   async pause(reason?: string, options: HandlerPauseOptions = {}): Promise<void> {
     const origin = `pause of handler '${this.name}'`;
-    refuseUnknown(optionsOf(options, origin, 'write { wait: false }'), ['wait'], origin);
-    const { wait = true } = options;
-    if (typeof wait !== 'boolean') throw refused(wait, `${origin}: wait`, 'is neither true nor false');
+    const { wait = true } = optionsOf<HandlerPauseOptions>(options, origin, 'write { wait: false }', ['wait']);
+    flag.read(wait, `${origin}: wait`);
     if (reason !== undefined && (typeof reason !== 'string' || reason.length > longestReason)) {
       throw refused(reason, `${origin}: reason`, `is no text of up to ${longestReason} characters`);
     }

@@ -1,12 +1,5 @@
 import type { Type } from '@nestjs/common';
-import {
-  DlxConfigurationError,
-  numberInString,
-  optionsOf,
-  parseDuration,
-  refused,
-  refuseUnknown,
-} from '../../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf, parseDuration, refused, whole } from '../../../platform/options/index.js';
 import {
   anyOf,
   type Backoff,
@@ -63,16 +56,7 @@ export interface ResolvedCircuit {
   readonly holds: number;
 }
 
-const known: readonly string[] = [
-  'on',
-  'share',
-  'atLeast',
-  'within',
-  'pause',
-  'probes',
-  'probe',
-  'holds',
-] satisfies readonly (keyof CircuitOptions)[];
+export const circuitOptions = ['on', 'share', 'atLeast', 'within', 'pause', 'probes', 'probe', 'holds'] as const;
 
 const remedy = "write { on: [BankDown], pause: '10s' }";
 
@@ -95,8 +79,6 @@ export const readCircuits: Reader<ReadonlyMap<string, ResolvedCircuit>> = (value
 
 /** @throws DlxConfigurationError naming the option and the value */
 export function resolveCircuit(given: CircuitOptions, origin: string): ResolvedCircuit {
-  const options = optionsOf(given, origin, remedy) as CircuitOptions;
-  refuseUnknown(options, known, origin);
   const {
     on,
     share = 0.5,
@@ -106,7 +88,7 @@ export function resolveCircuit(given: CircuitOptions, origin: string): ResolvedC
     probes = 1,
     probe,
     holds = 100,
-  } = options;
+  } = optionsOf<CircuitOptions>(given, origin, remedy, circuitOptions);
   if (typeof share !== 'number' || !(share > 0 && share <= 1)) {
     throw refused(share, `${origin}: share`, 'is no share; write a number above 0, up to 1');
   }
@@ -129,23 +111,17 @@ export function resolveCircuit(given: CircuitOptions, origin: string): ResolvedC
   return {
     on: on === undefined ? undefined : anyOf(on, `${origin}: on`),
     share,
-    atLeast: whole(atLeast, 1, `${origin}: atLeast`),
+    atLeast: from(1, atLeast, `${origin}: atLeast`),
     within: window,
     pauses: planWaits(pause, pausesAhead, origin, 'pause'),
-    probes: whole(probes, 1, `${origin}: probes`),
+    probes: from(1, probes, `${origin}: probes`),
     probe,
-    holds: whole(holds, 0, `${origin}: holds`),
+    holds: from(0, holds, `${origin}: holds`),
   };
 }
 
-function whole(value: number, least: number, origin: string): number {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw refused(
-    value,
-    origin,
-    numberInString(value, least) ?? `is no whole number from ${least} up; leave it out for the default`,
-  );
-}
+const from = (least: number, value: number, origin: string): number =>
+  whole(least, Number.MAX_SAFE_INTEGER).read(value, origin).value as number;
 
 /** A wait of a circuit: one that its options name, or the next longer step, because each distinct wait needs a queue of its own. */
 export const roundedPause = (pause: number, { pauses }: Pick<ResolvedCircuit, 'pauses'>): number =>

@@ -6,7 +6,6 @@ import {
   optionsOf,
   parseDuration,
   refused,
-  refuseUnknown,
 } from '../../../platform/options/index.js';
 import { check, type Term } from './check.js';
 import type { StandardSchema } from './standard-schema.js';
@@ -130,8 +129,7 @@ function checkContract(kind: 'event' | 'request', pattern: unknown, options: obj
     const why = 'a contract is for one routing key, because every message that it fits has its payload';
     throw new DlxConfigurationError(`${name} has wildcards: ${why}; write a contract for each key`);
   }
-  const given = optionsOf(options, `options of ${name}`, 'write { schema }');
-  refuseUnknown(given, known, `options of ${name}`);
+  const given = optionsOf(options, `options of ${name}`, 'write { schema }', known);
   for (const option of ['schema', 'answer']) {
     if (given[option] !== undefined) checkSchema(given[option], `${option} of ${name}`);
   }

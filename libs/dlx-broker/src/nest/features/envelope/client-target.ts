@@ -1,4 +1,4 @@
-import { DlxConfigurationError, optionsOf, refuseUnknown } from '../../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf } from '../../../platform/options/index.js';
 import { isText } from '../../module/check-options.js';
 import { anEnvelope, type Envelope } from '../../decorators/envelope.js';
 
@@ -18,11 +18,12 @@ const origin = 'to() of DlxClient';
 const toQueue = (queue: string): string =>
   `to send to queue '${queue}' directly, write emit('${queue}', new DlxRecordBuilder(data).setExchange('').build())`;
 
+const known = ['queue', 'exchange', 'envelope'] as const;
+const remedy = "write { queue: 'orders', envelope: 'nest' }";
+
 /** @param packets true if the client that is asked writes packets @throws DlxConfigurationError */
 export function checkTarget(target: ClientTarget, packets: boolean): ClientTarget {
-  const given = optionsOf(target, origin, "write { queue: 'orders', envelope: 'nest' }");
-  refuseUnknown(given, ['queue', 'exchange', 'envelope'], origin);
-  const { queue, exchange, envelope } = target;
+  const { queue, exchange, envelope } = optionsOf<ClientTarget>(target, origin, remedy, known);
   if (queue !== undefined) isText(queue, `queue of ${origin}`);
   if (exchange === '') {
     throw new DlxConfigurationError(`exchange of ${origin}: '' is the default exchange; ${toQueue('orders')}`);

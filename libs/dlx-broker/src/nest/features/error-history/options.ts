@@ -1,5 +1,5 @@
 import { defaultErrors, mostErrors } from '../../../platform/history/index.js';
-import { optionsOf, refused, refuseUnknown, whole } from '../../../platform/options/index.js';
+import { optionsOf, refused, whole } from '../../../platform/options/index.js';
 import { optionIn, type Reader } from '../../module/check-options.js';
 import type { DlxContext } from '../../core/context.js';
 
@@ -21,9 +21,9 @@ export interface ErrorHeaderOptions {
 /** @returns undefined for no headers of errors */
 export const readErrorHeaders: Reader<Required<ErrorHeaderOptions> | undefined> = (value = true, origin) => {
   if (value === false) return undefined;
-  const given = value === true ? {} : optionsOf(value, origin, 'write true, false or { stack: 0 }');
-  refuseUnknown(given, ['stack', 'message'], origin);
-  const { stack = 2048, message = 1024 } = given as ErrorHeaderOptions;
+  const given = value === true ? {} : value;
+  const remedy = 'write true, false or { stack: 0 }';
+  const { stack = 2048, message = 1024 } = optionsOf<ErrorHeaderOptions>(given, origin, remedy, ['stack', 'message']);
   whole(0, 65_536).read(stack, optionIn(origin, 'stack'));
   whole(0, 65_536).read(message, optionIn(origin, 'message'));
   return { stack, message };

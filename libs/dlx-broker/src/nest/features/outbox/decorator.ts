@@ -1,4 +1,4 @@
-import { bytesIn, optionsOf, refused, refuseUnknown, whole } from '../../../platform/options/index.js';
+import { bytesIn, optionsOf, refused, whole } from '../../../platform/options/index.js';
 import type { FeatureDecorator } from '../../core/handler-settings.js';
 import { contribute } from '../../decorators/contribution.js';
 import { optionIn, readLater } from '../../module/check-options.js';
@@ -25,8 +25,6 @@ export interface OutboxLimits {
   readonly bytes: number;
 }
 
-const names: readonly string[] = ['messages', 'bytes'];
-
 /**
  * Reads `@Outbox(...)` or option `outbox`.
  * @returns false for none; undefined when nothing is said
@@ -35,12 +33,8 @@ const names: readonly string[] = ['messages', 'bytes'];
 export function readOutbox(given: unknown, origin: string): OutboxLimits | false | undefined {
   if (given === undefined || given === false) return given;
   const options: unknown = given === true ? {} : given;
-  const { messages = 1_000, bytes = '16mb' } = optionsOf(
-    options,
-    origin,
-    "write true, false or { messages: 1000, bytes: '16mb' }",
-  ) as OutboxOptions;
-  refuseUnknown(options as object, names, origin);
+  const remedy = "write true, false or { messages: 1000, bytes: '16mb' }";
+  const { messages = 1_000, bytes = '16mb' } = optionsOf<OutboxOptions>(options, origin, remedy, ['messages', 'bytes']);
   whole(1, Number.MAX_SAFE_INTEGER).read(messages, optionIn(origin, 'messages'));
   const size = typeof bytes === 'string' || typeof bytes === 'number' ? bytesIn(String(bytes)) : NaN;
   if (!(size > 0)) {
