@@ -12,9 +12,9 @@ export interface RabbitMqAddress {
 }
 
 function named(profile: ProfileName, suffix: string): RabbitMqAddress {
-  const amqpUrl = process.env[`AMQP_URL${suffix}`];
+  const amqpUrl = process.env[`AMQP_URL${suffix}`] || undefined;
   const { hostname, port } = new URL(amqpUrl ?? 'amqp://127.0.0.1');
-  const managementUrl = process.env[`RABBITMQ${suffix}_MANAGEMENT_URL`] ?? `http://${hostname}:1${port || '5672'}`;
+  const managementUrl = process.env[`RABBITMQ${suffix}_MANAGEMENT_URL`] || `http://${hostname}:1${port || '5672'}`;
   return { profile, amqpUrl, managementUrl, notNamed: `AMQP_URL${suffix} names no RabbitMQ` };
 }
 

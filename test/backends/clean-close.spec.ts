@@ -18,7 +18,8 @@ import {
   Unavailable,
 } from 'dlx-broker';
 import { archiveTo, type ConsumedLetter, redriveTo } from 'dlx-broker/streams';
-import { setImmediate as soon } from 'node:timers/promises';
+import { setImmediate as soon, setTimeout } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { lastValueFrom, mergeMap, type Observable, Subject, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Backend } from '../../libs/dlx-broker/src/backends/index.js';
@@ -220,7 +221,14 @@ for (const kind of serverKinds) {
   });
 }
 
-/** How many messages there are in each queue. */
+/** How many messages there are in each queue, once that does not change any more: to a quorum queue messages return after the close. */
 async function counted(backend: Backend, queues: readonly string[]): Promise<readonly number[]> {
-  return Promise.all(queues.map(async (queue) => (await backend.status(queue))?.messages ?? 0));
+  const now = (): Promise<number[]> =>
+    Promise.all(queues.map(async (queue) => (await backend.status(queue))?.messages ?? 0));
+  for (let before = await now(); ;) {
+    await setTimeout(50);
+    const counts = await now();
+    if (isDeepStrictEqual(before, counts)) return counts;
+    before = counts;
+  }
 }

@@ -228,7 +228,7 @@ for (const kind of serverKinds) {
       await backend.declare(topologyOf(queueNamed('q'), queueNamed('other')));
       const isOurs = kind.name.includes('serve');
       if (!isOurs) {
-        expect(() => need(backend, 'browsing')).toThrow(/^RabbitMQ 3\.\d+\.\d+ cannot show the messages/);
+        expect(() => need(backend, 'browsing')).toThrow(/^RabbitMQ \d+\.\d+\.\d+ cannot show the messages/);
         expect(() => need(backend, 'listing')).toThrow("option 'management' of rabbitmq()");
         return;
       }

@@ -98,11 +98,19 @@ describe('@Idempotent', () => {
 
 describe('forFeature and topology', () => {
   it('declare queues with the arguments of their words, and bind them', async () => {
+    const classic = { 'x-queue-type': 'classic' }; // others cannot have x-max-priority
     const topology = {
       queues: [
         queue('worded', { ttl: '30s', deadLetter: ['dlx', 'key'], maxLength: 1000, overflow: 'reject-publish' }),
         queue('safe', { quorum: { deliveryLimit: 3 }, deadLetter: { exchange: 'dlx', strategy: 'at-least-once' } }),
-        { name: 'one', singleActiveConsumer: true, maxPriority: 5, expires: '1h', maxLengthBytes: 9 },
+        {
+          name: 'one',
+          singleActiveConsumer: true,
+          maxPriority: 5,
+          expires: '1h',
+          maxLengthBytes: 9,
+          arguments: classic,
+        },
       ],
     };
     const app = await contextApp({
@@ -124,6 +132,7 @@ describe('forFeature and topology', () => {
       'x-overflow': 'reject-publish', // rule M1
     });
     await expectQueue(app, 'one', {
+      ...classic,
       'x-single-active-consumer': true,
       'x-max-priority': 5,
       'x-expires': 3_600_000,

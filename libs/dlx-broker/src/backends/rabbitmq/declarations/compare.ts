@@ -79,16 +79,17 @@ export function comparedExchange(
 
 const differs = ([, existing, asked]: Pair): boolean => existing !== asked;
 
-/** A queue without a type is a classic one. */
+/**
+ * An existing queue without a type is a classic one. A declaration without a type asks for the default of the virtual host, which only
+ * the server knows.
+ */
 const argumentPairs = (existing: FieldTable, asked: FieldTable): readonly Pair[] =>
   [...new Set([...asked.keys(), ...existing.keys()])]
     .map((name): Pair => [name, shownField(existing.get(name)), shownField(asked.get(name))])
     .filter(
       ([name, one, other]) =>
-        name !== 'x-queue-type' || (one === 'none' ? classic : one) !== (other === 'none' ? classic : other),
+        name !== 'x-queue-type' || (other !== 'none' && (one === 'none' ? "'classic'" : one) !== other),
     );
-
-const classic = "'classic'";
 
 /** An argument as errors show it: texts in quotes. Integers of all widths look alike, as they are to a server. */
 const shownField = (field: Field | undefined): string =>
