@@ -1,5 +1,5 @@
 import { setImmediate as soon } from 'node:timers/promises';
-import { lastValueFrom, type Observable } from 'rxjs';
+import { EMPTY, lastValueFrom, type Observable } from 'rxjs';
 import { expect, it } from 'vitest';
 import { deadQueue, lettersHarness } from '../../../../../test/harnesses/letters-harness.js';
 import { DeadLetters } from './dead-letters.js';
@@ -74,6 +74,8 @@ it.each<[string, () => unknown, RegExp]>([
   ['whereReason', () => whereReason(wrong('reject')), /whereReason.*rejected, expired, maxlen, delivery_limit/],
   ['whereReason', () => whereReason([]), /whereReason/],
   ['redriveTo', () => redriveTo(wrong(5)), /redriveTo: to: 5 is no target/],
+  ['redriveTo', () => EMPTY.pipe(wrong(redriveTo)), /^redriveTo has no parentheses; write pipe\(redriveTo\(\)\)$/],
+  ['whereDecoded', () => EMPTY.pipe(wrong(whereDecoded)), /^whereDecoded has no parentheses/],
   ['redriveTo', () => redriveTo(''), /redriveTo: to: '' is no target/],
   ['redriveTo', () => redriveTo(wrong({ exchange: 'x' })), /redriveTo: to: .* is no target/],
   ['redriveTo', () => redriveTo(wrong({ exchange: 'x', routingKy: 'y' })), /redriveTo: to: .* is no target/],

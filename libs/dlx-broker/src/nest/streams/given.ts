@@ -1,6 +1,7 @@
+import { isObservable } from 'rxjs';
 import type { Address } from '../../engine/message/index.js';
 
-import { parseDuration, refused } from '../../platform/options/index.js';
+import { DlxConfigurationError, parseDuration, refused } from '../../platform/options/index.js';
 
 /*
  * Checks of what an application gives to streams. A mistake is an error at the place where it is made, with a remedy.
@@ -12,6 +13,12 @@ export type RedriveTarget = Address | string | undefined;
 /** @throws DlxConfigurationError unless it is a function. @param remedy what to write instead: `(letter) => true` */
 export function checkFunction(value: unknown, origin: string, remedy: string): void {
   if (typeof value !== 'function') throw refused(value, origin, `is not a function; write ${remedy}`);
+}
+
+/** @throws DlxConfigurationError for an operator without parentheses: `pipe` gives it the stream in place of its parameter */
+export function refuseBareOperator(operator: string, given: unknown): void {
+  if (!isObservable(given)) return;
+  throw new DlxConfigurationError(`${operator} has no parentheses; write pipe(${operator}())`);
 }
 
 /** @throws DlxConfigurationError unless it is a string with at least one character */

@@ -11,7 +11,7 @@ import { UndecodablePayloadError } from '../../platform/history/index.js';
 import { after, doNothing } from '../../platform/index.js';
 import { notAPromise, optionsOf, refused } from '../../platform/options/index.js';
 import type { ConsumedLetter } from './consumed-letter.js';
-import { checkFunction, withinOf, type WithinOption } from './given.js';
+import { checkFunction, refuseBareOperator, withinOf, type WithinOption } from './given.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 import type { XDeath } from './letter.js';
 
@@ -61,6 +61,7 @@ export function whereAs<L extends ConsumedLetter>(
   test: (letter: L) => boolean,
   options: WhereOptions<L> = {},
 ): MonoTypeOperatorFunction<L> {
+  refuseBareOperator(operator, options);
   optionsOf(options, operator, "write { otherwise: 'ack' }", whereOptions);
   const { otherwise = 'leave' } = options;
   if (typeof otherwise !== 'function' && !settlements.includes(otherwise)) {

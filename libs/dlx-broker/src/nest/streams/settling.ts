@@ -26,7 +26,15 @@ import {
   type RetryPolicy,
 } from '../retry/index.js';
 import type { ConsumedLetter } from './consumed-letter.js';
-import { checkFunction, queueOf, type RedriveTarget, targetOf, withinOf, type WithinOption } from './given.js';
+import {
+  checkFunction,
+  queueOf,
+  refuseBareOperator,
+  type RedriveTarget,
+  targetOf,
+  withinOf,
+  type WithinOption,
+} from './given.js';
 import { CallbackTimeoutError } from './letter-errors.js';
 import { clockTimer } from './run-forever.js';
 
@@ -40,6 +48,7 @@ import { clockTimer } from './run-forever.js';
 export function redriveTo<L extends ConsumedLetter>(
   to?: RedriveTarget | ((letter: L) => RedriveTarget),
 ): MonoTypeOperatorFunction<L> {
+  refuseBareOperator('redriveTo', to);
   if (typeof to !== 'function') targetOf(to, 'redriveTo: to');
   return mergeMap(async (letter) => {
     const target = typeof to === 'function' ? targetOf(notAPromise(to(letter), origin), origin) : to;

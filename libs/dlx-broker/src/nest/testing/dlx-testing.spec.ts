@@ -207,6 +207,12 @@ describe('looking into a queue', () => {
   });
 
   it('refuses to publish what no queue gets', async () => {
-    await expect(testing().publish('nowhere', 1)).rejects.toThrow(/NO_ROUTE/);
+    const dlx = testing();
+    await dlx.start({ providers: [Orders] });
+    await expect(dlx.publish('nowhere', 1)).rejects.toThrow(/NO_ROUTE[^;]*$/);
+    await expect(dlx.publish('ordres', 1)).rejects.toThrow(/NO_ROUTE.*; did you mean 'orders'\?$/);
+    await expect(dlx.publish({ exchange: 'dlx.event', routingKey: 'a' }, 1)).rejects.toThrow(
+      /NOT_FOUND.*; did you mean 'dlx.events'\?$/,
+    );
   });
 });

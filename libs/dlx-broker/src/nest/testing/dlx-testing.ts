@@ -13,8 +13,16 @@ import {
   givenBackend,
   type TransportOptions,
 } from '../index.js';
+import { UnroutableError } from '../../backends/index.js';
 import type { Letter } from '../streams/index.js';
-import { DlxConfigurationError, optionsOf, parseDuration, refuseUnknown, whole } from '../../platform/options/index.js';
+import {
+  DlxConfigurationError,
+  didYouMean,
+  optionsOf,
+  parseDuration,
+  refuseUnknown,
+  whole,
+} from '../../platform/options/index.js';
 import { type CircuitView, viewOf } from './circuit-view.js';
 import { QueueExpectation } from './expectations.js';
 import { type Harness, harnessOf, harnessOptions, type HarnessOptions } from './harness.js';
@@ -214,9 +222,21 @@ export class DlxTesting {
     this.#timeline.published(this.clock.now(), typeof to === 'string' ? to : '', about);
     return new Promise((resolve, reject) => {
       this.backend.publish({ ...address, properties: all, body, mandatory: true }, (failure) =>
-        failure === undefined ? resolve() : reject(failure),
+        failure === undefined ? resolve() : reject(this.#explained(failure, address)),
       );
     });
+  }
+
+  /** The error of a publish. It names the queue or exchange that a misspelt name probably means. */
+  #explained(failure: Error, { exchange, routingKey }: Address): Error {
+    const namesOf = (what: 'queues' | 'exchanges'): readonly string[] =>
+      [...this.broker.virtualHosts.values()].flatMap((vhost) => [...vhost[what].keys()]);
+    if (failure instanceof UnroutableError && exchange === '')
+      return new UnroutableError(exchange, routingKey, didYouMean(routingKey, namesOf('queues')));
+    const { code } = failure as { readonly code?: unknown };
+    if (code === 404)
+      Object.assign(failure, { message: `${failure.message}${didYouMean(exchange, namesOf('exchanges'))}` });
+    return failure;
   }
 
   /** The messages of a queue as letters, without consuming them. */

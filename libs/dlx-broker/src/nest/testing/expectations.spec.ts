@@ -47,6 +47,10 @@ describe('what a test expects', () => {
     );
     expect(() => dlx.expectQueue('orders.parked').toBeEmpty()).toThrow(/is not empty\n.*ready: 0/);
     expect(() => dlx.expectQueue('orders').toHaveHad(['acked'])).toThrow(/other things became of the messages/);
+    const meant = "there is no queue 'ordres'; did you mean 'orders'?";
+    expect(() => dlx.expectQueue('ordres').toHaveHad(['acked'])).toThrow(meant);
+    expect(() => dlx.expectQueue('ordres').toHold([])).toThrow(meant);
+    expect(() => dlx.expectQueue('ordres').toBeEmpty()).toThrow(meant);
     await dlx.close();
   });
 });

@@ -39,7 +39,9 @@ export class QueueExpectation {
   /** These were the outcomes of its messages, in this order: `delivered`, `retried`, `acked` ... @throws ExpectationError */
   toHaveHad(outcomes: readonly string[]): void {
     const actual = this.timeline.outcomesOf(this.view.name);
-    this.#same(`other things became of the messages of queue '${this.view.name}'`, outcomes, actual);
+    const { name, missing } = this.view;
+    const what = missing === '' ? `other things became of the messages of queue '${name}'` : missing;
+    this.#same(what, outcomes, actual);
   }
 
   #same(what: string, expected: unknown, actual: unknown): void {

@@ -84,10 +84,15 @@ export class QueueView {
     return this.messages().map(({ payload }) => payload);
   }
 
-  /** The queue. @throws when it does not exist, because the test has probably mistyped its name */
+  /** @internal A text about a queue that does not exist, because the test has probably mistyped its name; '' for one that does. */
+  get missing(): string {
+    return this.exists ? '' : `there is no queue '${this.name}'${didYouMean(this.name, this.names())}`;
+  }
+
+  /** The queue. @throws when it does not exist */
   #here(): Queue {
     const queue = this.#find();
-    if (queue === undefined) throw new Error(`there is no queue '${this.name}'${didYouMean(this.name, this.names())}`);
+    if (queue === undefined) throw new Error(this.missing);
     return queue;
   }
 }
