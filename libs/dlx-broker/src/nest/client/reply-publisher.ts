@@ -69,6 +69,14 @@ class LateValue implements InBatch {
   ) {}
 }
 
+/** A message that may be a request. */
+interface Arrived {
+  readonly delivery: BackendDelivery;
+  /** The packet that it is. */
+  readonly opened: { readonly wantsAnswer: boolean } | undefined;
+  readonly own: AsyncResource;
+}
+
 /** Makes the publisher of the replies to each request of a queue. */
 export class ReplyPublishers {
   readonly requesters: RequesterWatch;
@@ -82,14 +90,9 @@ export class ReplyPublishers {
     this.requesters = new RequesterWatch(backend);
   }
 
-  /** @param opened the packet that the message is @returns undefined for a message without an answer */
-  for(
-    { message }: BackendDelivery,
-    opened: { readonly wantsAnswer: boolean } | undefined,
-    handler: { readonly kind: string } | undefined,
-    own: AsyncResource,
-  ): ReplyPublisher | undefined {
-    const { replyTo, correlationId } = message.own;
+  /** @returns undefined for a message without an answer */
+  for({ delivery, opened, own }: Arrived, handler: { readonly kind: string } | undefined): ReplyPublisher | undefined {
+    const { replyTo, correlationId } = delivery.message.own;
     const isWanted = opened === undefined ? handler?.kind === 'request' : opened.wantsAnswer;
     if (replyTo === undefined || !isWanted) return undefined;
     return new ReplyPublisher(this, opened !== undefined, replyTo, correlationId, own);

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import type { BackendDelivery } from '../../backends/index.js';
 import { Message } from '../../engine/message/index.js';
 import { type AttemptParts, AttemptRun } from './attempt.js';
-import { runSingle } from './attempts.js';
 import { DlxContext } from './context.js';
 import { composed } from './feature.js';
 import type { Handler, Outcome, Step } from './handler.js';
@@ -20,31 +19,26 @@ const parts = {
 } as unknown as AttemptParts;
 
 /** An attempt of a handler as it may be added to the server by hand: nothing of Nest stands in between. */
-function attemptOf(invoke: Handler['invoke'], step?: Step): AttemptRun {
+function attemptOf(invoke: Handler['invoke'], step?: Step, settlement = parts.settlement): AttemptRun {
   const delivery = { message: new Message('', 'q', {}, new Uint8Array()), queue: 'q' } as BackendDelivery;
   const handler: Handler = { origin: 'A.b', kind: 'event', patterns: ['x'], settings: readSettings([], 'A.b'), invoke };
-  return new AttemptRun(parts, {
-    delivery,
-    planned: { handler, queue: 'q', retry: undefined, step },
-    context: new DlxContext(delivery),
-    replies: undefined,
-    data: 1,
-    own: new AsyncResource('test'),
-  });
+  const planned = { handler, queue: 'q', retry: undefined, step };
+  const arrival = { delivery, own: new AsyncResource('test'), opened: undefined };
+  return new AttemptRun({ ...parts, settlement }, arrival, planned, new DlxContext(delivery), undefined, 1);
 }
 
 const outcomeOf = (invoke: Handler['invoke'], step?: Step): Promise<Outcome> =>
   new Promise((resolve, reject) => attemptOf(invoke, step).run(resolve, reject));
 
 it('a message is rescued if a step fails', async () => {
+  const found: unknown[] = [];
+  const rescue = (taken: unknown, fault: unknown): unknown => found.push(taken === attempt, fault);
   const attempt = attemptOf(
     () => Promise.resolve(1),
     () => Promise.reject(new Error('a bug')),
+    { events: {}, rescue } as unknown as Settlement,
   );
-  const found: unknown[] = [];
-  const rescue = (taken: unknown, fault: unknown): unknown => found.push(taken === attempt, fault);
-  const settlement = { events: {}, rescue } as unknown as Settlement;
-  await new Promise<unknown>((resolve) => runSingle(attempt, settlement, resolve));
+  await new Promise<unknown>((resolve) => attempt.runAlone(resolve));
   expect(found).toEqual([true, new Error('a bug')]);
 });
 

@@ -10,7 +10,7 @@ import type { DlxContext } from './context.js';
 import { errorFacts, stackOf, textOf } from './failure-log.js';
 import { readable } from './failure.js';
 import type { Ended } from './handler-meter.js';
-import { type Attempt, failedBy, type Handling, type Outcome, type PlannedHandler, succeeded } from './handler.js';
+import { type Arrival, type Attempt, failedBy, type Outcome, type PlannedHandler, succeeded } from './handler.js';
 import type { Settlement } from './settlement.js';
 
 /**
@@ -28,18 +28,11 @@ export interface CallScope {
 
 /** What attempts need of their application. */
 export interface AttemptParts {
-  readonly settlement: Pick<Settlement, 'rejected' | 'requeued' | 'reports'>;
+  readonly settlement: Pick<Settlement, 'rejected' | 'requeued' | 'reports' | 'events' | 'end' | 'rescue' | 'outvoted'>;
   readonly processing: Processing;
   readonly log: EventLog;
   readonly scope: CallScope;
   readonly watch: Pick<AttemptWatch, 'begin' | 'end' | 'takenBack' | 'interrupted'>;
-}
-
-/** What an attempt handles. */
-export interface AttemptOf extends Handling {
-  readonly data: unknown;
-  /** The async context of the message. */
-  readonly own: AsyncResource;
 }
 
 /**
@@ -48,10 +41,6 @@ export interface AttemptOf extends Handling {
  */
 export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
   readonly delivery: BackendDelivery;
-  readonly planned: PlannedHandler;
-  readonly context: DlxContext;
-  readonly replies: ReplyPublisher | undefined;
-  readonly data: unknown;
   readonly own: AsyncResource;
   begunAt = 0;
   isKnown = false;
@@ -77,14 +66,33 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
 
   constructor(
     private readonly parts: AttemptParts,
-    { delivery, planned, context, replies, data, own }: AttemptOf,
+    { delivery, own }: Arrival,
+    readonly planned: PlannedHandler,
+    readonly context: DlxContext,
+    readonly replies: ReplyPublisher | undefined,
+    readonly data: unknown,
   ) {
     this.delivery = delivery;
-    this.planned = planned;
-    this.context = context;
-    this.replies = replies;
-    this.data = data;
     this.own = own;
+  }
+
+  /** Runs the only handler of a message. Its outcome settles the message. @param ended called then, and also after a bug of a step */
+  runAlone(ended: (attempt: this) => void): void {
+    const { delivery, planned, context } = this;
+    const { settlement } = this.parts;
+    if (settlement.events.observed) {
+      settlement.events.emit('delivered', delivery, { handler: planned.handler.origin, attempt: context.attempt });
+    }
+    this.run(
+      (outcome) => {
+        this.inContext(() => settlement.end(outcome, this));
+        ended(this);
+      },
+      (fault) => {
+        settlement.rescue(this, fault);
+        ended(this);
+      },
+    );
   }
 
   /**

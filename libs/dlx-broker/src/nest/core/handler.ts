@@ -34,6 +34,15 @@ export interface PlannedHandler {
   readonly step?: Step | undefined;
 }
 
+/** A message that has come from its queue. */
+export interface Arrival {
+  readonly delivery: BackendDelivery;
+  /** The async context of the message. */
+  readonly own: AsyncResource;
+  /** Undefined if its body is the data itself. */
+  readonly opened: Opened | undefined;
+}
+
 /** A message that a handler is handling. */
 export interface Handling {
   readonly delivery: BackendDelivery;

@@ -3,25 +3,34 @@ import type { Backend, BackendDelivery } from '../../backends/index.js';
 import { grantedAttempt } from '../../platform/history/index.js';
 import type { HomeContext } from '../../platform/index.js';
 import { ReplyPublishers } from '../client/reply-publisher.js';
-import type { EventLog } from '../log/event-log.js';
 import { type AttemptParts, AttemptRun } from './attempt.js';
-import { runShared, runSingle } from './attempts.js';
+import { runShared } from './shared-attempts.js';
 import { DlxContext, patternOf } from './context.js';
 import { GatedConsumption } from './gated-consumption.js';
 import {
+  type Arrival,
   failedBy,
   type Gate,
   type Handler,
+  handlersFor,
   type Handling,
   type MessageOrder,
-  type Opened,
   type PlannedHandler,
 } from './handler.js';
-import { handlersFor } from './handler.js';
 import { payloadOf } from './payload.js';
 import type { ConsumerPlan } from './plan.js';
 import type { Settlement } from './settlement.js';
 import { UnhandledMessages } from './unhandled-messages.js';
+
+/** What a consumer needs of its broker. */
+export interface ConsumerParts extends AttemptParts {
+  readonly backend: Backend;
+  readonly settlement: Settlement;
+  readonly home: HomeContext;
+}
+
+/** Called when a handler has ended. */
+type Ended = (handling: Handling) => void;
 
 /** Called when the broker ended a consumer, with its error where there is one. */
 type Lost = (consumer: QueueConsumer, failure: Error | undefined) => void;
@@ -39,7 +48,7 @@ export class QueueConsumer {
   #order: MessageOrder | undefined;
   readonly #publishers: ReplyPublishers;
   /** One function for all messages. */
-  readonly #ended = ({ delivery, planned }: Handling): void => {
+  readonly #ended: Ended = ({ delivery, planned }) => {
     planned.gate?.ended(delivery);
     this.#done();
   };
@@ -47,16 +56,13 @@ export class QueueConsumer {
 
   constructor(
     plan: ConsumerPlan,
-    backend: Backend,
-    private readonly settlement: Settlement,
-    private readonly attempts: AttemptParts,
-    private readonly home: HomeContext,
-    log: EventLog,
+    private readonly parts: ConsumerParts,
   ) {
+    const { backend, settlement, log, home, watch } = parts;
     this.#plan = plan;
     this.#publishers = new ReplyPublishers(backend);
     this.#unhandled = new UnhandledMessages(settlement, log, this.#publishers);
-    const take = (delivery: BackendDelivery): void => this.home.fresh(this.#take, this, delivery);
+    const take = (delivery: BackendDelivery): void => home.fresh(this.#take, this, delivery);
     this.#gated = new GatedConsumption({
       backend,
       gate: () => this.#gate,
@@ -64,7 +70,7 @@ export class QueueConsumer {
       plan: () => this.#plan,
       order: () => this.#order,
       atWork: () => this.#atWork,
-      interrupted: (...how) => this.attempts.watch.interrupted(this.queue, ...how),
+      interrupted: (...how) => watch.interrupted(this.queue, ...how),
     });
     this.update(plan);
   }
@@ -120,7 +126,7 @@ export class QueueConsumer {
     do {
       if (this.#order !== undefined) await this.#order.idle();
       else if (this.#atWork > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      await this.settlement.idle(this.queue);
+      await this.parts.settlement.idle(this.queue);
       // A message that was on its way when the consumer was cancelled may have begun meanwhile.
     } while (this.#order === undefined && this.#atWork > 0);
   }
@@ -154,7 +160,7 @@ export class QueueConsumer {
 
   /** Decides about a message that comes while its gate is not open: the cancel was on its way, or the message is a probe. */
   #isAdmitted(delivery: BackendDelivery, own: AsyncResource): boolean {
-    const hold = (): void => this.settlement.wait(delivery, this.#plan.handlers[0]!);
+    const hold = (): void => this.parts.settlement.wait(delivery, this.#plan.handlers[0]!);
     const take = (): void => own.runInAsyncScope(() => this.#take(delivery, own));
     const run = (): void => (delivery.settled ? undefined : take());
     return this.#gate?.admits({ run, hold, giveBack: () => delivery.giveBack() }) !== false;
@@ -165,122 +171,96 @@ export class QueueConsumer {
     const { handlers, reader } = this.#plan;
     try {
       const opened = reader?.open?.(delivery);
-      const context = opened === undefined ? new DlxContext(delivery) : opened.contextOf(delivery);
-      if (opened !== undefined) return this.#give(delivery, context, opened.select(handlers), own, opened);
-      if (this.#only !== undefined) return this.#handle(delivery, context, this.#only, own, undefined);
-      const key = patternOf(delivery.message, delivery.queue);
-      this.#give(delivery, context, handlersFor(handlers, key), own, undefined);
+      const arrival = { delivery, own, opened };
+      const context = contextOf(arrival);
+      if (opened !== undefined) return this.#give(arrival, context, opened.select(handlers));
+      if (this.#only !== undefined) return this.#handle(arrival, context, this.#only);
+      this.#give(arrival, context, handlersFor(handlers, patternOf(delivery.message, delivery.queue)));
     } catch (error) {
       this.#unhandled.unreadable(delivery, error, this.#plan);
     }
   }
 
   /** Gives a message to the handlers that were selected. If they are several, all of them have to succeed. */
-  #give(
-    delivery: BackendDelivery,
-    context: DlxContext,
-    matching: readonly PlannedHandler[],
-    own: AsyncResource,
-    opened: Opened | undefined,
-  ): void {
+  #give(arrival: Arrival, context: DlxContext, matching: readonly PlannedHandler[]): void {
     const [first] = matching;
-    if (first === undefined) return this.#unhandled.unknown(delivery, context, own, opened, this.#plan);
-    if (matching.length === 1) return this.#handle(delivery, context, first, own, opened);
-    if (this.#order !== undefined) return this.#keep(this.#order, delivery, matching, own, opened);
-    const spent = matching.find((planned) => isSpent(planned, context));
-    if (spent !== undefined) return this.settlement.exhausted(delivery, spent, context.attempt);
-    const data = this.#dataOf(delivery, first, opened);
+    if (first === undefined) return this.#unhandled.unknown(arrival, context, this.#plan);
+    if (matching.length === 1) return this.#handle(arrival, context, first);
+    if (this.#order !== undefined) return this.#keep(this.#order, arrival, matching);
+    if (this.#isExhausted(arrival.delivery, context, matching)) return;
+    const data = this.#dataOf(arrival, first);
     this.#atWork++;
-    void this.#share(delivery, context, matching, own, data, opened).then(() => this.#done());
+    void this.#share(arrival, context, matching, data).then(() => this.#done());
   }
 
-  #handle(
-    delivery: BackendDelivery,
-    context: DlxContext,
-    planned: PlannedHandler,
-    own: AsyncResource,
-    opened: Opened | undefined,
-  ): void {
-    if (this.#order !== undefined) return this.#keep(this.#order, delivery, [planned], own, opened);
-    if (isSpent(planned, context)) return this.settlement.exhausted(delivery, planned, context.attempt);
-    const data = this.#dataOf(delivery, planned, opened);
+  #handle(arrival: Arrival, context: DlxContext, planned: PlannedHandler): void {
+    const { delivery } = arrival;
+    if (this.#order !== undefined) return this.#keep(this.#order, arrival, [planned]);
+    if (isSpent(planned, context)) return this.parts.settlement.exhausted(delivery, planned, context.attempt);
+    const data = this.#dataOf(arrival, planned);
     this.#atWork++;
-    this.#single(delivery, context, planned, own, data, opened, this.#ended);
+    this.#single(arrival, context, planned, data, this.#ended);
+  }
+
+  /** Ends a message whose attempts are used up. @returns false for any other */
+  #isExhausted(delivery: BackendDelivery, context: DlxContext, matching: readonly PlannedHandler[]): boolean {
+    const spent = matching.find((planned) => isSpent(planned, context));
+    if (spent !== undefined) this.parts.settlement.exhausted(delivery, spent, context.attempt);
+    return spent !== undefined;
   }
 
   /** Gives a message to one handler. */
-  #single(
-    delivery: BackendDelivery,
-    context: DlxContext,
-    planned: PlannedHandler,
-    own: AsyncResource,
-    data: unknown,
-    opened: Opened | undefined,
-    ended: (handling: Handling) => void,
-  ): void {
-    const replies = this.#publishers.for(delivery, opened, planned.handler, own);
-    planned.gate?.begin(delivery);
-    const attempt = new AttemptRun(this.attempts, { delivery, planned, context, replies, data, own });
-    runSingle(attempt, this.settlement, ended);
+  #single(arrival: Arrival, context: DlxContext, planned: PlannedHandler, data: unknown, ended: Ended): void {
+    const replies = this.#publishers.for(arrival, planned.handler);
+    planned.gate?.begin(arrival.delivery);
+    new AttemptRun(this.parts, arrival, planned, context, replies, data).runAlone(ended);
   }
 
   /** Gives a message to several handlers. @returns resolves when all have ended */
   async #share(
-    delivery: BackendDelivery,
+    arrival: Arrival,
     context: DlxContext,
     matching: readonly PlannedHandler[],
-    own: AsyncResource,
     data: unknown,
-    opened: Opened | undefined,
   ): Promise<void> {
-    const replies = opened && this.#publishers.for(delivery, opened, undefined, own);
+    const replies = arrival.opened && this.#publishers.for(arrival, undefined);
     const gate = this.#gate;
-    gate?.begin(delivery);
-    const all = matching.map(
-      (planned) => new AttemptRun(this.attempts, { delivery, planned, context, replies, data, own }),
-    );
-    await runShared(all, this.settlement);
-    gate?.ended(delivery);
+    gate?.begin(arrival.delivery);
+    const all = matching.map((planned) => new AttemptRun(this.parts, arrival, planned, context, replies, data));
+    await runShared(all, this.parts.settlement);
+    gate?.ended(arrival.delivery);
   }
 
   /** Puts a message among those in hand, which says when its handlers begin. */
-  #keep(
-    order: MessageOrder,
-    delivery: BackendDelivery,
-    matching: readonly PlannedHandler[],
-    own: AsyncResource,
-    opened: Opened | undefined,
-  ): void {
+  #keep(order: MessageOrder, arrival: Arrival, matching: readonly PlannedHandler[]): void {
+    const { delivery, own, opened } = arrival;
     const planned = matching[0]!;
     const only = matching.length === 1 ? planned : undefined;
     order.take({
       delivery,
       planned,
-      payload: this.#dataOf(delivery, planned, opened),
+      payload: this.#dataOf(arrival, planned),
       own,
       read: () => (opened === undefined ? payloadOf(delivery) : this.#plan.reader?.open?.(delivery)?.data),
-      contextOf: (held) => (opened === undefined ? new DlxContext(held) : opened.contextOf(held)),
-      exhausted: (held, context) => {
-        const spent = matching.find((each) => isSpent(each, context));
-        if (spent !== undefined) this.settlement.exhausted(held, spent, context.attempt);
-        return spent !== undefined;
-      },
+      contextOf: (held) => contextOf({ delivery: held, own, opened }),
+      exhausted: (held, context) => this.#isExhausted(held, context, matching),
       run: (held, context, data, ended) => {
-        if (only === undefined) return void this.#share(held, context, matching, own, data, opened).then(ended);
-        this.#single(held, context, only, own, data, opened, () => {
+        const again = { delivery: held, own, opened };
+        if (only === undefined) return void this.#share(again, context, matching, data).then(ended);
+        this.#single(again, context, only, data, () => {
           only.gate?.ended(held);
           ended();
         });
       },
       fail: (held, context, failure) => {
-        const replies = this.#publishers.for(held, opened, only?.handler, own);
-        this.settlement.end(failedBy(failure, context), { delivery: held, planned, context, replies });
+        const replies = this.#publishers.for({ delivery: held, own, opened }, only?.handler);
+        this.parts.settlement.end(failedBy(failure, context), { delivery: held, planned, context, replies });
       },
     });
   }
 
   /** The payload for a handler. */
-  #dataOf(delivery: BackendDelivery, { handler }: PlannedHandler, opened: Opened | undefined): unknown {
+  #dataOf({ delivery, opened }: Arrival, { handler }: PlannedHandler): unknown {
     if (opened !== undefined) return opened.data;
     const payload = payloadOf(delivery);
     this.#plan.reader?.look?.(payload, delivery, handler.origin);
@@ -292,6 +272,9 @@ export class QueueConsumer {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
+
+const contextOf = ({ delivery, opened }: Arrival): DlxContext =>
+  opened === undefined ? new DlxContext(delivery) : opened.contextOf(delivery);
 
 /**
  * True if the attempts of a message are used up, by its headers. A stream may have granted one more attempt.

@@ -1,12 +1,8 @@
-import type { Backend } from '../../backends/index.js';
-import { callEach, type HomeContext, shownText } from '../../platform/index.js';
-import type { AttemptParts } from './attempt.js';
-import type { EventLog } from '../log/event-log.js';
+import { callEach, shownText } from '../../platform/index.js';
 import { errorFacts, noError, textOf } from './failure-log.js';
 import type { Handler, MessageOrder } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
-import { QueueConsumer } from './queue-consumer.js';
-import type { Settlement } from './settlement.js';
+import { type ConsumerParts, QueueConsumer } from './queue-consumer.js';
 import { logUnclosed } from '../module/shut-down.js';
 import { within } from './within.js';
 
@@ -14,12 +10,7 @@ import { within } from './within.js';
 const restorePause = 1_000;
 
 /** What the consumers of a broker share. */
-export interface ConsumerParts {
-  readonly backend: Backend;
-  readonly settlement: Settlement;
-  readonly attempts: AttemptParts;
-  readonly home: HomeContext;
-  readonly log: EventLog;
+interface SharedParts extends ConsumerParts {
   /** How long running handlers may take when their consumer stops, in milliseconds. */
   readonly drainTimeout: number;
   /** Declares and consumes the queues again. */
@@ -32,7 +23,7 @@ export class QueueConsumers {
   readonly #restoring = new Set<NodeJS.Timeout>();
   #isClosed = false;
 
-  constructor(private readonly parts: ConsumerParts) {}
+  constructor(private readonly parts: SharedParts) {}
 
   /** The queues that are consumed, or will be again. */
   get queues(): readonly string[] {
@@ -56,9 +47,7 @@ export class QueueConsumers {
    * @returns a promise if the broker answers later; it rejects when the consumer could not start
    */
   start(plan: ConsumerPlan): Promise<void> | undefined {
-    const { backend, settlement, attempts, home, log } = this.parts;
-    const known = this.#running.get(plan.queue);
-    const consumer = known ?? new QueueConsumer(plan, backend, settlement, attempts, home, log);
+    const consumer = this.#running.get(plan.queue) ?? new QueueConsumer(plan, this.parts);
     consumer.update(plan);
     this.#running.set(plan.queue, consumer);
     return consumer.running ? undefined : consumer.start((lost, failure) => this.#restoreSoon(lost, failure));

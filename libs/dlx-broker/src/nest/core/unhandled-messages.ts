@@ -1,4 +1,3 @@
-import type { AsyncResource } from 'node:async_hooks';
 import type { BackendDelivery } from '../../backends/index.js';
 import { doNothing, shownText } from '../../platform/index.js';
 import type { ReplyPublishers } from '../client/reply-publisher.js';
@@ -6,7 +5,7 @@ import { NO_MESSAGE_HANDLER } from '../handlers/nest-versions.js';
 import type { EventLog } from '../log/event-log.js';
 import type { DlxContext } from './context.js';
 import { errorFacts, mostCharacters, textOf } from './failure-log.js';
-import type { Opened } from './handler.js';
+import type { Arrival } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 import type { Settlement } from './settlement.js';
 
@@ -24,13 +23,8 @@ export class UnhandledMessages {
   ) {}
 
   /** No handler is for the message. The client of a request in a packet gets the error of Nest's own server. */
-  unknown(
-    delivery: BackendDelivery,
-    context: DlxContext,
-    own: AsyncResource,
-    opened: Opened | undefined,
-    plan: ConsumerPlan,
-  ): void {
+  unknown(arrival: Arrival, context: DlxContext, plan: ConsumerPlan): void {
+    const { delivery, opened } = arrival;
     this.settlement.reports.counts.unknownPattern++;
     const { queue } = delivery;
     const pattern = context.getPattern();
@@ -38,7 +32,7 @@ export class UnhandledMessages {
     const text = `${shownText(error.message, mostCharacters)}; the message is refused`;
     this.log.write('unknownPattern', text, { queue: shownText(queue), pattern: shownText(pattern, mostCharacters) });
     if (opened === undefined) plan.reader?.unhandled?.(delivery, originsOf(plan));
-    else this.publishers.for(delivery, opened, undefined, own)?.error(NO_MESSAGE_HANDLER, doNothing);
+    else this.publishers.for(arrival, undefined)?.error(NO_MESSAGE_HANDLER, doNothing);
     this.settlement.refuse(delivery, error, plan);
   }
 

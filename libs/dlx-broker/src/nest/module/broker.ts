@@ -114,9 +114,8 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#features = features;
     const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, timers, features);
     const processing: AttemptParts['processing'] = (context, run) => server.process(context, run);
-    const attempts: AttemptParts = { settlement, processing, log, scope, watch };
     parts.letters.obstacleOf = (queue) => gates.circuits.obstacle(queue);
-    const work = { backend, settlement, attempts, home, log };
+    const work = { backend, settlement, home, log, processing, scope, watch };
     this.#consumers = new QueueConsumers({ ...work, drainTimeout, restore });
     this.#checks = new StartChecks({ options, backend, source, server, home, log, features });
     this.#health = new Health({

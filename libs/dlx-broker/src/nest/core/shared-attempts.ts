@@ -3,25 +3,6 @@ import type { AttemptRun } from './attempt.js';
 import { type Handling, type Outcome, succeeded } from './handler.js';
 import type { Settlement } from './settlement.js';
 
-/** Runs the only handler of a message. Its outcome settles the message. @param ended called then, and also after a bug of a step */
-export function runSingle(attempt: AttemptRun, settlement: Settlement, ended: (attempt: AttemptRun) => void): void {
-  const { delivery, planned, context } = attempt;
-  const { events } = settlement;
-  if (events.observed) {
-    events.emit('delivered', delivery, { handler: planned.handler.origin, attempt: context.attempt });
-  }
-  attempt.run(
-    (outcome) => {
-      attempt.inContext(() => settlement.end(outcome, attempt));
-      ended(attempt);
-    },
-    (fault) => {
-      settlement.rescue(attempt, fault);
-      ended(attempt);
-    },
-  );
-}
-
 /** Gives a message to several handlers, all of which have to succeed. The worst of their outcomes settles it. It never rejects. */
 export async function runShared(attempts: readonly AttemptRun[], settlement: Settlement): Promise<void> {
   const [first] = attempts as readonly [AttemptRun];
