@@ -4,7 +4,7 @@ import { cases } from './cases/index.js';
 import { expectedOn } from './contract.js';
 import type { Driver } from './driver.js';
 import { drivers } from './drivers.js';
-import { expectedDifference, notYetIn4 } from './expected-differences.js';
+import { expectedDifference } from './expected-differences.js';
 import { Lane } from './lane.js';
 
 // Cases on a broker in real time mostly wait: let many of them wait together.
@@ -40,10 +40,7 @@ function keep(driver: Driver, missing: string | undefined): void {
           const expected = difference === undefined ? each.expected : difference.observed;
           expect(await observe(driver, each)).toEqual(expectedOn(driver.profile, expected));
         };
-        const fails = driver.profile === '4' && !driver.realTime && notYetIn4.has(each.name);
-        (skipped ? it.skip : fails ? it.fails : it.concurrent)(each.name, () =>
-          driver.realTime ? inTime(check) : check(),
-        );
+        (skipped ? it.skip : it.concurrent)(each.name, () => (driver.realTime ? inTime(check) : check()));
       }
     });
 }

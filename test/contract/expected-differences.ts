@@ -99,23 +99,3 @@ const differences: readonly ExpectedDifference[] = [
 /** The difference that is expected of the RabbitMQ of a version. */
 export const expectedDifference = (profile: ProfileName, name: string): ExpectedDifference | undefined =>
   differences.find((each) => each.name === name && (each.only ?? profile) === profile);
-
-/** Cases that profile 4 does not keep yet: each of them must fail on the engine. */
-export const notYetIn4: ReadonlySet<string> = new Set([
-  'rule D7: bytes alike, whatever the size of the message',
-  'rule J6: a channel that ends gives back what 3 consumers and 0 gets held, quorum queue',
-  'rule J6: a connection that ends gives back what 3 consumers and 0 gets held, quorum queue',
-  'rule J6: a channel that ends gives back what 2 consumers and 2 gets held, quorum queue',
-  'rule J6: a channel that ends gives back what 3 consumers and 9 gets held, quorum queue',
-  'rule K10: the default exchange keeps the name until 4: a queue declared before the commit gets it',
-  'rule K10: so it does with the names of a CC header until 4',
-  'rule K11: a direct reply leaves at the publish, and mandatory returns it at the commit; since 4 it waits for the commit',
-  'rule K11: a rollback does not take a direct reply back until 4',
-  'rule K12: returns to a quorum queue, too, by nack or reject',
-  'rule N7: a user may have so many channels on all its connections together',
-  'rule P8: an integer equals the double of its value, until 4',
-  'rule P8: zero equals minus zero, until 4',
-  'rule P8: a large integer equals its double, until 4',
-  'rule P8: an integer equals the timestamp of its value, until 4',
-  'rule S2: a mandatory answer is returned until 4, also when the requester gets it',
-]);

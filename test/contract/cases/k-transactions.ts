@@ -188,6 +188,21 @@ export const transactionCases: readonly Case[] = [
     since4(['a', 'b', 'c'], ['c', 'a', 'b']),
   ),
   contract(
+    'rule K12: since 4 a reject and a nack without requeue are apart',
+    async (session, channel) => {
+      await workAndDead(channel);
+      await send(channel, 'work', 'a', 'b', 'c');
+      await take(channel, 'work', 3);
+      await channel.txSelect();
+      await channel.reject(3, false);
+      await channel.nack(1, { requeue: false });
+      await channel.reject(2, false);
+      await channel.txCommit();
+      return bodies(await session.drain('dead'));
+    },
+    since4(['a', 'b', 'c'], ['c', 'a', 'b']),
+  ),
+  contract(
     'rule K12: a settlement of another kind in between keeps them apart',
     async (session, channel) => {
       await workAndDead(channel);

@@ -1,4 +1,12 @@
-import { array, int32, int64, longstr, table, type Field } from '../../../libs/dlx-broker/src/engine/message/index.js';
+import {
+  array,
+  int32,
+  int64,
+  longstr,
+  table,
+  timestamp,
+  type Field,
+} from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, attempt, contract, since4, soft, type Case } from '../contract.js';
 
 type Values = Parameters<typeof args>[0];
@@ -53,12 +61,12 @@ const headers: readonly (readonly [what: string, binding: Values, message: Value
   ['zero equals minus zero, until 4', { a: 0 }, { a: double(-0) }, since4(true, false)],
   ['a large integer equals its double, until 4', { a: int64(2n ** 60n) }, { a: double(2 ** 60) }, since4(true, false)],
   ['and not the double beside it', { a: int64(2n ** 53n + 1n) }, { a: double(2 ** 53) }, false],
-  [
-    'an integer equals the timestamp of its value, until 4',
-    { a: 5 },
-    { a: { type: 'T', value: 5 } },
-    since4(true, false),
-  ],
+  ['an integer equals the timestamp of its value, until 4', { a: 5 }, { a: timestamp(5) }, since4(true, false)],
+  ['a timestamp equals itself until 4', { a: timestamp(5) }, { a: timestamp(5) }, since4(true, false)],
+  ['since 4 a header that is a timestamp counts milliseconds', { a: 5000 }, { a: timestamp(5) }, since4(false, true)],
+  ['minus zero equals itself', { a: double(-0) }, { a: double(-0) }, true],
+  ['zeros of both signs until 4', { a: double(0) }, { a: double(-0) }, since4(true, false)],
+  ['a double is no text that looks like it', { a: double(1.5) }, { a: 'd1.5' }, false],
   ['a text equals its bytes', { a: 'abc' }, { a: { type: 'x', value: new TextEncoder().encode('abc') } }, true],
   ['decimals by value', { a: decimal() }, { a: decimal() }, true],
   ['arrays of other wire types', { a: array([int32(1)]) }, { a: array([int64(1)]) }, false],

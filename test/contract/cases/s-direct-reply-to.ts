@@ -1,3 +1,4 @@
+import { array, longstr } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { attempt, bodies, contract, soft, absent, since4, type Case } from '../contract.js';
 import type { Session, TestChannel } from '../driver.js';
 
@@ -81,5 +82,40 @@ export const directReplyToCases: readonly Case[] = [
       return [bodies(replies.messages), other.returns.map(({ code, body }) => [code, body])];
     },
     [['answer'], [since4([312, 'answer'], absent)]],
+  ),
+  contract(
+    'rule S2: since 4 it is not returned when the requester is gone, and a confirm acks it',
+    async (session, channel) => {
+      const requester = await session.channel();
+      const { address } = await ask(session, requester);
+      await requester.close();
+      await session.settle();
+      await channel.confirmSelect();
+      await channel.publish('', address, { body: 'answer', mandatory: true });
+      await session.settle();
+      return [channel.returns.length, channel.confirms().acked.length];
+    },
+    [since4(1, 0), 1],
+  ),
+  contract(
+    'rule S2: an answer also leaves by a CC header, and is returned until 4',
+    async (session, channel) => {
+      const { replies, address } = await ask(session, channel);
+      const headers = new Map([['CC', array([longstr(address)])]]);
+      await channel.publish('', 'nowhere', { body: 'answer', mandatory: true, properties: { headers } });
+      await session.settle();
+      return [bodies(replies.messages), channel.returns.length];
+    },
+    [['answer'], since4(1, 0)],
+  ),
+  contract(
+    'rule S2: an address that cannot be one is returned',
+    async (session, channel) => {
+      await channel.publish('', 'amq.rabbitmq.reply-to.nonsense', { mandatory: true });
+      await channel.publish('', 'amq.rabbitmq.reply-to', { mandatory: true });
+      await session.settle();
+      return channel.returns.length;
+    },
+    2,
   ),
 ];

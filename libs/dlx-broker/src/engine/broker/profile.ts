@@ -43,6 +43,16 @@ export interface Profile extends Dialect {
   readonly unknownExchangeTypeIsSoft: boolean;
   /** `basic.qos` with global is taken as one without (rule W12). */
   readonly deniesGlobalQos: boolean;
+  /** Headers and arguments match if they are the same Erlang term: no integer equals a double (rule P8). */
+  readonly matchesTerms: boolean;
+  /** The default exchange, too, finds the queues of a transaction at the publish (rule K10). */
+  readonly defaultExchangeAhead: boolean;
+  /** A direct reply is routed like a message to a queue: a commit sends it (rule K11), and mandatory does not return it (rule S2). */
+  readonly routesReplies: boolean;
+  /** A lost channel returns messages to a quorum queue by the order of its subscriptions, not by their tags (rule J6). */
+  readonly losesInOrder: boolean;
+  /** The refusal of a channel has no parentheses (rule N7). */
+  readonly bareChannelLimit: boolean;
   /** Policies can be for queues of one type only (rule W13). */
   readonly appliesToQueueTypes: boolean;
 }
@@ -73,6 +83,11 @@ export const profiles = {
     firstFrameSize: 4_096,
     unknownExchangeTypeIsSoft: false,
     deniesGlobalQos: false,
+    matchesTerms: false,
+    defaultExchangeAhead: false,
+    routesReplies: false,
+    losesInOrder: false,
+    bareChannelLimit: false,
     appliesToQueueTypes: false,
   },
   '4': {
@@ -99,6 +114,11 @@ export const profiles = {
     firstFrameSize: 8_192,
     unknownExchangeTypeIsSoft: true,
     deniesGlobalQos: true,
+    matchesTerms: true,
+    defaultExchangeAhead: true,
+    routesReplies: true,
+    losesInOrder: true,
+    bareChannelLimit: true,
     appliesToQueueTypes: true,
   },
 } as const satisfies Record<string, Profile>;

@@ -17,7 +17,7 @@ export interface UserPermissions extends Permissions {
 export class Access {
   readonly topics: TopicAccess;
   /** The connections and channels of users, and their limits (rule N7). */
-  readonly presence = new UserPresence((user) => this.#users.get(user)?.limits);
+  readonly presence: UserPresence;
   readonly #patterns: Patterns;
   readonly #namesRights: boolean;
   readonly #report: (change: TopologyChange) => void;
@@ -28,13 +28,14 @@ export class Access {
   /** @param report called after every change */
   constructor(
     patterns: Patterns,
-    { namesRights }: Pick<Profile, 'namesRights'>,
+    profile: Pick<Profile, 'namesRights' | 'bareChannelLimit'>,
     report: (change: TopologyChange) => void = () => {},
   ) {
     this.#patterns = patterns;
-    this.#namesRights = namesRights;
+    this.#namesRights = profile.namesRights;
     this.#report = report;
-    this.topics = new TopicAccess(patterns, namesRights, report);
+    this.topics = new TopicAccess(patterns, profile.namesRights, report);
+    this.presence = new UserPresence((user) => this.#users.get(user)?.limits, profile);
   }
 
   user(name: string): User | undefined {

@@ -8,6 +8,7 @@ import {
   type UserLimits,
 } from '../declarations.js';
 import { AmqpError } from '../errors.js';
+import type { Profile } from '../profile.js';
 
 export const isUserLimit = (name: string): name is UserLimitName =>
   (userLimitNames as readonly string[]).includes(name);
@@ -30,7 +31,10 @@ type LimitsOf = (user: string) => UserLimits | undefined;
 export class UserPresence {
   readonly #counts = new Map<string, Count>();
 
-  constructor(readonly limitsOf: LimitsOf) {}
+  constructor(
+    readonly limitsOf: LimitsOf,
+    readonly profile: Pick<Profile, 'bareChannelLimit'>,
+  ) {}
 
   /** @throws 530 when the user has the most connections allowed */
   checkConnection(user: string): void {
@@ -44,7 +48,8 @@ export class UserPresence {
   checkChannel(user: string): void {
     const limit = reached(this.limitsOf(user)?.['max-channels'], this.#counts.get(user)?.channels ?? 0);
     if (limit === undefined) return;
-    const text = `has reached the maximum allowed user limit of (${limit})`;
+    const shown = this.profile.bareChannelLimit ? limit : `(${limit})`;
+    const text = `has reached the maximum allowed user limit of ${shown}`;
     throw new AmqpError('NOT_ALLOWED', `number of channels opened for user '${user}' ${text}`);
   }
 

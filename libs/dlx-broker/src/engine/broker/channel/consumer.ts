@@ -37,6 +37,8 @@ export class Consumer implements ConsumerView {
   isParked = false;
   /** It was cancelled, or its channel is closed; its deliveries may still be unsettled. */
   isRemoved = false;
+  /** Its place among all consumers that its channel ever had. */
+  order = 0;
 
   constructor(
     readonly receiver: ConsumerHome,

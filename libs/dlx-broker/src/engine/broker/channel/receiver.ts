@@ -56,6 +56,7 @@ export class Receiver implements ConsumerHome {
   #replyAddress: string | undefined;
   #replyTag = '';
   #lastTag = 0;
+  #added = 0;
 
   constructor(readonly channel: TransactionalChannel) {
     this.settler = new Settler(channel, this);
@@ -67,6 +68,7 @@ export class Receiver implements ConsumerHome {
   }
 
   add(consumer: Consumer): void {
+    consumer.order = ++this.#added;
     (this.#consumers ??= new Map()).set(consumer.tag, consumer);
   }
 

@@ -1,5 +1,6 @@
 import { Deque } from '../deque.js';
 import { priorityIn } from '../queue/priority-list.js';
+import type { Profile } from '../profile.js';
 import type { Queue } from '../queue/queue.js';
 import type { Outstanding } from './outputs.js';
 
@@ -66,6 +67,8 @@ export interface SettlementGroup {
   readonly isFetched: boolean;
   /** Groups of one queue are sorted by this key. Empty for deliveries of `basic.get`, which come first. */
   readonly key: string;
+  /** {@link Consumer.order}; Infinity for `basic.get`. */
+  readonly order: number;
 }
 
 /** RabbitMQ orders up to this many consumers by their tags, and more consumers by a hash. */
@@ -93,10 +96,12 @@ export class SettlementGroups {
 
   /**
    * The groups for a channel that ended: in a quorum queue each message of `basic.get` is a group of its own, with the delivery tag as
-   * its consumer tag.
+   * its consumer tag. By the order of subscriptions, fetched messages come last.
    */
-  inOrderOfLoss(): SettlementGroup[] {
-    return this.#all().flatMap(splitFetched).sort(byQueueAndKey);
+  inOrderOfLoss({ losesInOrder }: Pick<Profile, 'losesInOrder'>): SettlementGroup[] {
+    const most = losesInOrder ? Infinity : orderedConsumers;
+    const groups = this.#all().flatMap((group) => splitFetched(group, most));
+    return groups.sort(losesInOrder ? byQueueAndSubscription : byQueueAndKey);
   }
 
   #all(): SettlementGroup[] {
@@ -110,7 +115,7 @@ export class SettlementGroups {
     if (group === undefined) {
       const isFetched = consumer === undefined;
       const records = isFetched || !hasPriorities(queue) ? new Deque<Outstanding>() : new RecordsByPriority();
-      group = { queue, records, isFetched, key };
+      group = { queue, records, isFetched, key, order: consumer?.order ?? Infinity };
       groups.set(key, group);
     }
     return group;
@@ -130,20 +135,24 @@ export function areOneStep(records: readonly Outstanding[]): boolean {
   return true;
 }
 
-function splitFetched(group: SettlementGroup): SettlementGroup | SettlementGroup[] {
+function splitFetched(group: SettlementGroup, most: number): SettlementGroup | SettlementGroup[] {
   const { queue, records, isFetched } = group;
-  if (!isFetched || queue.declared.type !== 'quorum' || records.length > orderedConsumers) return group;
+  if (!isFetched || queue.declared.type !== 'quorum' || records.length > most) return group;
   const apart: SettlementGroup[] = [];
   records.each((record) => {
     const own = new Deque<Outstanding>();
     own.push(record);
-    apart.push({ queue, records: own, isFetched, key: String(record.deliveryTag) });
+    apart.push({ ...group, records: own, key: String(record.deliveryTag) });
   });
   return apart;
 }
 
 const byQueueAndKey = (one: SettlementGroup, other: SettlementGroup): number =>
   compare(one.queue.name, other.queue.name) || compare(one.key, other.key);
+
+const byQueueAndSubscription = (one: SettlementGroup, other: SettlementGroup): number =>
+  compare(one.queue.name, other.queue.name) ||
+  (one.order === other.order ? compare(one.key, other.key) : one.order - other.order);
 
 /** Compares texts by code units. */
 export function compare(one: string, other: string): number {

@@ -1,6 +1,7 @@
 import type { FieldTable } from '../../message/index.js';
 import { checkTable } from '../commands/checks.js';
 import { preconditionFailed } from '../errors.js';
+import type { Profile } from '../profile.js';
 import type { Task } from '../scheduler/task.js';
 import type { Consumer, Prefetch } from './consumer.js';
 import type { Outstanding } from './outputs.js';
@@ -27,6 +28,7 @@ interface CommitHome {
   serve(now: number, limit: number): number;
   /** Whether the queues deliver after each step of the order. */
   readonly deliversBetween: boolean;
+  readonly profile: Profile;
 }
 
 /**
@@ -44,7 +46,7 @@ class Committing implements Task {
     settlements: readonly HeldSettlement[],
     readonly home: CommitHome,
   ) {
-    this.#order = inOrderOfCommit(settlements);
+    this.#order = inOrderOfCommit(settlements, home.profile);
   }
 
   work(now: number, limit: number): number {
@@ -96,6 +98,7 @@ interface SettlingHome {
   serve(now: number, limit: number): number;
   /** Whether the channel is lost: then the queues deliver when all messages are back, and messages of `basic.get` are ordered differently. */
   readonly isLoss: boolean;
+  readonly profile: Profile;
   /** Whether the queues deliver after each group. Otherwise they deliver after the last group. */
   readonly deliversBetween: boolean;
 }
@@ -135,7 +138,7 @@ class Settling implements Task {
     for (let count = 0; count < groupedPerStep; count++) {
       const record = this.home.next();
       if (record === undefined) {
-        this.#ordered = this.home.isLoss ? this.#groups.inOrderOfLoss() : this.#groups.inOrder();
+        this.#ordered = this.home.isLoss ? this.#groups.inOrderOfLoss(this.home.profile) : this.#groups.inOrder();
         return;
       }
       this.#groups.add(record);
@@ -214,12 +217,13 @@ export class Settler {
 
   /** The commit of a transaction. Queues deliver after each step of its settlements (rules J6, K12). */
   committing({ publishes, settlements }: Held, publish: CommitHome['publish']): Committing {
-    const { scheduler } = this.channel;
+    const { scheduler, vhost } = this.channel;
     return new Committing(publishes, settlements, {
       publish,
       apply: ({ record, held }, now) => this.#apply(record, held.settlement, held.headers, now),
       serve: (now, limit) => scheduler.serveQueues(now, limit),
       deliversBetween: this.#deliversBetween,
+      profile: vhost.profile,
     });
   }
 
@@ -272,6 +276,7 @@ export class Settler {
         },
         serve: (now, limit) => this.channel.scheduler.serveQueues(now, limit),
         isLoss,
+        profile: this.channel.vhost.profile,
         deliversBetween: !isLoss && this.#deliversBetween,
       }),
     );

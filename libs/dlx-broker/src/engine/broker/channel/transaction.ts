@@ -1,5 +1,6 @@
 import type { FieldTable, Message } from '../../message/index.js';
 import type { Exchange } from '../exchange/exchange.js';
+import type { Profile } from '../profile.js';
 import type { Return } from '../queue/entry.js';
 import type { Routed } from '../virtual-host/routing.js';
 import type { ChannelContext } from './context.js';
@@ -65,9 +66,15 @@ export class Transaction {
   }
 }
 
-/** The kind of a settlement. Consecutive settlements of one kind are done as one (rule K12). */
-const kindOf = ({ settlement }: HeldSettlement): 'ack' | 'reject' | 'return' =>
-  settlement === 'ack' ? settlement : settlement === 'reject' || settlement === 'discard' ? 'reject' : 'return';
+/** What settlements have in common while failures do not count apart (rule W6). */
+const common: Readonly<Record<Settlement, Settlement>> = {
+  ack: 'ack',
+  reject: 'reject',
+  discard: 'reject',
+  requeue: 'return',
+  return: 'return',
+  lost: 'return',
+};
 
 /** The number of deliveries that one step of the scheduler collects. */
 const collectedPerStep = 16;
@@ -86,13 +93,16 @@ export interface NextSettlement extends OneSettlement {
 }
 
 /**
- * The order in which a commit settles. The deliveries of consecutive settlements that all ack, all reject or all return are ordered by
+ * The order in which a commit settles. The deliveries of consecutive settlements of one kind are ordered by
  * queue, consumer, priority and tag (rules J6, K12). A step is the deliveries of one consumer, or one delivery of `basic.get`.
  * @returns the deliveries one by one; `later` is a step of the scheduler that only collected some
  */
 export function* inOrderOfCommit(
   settlements: readonly HeldSettlement[],
+  { countsFailuresApart }: Pick<Profile, 'countsFailuresApart'>,
 ): Generator<NextSettlement | 'later', undefined> {
+  const kindOf = ({ settlement }: HeldSettlement): Settlement =>
+    countsFailuresApart ? settlement : common[settlement];
   for (let index = 0; index < settlements.length;) {
     const kind = kindOf(settlements[index] as HeldSettlement);
     const together: OneSettlement[] = [];

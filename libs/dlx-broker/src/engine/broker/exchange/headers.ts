@@ -16,15 +16,20 @@ type HeaderKey = string | number | bigint | boolean;
 
 /**
  * RabbitMQ compares the bare values (rule P8): numbers of all types, timestamps among them, and text with bytes. A
- * structure never equals a plain value, so callers compare {@link isStructure} as well.
+ * structure never equals a plain value, so callers compare {@link isApart} as well. As terms, doubles are apart, too.
  */
-function headerKey(field: Field): HeaderKey {
+function headerKey(field: Field, asTerms: boolean): HeaderKey {
   switch (field.type) {
+    case 'f':
+    case 'd':
+      return asTerms ? `d${Object.is(field.value, -0) ? '-' : ''}${field.value}` : field.value;
     case 't':
     case 'S':
       return field.value;
     case 'x':
       return latin1(field.value);
+    case 'T':
+      return plainNumber(BigInt(field.value) * (asTerms ? 1000n : 1n)); // as terms, those of messages are in milliseconds
     case 'A':
     case 'F':
     case 'D':
@@ -35,8 +40,8 @@ function headerKey(field: Field): HeaderKey {
   }
 }
 
-const isStructure = (field: Field): boolean =>
-  field.type === 'A' || field.type === 'F' || field.type === 'D' || field.type === 'V';
+const isApart = ({ type }: Field, asTerms: boolean): boolean =>
+  type === 'A' || type === 'F' || type === 'D' || type === 'V' || (asTerms && (type === 'f' || type === 'd'));
 
 /** The number that a double may equal, if there is one. */
 function plainNumber(value: bigint): number | bigint {
@@ -47,7 +52,7 @@ function plainNumber(value: bigint): number | bigint {
 /** A header that a binding requires. Without a value the header only has to exist. */
 interface Requirement {
   readonly name: string;
-  readonly value: { readonly key: HeaderKey; readonly structure: boolean } | undefined;
+  readonly value: { readonly key: HeaderKey; readonly apart: boolean } | undefined;
 }
 
 interface HeaderBinding<Destination> {
@@ -70,10 +75,10 @@ type Bucket<Destination> = Set<HeaderBinding<Destination>>;
 class NamedHeader<Destination> {
   readonly present: Bucket<Destination> = new Set();
   readonly plain = new Map<HeaderKey, Bucket<Destination>>();
-  readonly structured = new Map<HeaderKey, Bucket<Destination>>();
+  readonly apart = new Map<HeaderKey, Bucket<Destination>>();
 
   get isEmpty(): boolean {
-    return this.present.size === 0 && this.plain.size === 0 && this.structured.size === 0;
+    return this.present.size === 0 && this.plain.size === 0 && this.apart.size === 0;
   }
 }
 
@@ -85,6 +90,8 @@ class HeaderIndex<Destination> {
   readonly #names = new Map<string, NamedHeader<Destination>>();
   /** The requirements of all `all` bindings that have several: one message may be checked for each of them. */
   #asked = 0;
+
+  constructor(readonly asTerms: boolean) {}
 
   add(binding: HeaderBinding<Destination>): void {
     this.#asked += askedBy(binding);
@@ -102,7 +109,7 @@ class HeaderIndex<Destination> {
       const bucket = this.#bucket(slot);
       if (named === undefined || bucket === undefined) continue;
       bucket.delete(binding);
-      if (bucket.size === 0 && slot.value !== undefined) bucketsFor(named, slot.value.structure).delete(slot.value.key);
+      if (bucket.size === 0 && slot.value !== undefined) bucketsFor(named, slot.value.apart).delete(slot.value.key);
       if (named.isEmpty) this.#names.delete(slot.name);
     }
   }
@@ -126,11 +133,18 @@ class HeaderIndex<Destination> {
   }
 
   #matchHeader(named: NamedHeader<Destination>, field: Field, headers: FieldTable, into: Into<Destination>): void {
-    collect(named.present, headers, into);
-    const buckets = bucketsFor(named, isStructure(field));
+    this.#collect(named.present, headers, into);
+    const buckets = bucketsFor(named, isApart(field, this.asTerms));
     if (buckets.size === 0) return;
-    const bucket = buckets.get(headerKey(field));
-    if (bucket !== undefined) collect(bucket, headers, into);
+    const bucket = buckets.get(headerKey(field, this.asTerms));
+    if (bucket !== undefined) this.#collect(bucket, headers, into);
+  }
+
+  /** Adds the destinations of matching bindings. One requirement of each is fulfilled, which is enough for an `any` binding. */
+  #collect(bucket: Bucket<Destination>, headers: FieldTable, into: Into<Destination>): void {
+    for (const { all, requirements, destination } of bucket) {
+      if (!all || requirements.length === 1 || fulfilsAll(headers, requirements, this.asTerms)) into.add(destination);
+    }
   }
 
   #rarest(requirements: readonly Requirement[]): Requirement {
@@ -150,14 +164,14 @@ class HeaderIndex<Destination> {
   #bucket({ name, value }: Requirement): Bucket<Destination> | undefined {
     const named = this.#names.get(name);
     if (named === undefined) return undefined;
-    return value === undefined ? named.present : bucketsFor(named, value.structure).get(value.key);
+    return value === undefined ? named.present : bucketsFor(named, value.apart).get(value.key);
   }
 
   #makeBucket({ name, value }: Requirement): Bucket<Destination> {
     let named = this.#names.get(name);
     if (named === undefined) this.#names.set(name, (named = new NamedHeader()));
     if (value === undefined) return named.present;
-    const buckets = bucketsFor(named, value.structure);
+    const buckets = bucketsFor(named, value.apart);
     let bucket = buckets.get(value.key);
     if (bucket === undefined) buckets.set(value.key, (bucket = new Set()));
     return bucket;
@@ -167,27 +181,18 @@ class HeaderIndex<Destination> {
 const askedBy = <Destination>({ all, requirements: { length } }: HeaderBinding<Destination>): number =>
   all && length > 1 ? length : 0;
 
-const bucketsFor = <Destination>(named: NamedHeader<Destination>, structure: boolean) =>
-  structure ? named.structured : named.plain;
-
-/** Adds the destinations of matching bindings. One requirement of each is fulfilled, which is enough for an `any` binding. */
-function collect<Destination>(bucket: Bucket<Destination>, headers: FieldTable, into: Into<Destination>): void {
-  for (const binding of bucket) {
-    if (!binding.all || binding.requirements.length === 1 || fulfilsAll(headers, binding.requirements)) {
-      into.add(binding.destination);
-    }
-  }
-}
+const bucketsFor = <Destination>(named: NamedHeader<Destination>, apart: boolean) =>
+  apart ? named.apart : named.plain;
 
 /** Compares like the keys of a Map: NaN equals NaN. */
 const isSame = (one: HeaderKey, other: HeaderKey): boolean => one === other || (one !== one && other !== other);
 
-function fulfilsAll(headers: FieldTable, requirements: readonly Requirement[]): boolean {
+function fulfilsAll(headers: FieldTable, requirements: readonly Requirement[], asTerms: boolean): boolean {
   for (const { name, value } of requirements) {
     const field = headers.get(name);
     if (field === undefined) return false;
     if (value === undefined) continue;
-    if (isStructure(field) !== value.structure || !isSame(headerKey(field), value.key)) return false;
+    if (isApart(field, asTerms) !== value.apart || !isSame(headerKey(field, asTerms), value.key)) return false;
   }
   return true;
 }
@@ -196,12 +201,16 @@ function fulfilsAll(headers: FieldTable, requirements: readonly Requirement[]): 
 export class HeadersRouter<Destination> implements Router<Destination> {
   readonly ignoresKeys = true;
   readonly #bindings = new Map<Destination, Map<string, HeaderBinding<Destination>>>();
-  readonly #index = new HeaderIndex<Destination>();
+  readonly #index: HeaderIndex<Destination>;
   /** The destinations of `all` bindings without requirements: every message matches them. */
   readonly #always = new Destinations<Destination>();
 
+  constructor(readonly asTerms: boolean) {
+    this.#index = new HeaderIndex(asTerms);
+  }
+
   bind({ destination, bindingKey, arguments: args }: Binding<Destination>): void {
-    const binding: HeaderBinding<Destination> = { destination, ...requirementsOf(args), slots: [] };
+    const binding: HeaderBinding<Destination> = { destination, ...requirementsOf(args, this.asTerms), slots: [] };
     let known = this.#bindings.get(destination);
     if (known === undefined) this.#bindings.set(destination, (known = new Map()));
     known.set(bindingIdentity(bindingKey, args), binding);
@@ -246,13 +255,14 @@ export function checkHeadersBinding(args: FieldTable): void {
   throw preconditionFailed(`Invalid x-match field value ${erlangTerm(match)}; ${expected}`);
 }
 
-function requirementsOf(args: FieldTable): { all: boolean; requirements: readonly Requirement[] } {
+function requirementsOf(args: FieldTable, asTerms: boolean): { all: boolean; requirements: readonly Requirement[] } {
   const { all, withX } = modeOf(args.get('x-match'));
   const requirements: Requirement[] = [];
   for (const [name, field] of args) {
     if (name === 'x-match' || (!withX && name.startsWith('x-'))) continue;
     // A void value asks only that the header is there.
-    const value = field.type === 'V' ? undefined : { key: headerKey(field), structure: isStructure(field) };
+    const key = asTerms && field.type === 'T' ? plainNumber(BigInt(field.value)) : headerKey(field, asTerms);
+    const value = field.type === 'V' ? undefined : { key, apart: isApart(field, asTerms) };
     requirements.push({ name, value });
   }
   return { all, requirements };

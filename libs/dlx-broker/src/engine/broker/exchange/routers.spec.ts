@@ -4,10 +4,11 @@ import { harness } from '../../../nest/testing/harness.js';
 import { array, emptyTable, type Field, type FieldTable, int32, longstr, Message } from '../../message/index.js';
 import type { Router } from './router.js';
 import { exchangeTypes } from './types.js';
+import { profiles } from '../profile.js';
 
 const body = new Uint8Array(0);
 const tableOf = (entries: Record<string, Field>): FieldTable => new Map(Object.entries(entries));
-const router = (type: string): Router<string> => exchangeTypes.get(type)!.createRouter<string>();
+const router = (type: string): Router<string> => exchangeTypes.get(type)!.createRouter<string>(profiles['3.10']);
 const bind = (to: Router<string>, destination: string, bindingKey: string, args = emptyTable): void =>
   to.bind({ destination, bindingKey, arguments: args });
 const unbind = (from: Router<string>, destination: string, bindingKey: string, args = emptyTable): void =>

@@ -1,5 +1,6 @@
 import { emptyTable, type FieldTable } from '../../message/index.js';
 import type { ExchangeDeclared } from '../declarations.js';
+import type { Profile } from '../profile.js';
 import { delayedType, routingTypeOf } from './delayed-messages.js';
 import { DirectRouter, FanoutRouter } from './direct.js';
 import { checkHeadersBinding, HeadersRouter } from './headers.js';
@@ -15,7 +16,7 @@ export interface ExchangeKind {
    * `other`: something else in the message decides.
    */
   readonly keys: 'equal' | 'pattern' | 'any' | 'other';
-  createRouter<Destination>(): Router<Destination>;
+  createRouter<Destination>(profile: Pick<Profile, 'matchesTerms'>): Router<Destination>;
   /** @throws AmqpError when the arguments of a binding are invalid for this type */
   readonly checkBinding?: (args: FieldTable) => void;
 }
@@ -45,7 +46,8 @@ const kinds = tableOf({
   headers: {
     description: ofAmqp('headers'),
     keys: 'other',
-    createRouter: <Destination>() => new HeadersRouter<Destination>(),
+    createRouter: <Destination>({ matchesTerms }: Pick<Profile, 'matchesTerms'>) =>
+      new HeadersRouter<Destination>(matchesTerms),
     checkBinding: checkHeadersBinding,
   },
 });

@@ -358,7 +358,7 @@ export class VirtualHostCore implements QueueHome {
 
   #router(declared: ExchangeDeclared): Router<Destination> {
     if (declared.name === '') return new DefaultRouter<Destination>((key) => this.queues.get(key)); // rule O7
-    return kindOf(declared).createRouter<Destination>();
+    return kindOf(declared).createRouter<Destination>(this.profile);
   }
 
   #delayedOf(declared: ExchangeDeclared): DelayedMessages | undefined {

@@ -3,6 +3,9 @@ import type { Message } from '../../message/index.js';
 /** The pseudo-queue from which a client consumes replies without a queue of its own (rule S1). */
 export const replyQueue = 'amq.rabbitmq.reply-to';
 
+/** An address that {@link ReplyAddresses.add} may have made. */
+const wellFormed = /^amq\.rabbitmq\.reply-to\.[\w-]{22}$/;
+
 /** Whether a routing key names a receiver of replies and no queue. */
 export const isReplyAddress = (routingKey: string): boolean => routingKey.startsWith(replyQueue);
 
@@ -74,14 +77,25 @@ export class ReplyAddresses {
   }
 
   /**
-   * Delivers a message of the default exchange to the channel that has this address. Does nothing if there is no such channel.
+   * Delivers a message of the default exchange to the channels whose addresses are among its keys.
+   * @returns whether one of its keys is the address of a channel, open or closed
    * @throws Unreadable when a dead letter's body is on disk, and cannot be read
    */
-  deliver(message: Message): void {
-    if (!isReplyAddress(message.routingKey)) return;
-    const receiver = this.#receivers.get(message.routingKey);
-    if (receiver === undefined) return;
+  deliver(message: Message): boolean {
+    const { routingKey, carbonCopies } = message;
+    if (carbonCopies === undefined) return isReplyAddress(routingKey) && this.#deliverTo(routingKey, message);
+    let isAddressed = false;
+    for (const key of new Set([routingKey, ...carbonCopies.cc, ...carbonCopies.bcc])) {
+      if (this.#deliverTo(key, message)) isAddressed = true;
+    }
+    return isAddressed;
+  }
+
+  #deliverTo(address: string, message: Message): boolean {
+    const receiver = this.#receivers.get(address);
+    if (receiver === undefined) return wellFormed.test(address);
     message.load(); // a dead letter's body may be gone from the store when the reply is sent
     receiver.takeReply(message);
+    return true;
   }
 }

@@ -5,6 +5,7 @@ import { type DelayedMessages, delayOf } from '../exchange/delayed-messages.js';
 import { type Destination, Exchange } from '../exchange/exchange.js';
 import { Recipients } from '../exchange/router.js';
 import { type Journal, Outcome } from '../ports.js';
+import type { Profile } from '../profile.js';
 import type { PendingLetter } from '../queue/dead-lettering.js';
 import type { Queue } from '../queue/queue.js';
 import { Timer, type Timers } from '../scheduler/timers.js';
@@ -19,6 +20,7 @@ interface RoutingHome {
   readonly globals: GlobalCounters;
   readonly journal: Journal | undefined;
   readonly timers: Timers;
+  readonly profile: Profile;
   /** Dead letters that the scheduler is to route. */
   readonly dead: Deque<PendingLetter>;
 }
@@ -66,8 +68,7 @@ export class Routing {
   publish(message: Message, exchange: Exchange, now: number): Outcome {
     const queues = this.queuesOf(message, exchange);
     const outcome = this.#publishTo(message, exchange, queues, this.#delays, now);
-    if (exchange.name === '') this.#home.replies.deliver(message);
-    return outcome;
+    return exchange.name === '' ? outcome | this.#reply(message) : outcome;
   }
 
   /** Finds where a message would go. Nothing is changed. */
@@ -79,17 +80,17 @@ export class Routing {
   /** Publishes a message to the destinations that {@link plan} found in the same command. */
   publishPlanned(message: Message, exchange: Exchange, { queues, delays }: Planned, now: number): Outcome {
     const outcome = this.#publishTo(message, exchange, queues, delays, now);
-    if (exchange.name === '') this.#home.replies.deliver(message);
-    return outcome;
+    return exchange.name === '' ? outcome | this.#reply(message) : outcome;
   }
 
-  /** Finds the queues of a message that is published later. A direct reply leaves at once (rule K11). */
+  /** Finds the queues of a message that is published later. A direct reply may leave at once (rule K11). */
   routeAhead(message: Message, exchange: Exchange): Routed {
-    if (exchange.name !== '') {
+    const { profile, replies } = this.#home;
+    if (exchange.name === '' && !profile.routesReplies) replies.deliver(message);
+    if (exchange.name !== '' || profile.defaultExchangeAhead) {
       const queues = this.queuesOf(message, exchange).map(({ name }) => name);
       return { queues, delays: this.#delays };
     }
-    this.#home.replies.deliver(message);
     // The default exchange needs no binding: a queue that is declared before the commit gets the message, too.
     const { carbonCopies, routingKey } = message;
     if (carbonCopies === undefined) return { queues: isReplyAddress(routingKey) ? [] : [routingKey], delays: noDelays };
@@ -106,7 +107,14 @@ export class Routing {
       if (queue !== undefined) found.push(queue);
     }
     const left = delays.filter((delayed) => exchanges.get(delayed.exchange)?.delayed === delayed);
-    return this.#publishTo(message, exchange, found, left, now);
+    const outcome = this.#publishTo(message, exchange, found, left, now);
+    return exchange.name === '' && this.#home.profile.routesReplies ? outcome | this.#reply(message) : outcome;
+  }
+
+  /** Rule S2: the outcome as far as it is a direct reply. */
+  #reply(message: Message): Outcome {
+    const { profile, replies } = this.#home;
+    return replies.deliver(message) && profile.routesReplies ? Outcome.Routed : Outcome.Unroutable;
   }
 
   /** Routes a message whose delay is over, by the bindings of this moment. */
