@@ -1,3 +1,4 @@
+import { array, longstr } from '../../../libs/dlx-broker/src/engine/message/index.js';
 import { args, bodies, contract, deaths, fates, send, take, workAndDead, since4, type Case } from '../contract.js';
 
 const quorum = { 'x-queue-type': 'quorum' };
@@ -63,6 +64,37 @@ export const quorumLimitCases: readonly Case[] = [
       return seen;
     },
     since4(['ack', 'ack', 'ack', 'nack', 'nack', 'nack', 'ack'], ['ack', 'ack', 'nack', 'nack', 'ack', 'ack', 'ack']),
+  ),
+  ...[162, 161].map((limit) =>
+    contract(
+      `rule D7: a limit of ${limit} bytes counts 23 for each message, since 4 its properties, too: 81`,
+      async (session, channel) => {
+        const values = { ...refusing, 'x-max-length-bytes': limit };
+        await channel.declareQueue('work', { ...durable, arguments: args(values) });
+        const headers = args({ a: 'b', n: 1, BCC: array([longstr('x')]) });
+        const texts = { contentType: 'text/plain', correlationId: 'c', replyTo: 'ré', messageId: 'm', type: 't' };
+        const properties = { ...texts, headers, deliveryMode: 2, priority: 1, timestamp: 5, expiration: '60000' };
+        await channel.confirmSelect();
+        for (let count = 0; count < 5; count++) {
+          await channel.publish('', 'work', { body: 'x'.repeat(23), properties });
+          await session.settle();
+        }
+        return channel.confirms().nacked.length;
+      },
+      since4(0, limit === 162 ? 2 : 3),
+    ),
+  ),
+  contract(
+    'rule D7: the deaths of a message are no bytes of it, but its former expiration is',
+    async (session, channel) => {
+      await channel.declareQueue('few', { ...durable, arguments: args({ ...quorum, 'x-max-length-bytes': 10 }) });
+      await workAndDead(channel);
+      await channel.bindQueue('few', 'dlx');
+      for (const body of ['a', 'b', 'c']) await channel.publish('', 'work', { body, properties: { expiration: '1' } });
+      await session.elapse(100);
+      return bodies(await session.drain('few'));
+    },
+    since4(['a', 'b', 'c'], ['b', 'c']),
   ),
   contract(
     'rule V10: drop-head by policy ends the refusal',

@@ -21,7 +21,7 @@ export interface Profile extends Dialect {
   readonly purgesRetained: boolean;
   /** The default queue type of a virtual host takes effect (rule D1). */
   readonly defaultQueueTypes: boolean;
-  /** Quorum queues deliver by priority, 0 to 31 (rule W8). */
+  /** Quorum queues keep their messages in another list: by priority, 0 to 31 (rule W8), and properties count as bytes (rule D7). */
   readonly quorumPriorities: boolean;
   /** The headers of each message are sorted by name, and not only those of dead letters (rule H12). */
   readonly sortsHeaders: boolean;

@@ -1,4 +1,6 @@
+import { textLength } from './codec/text.js';
 import type { FieldTable } from './field-table.js';
+import { tableSize } from './packed-table.js';
 
 /**
  * The fourteen properties of an AMQP 0-9-1 basic message; an absent one was not sent. Never changed in place: copies of
@@ -79,6 +81,20 @@ export type WritableProperties = { -readonly [Name in keyof Properties]: Propert
 export type PlainProperty = Exclude<keyof Properties, 'headers'>;
 
 type Name = PlainProperty;
+
+/** The bytes of properties in a content header. */
+export function propertiesSize(own: Properties): number {
+  let size = 2; // flags
+  if (own.headers !== undefined) size += tableSize(own.headers);
+  if (own.deliveryMode !== undefined) size++;
+  if (own.priority !== undefined) size++;
+  if (own.timestamp !== undefined) size += 8;
+  size += shortSize(own.contentType) + shortSize(own.contentEncoding) + shortSize(own.correlationId);
+  size += shortSize(own.replyTo) + shortSize(own.expiration) + shortSize(own.messageId) + shortSize(own.type);
+  return size + shortSize(own.userId) + shortSize(own.appId) + shortSize(own.clusterId);
+}
+
+const shortSize = (text: string | undefined): number => (text === undefined ? 0 : 1 + textLength(text));
 
 /** All properties but the headers, with their names in RabbitMQ's JSON. */
 const names: Readonly<Record<Name, string>> = {

@@ -97,7 +97,7 @@ export function commitAll(
       if (queue.wouldRefuse(message, undefined, before) || vhost.journal?.refuses(queue, message) === true) {
         return { outcome: 'refused', index };
       }
-      ahead?.set(queue, { count: before.count + 1, bytes: before.bytes + message.size });
+      ahead?.set(queue, { count: before.count + 1, bytes: before.bytes + queue.sizeOf(message) });
     }
     for (const delayed of delays) {
       if (vhost.journal?.refuses(delayed, message) === true) return { outcome: 'refused', index };

@@ -71,7 +71,7 @@ export class Bounds {
     const count = (ahead?.count ?? 0) + (this.isQuorum ? 0 : 1);
     const bytes = (ahead?.bytes ?? 0) + (this.isQuorum ? 0 : message.size);
     if (without === undefined) return this.#exceeds(count, bytes);
-    return this.#exceeds(count - 1, bytes - without.message.size);
+    return this.#exceeds(count - 1, bytes - this.contents.ready.sizeOf(without.message));
   }
 
   /** Decides whether a quorum queue refuses. Called when its length has passed a minimum or a maximum (rule D7). */

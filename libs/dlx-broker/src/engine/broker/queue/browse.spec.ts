@@ -69,7 +69,7 @@ function run(list: Ready, program: readonly Step[], to: ReturnTo): void {
     }
     const now = all(list);
     expect(list.length).toBe(now.length);
-    expect(list.bytes).toBe(now.reduce((sum, { message }) => sum + message.size, 0));
+    expect(list.bytes).toBe(now.reduce((sum, { message }) => sum + list.sizeOf(message), 0));
     expect(list.first()).toBe(now[0]);
   }
 }

@@ -35,7 +35,7 @@ export interface ContentsHome {
  * What a queue holds: messages that are ready, delayed, or unacknowledged, and the sums of their numbers and bytes.
  */
 export class Contents {
-  /** Sum of all bodies. */
+  /** Sum of the sizes of all messages. */
   bytes = 0;
   /** Messages published as persistent. */
   persistent = 0;
@@ -134,7 +134,7 @@ export class Contents {
 
   /** Counts a new message. */
   add(message: Message): void {
-    const { size } = message;
+    const size = this.ready.sizeOf(message);
     this.bytes += size;
     if (message.own.deliveryMode !== 2) return;
     this.persistent++;
@@ -143,15 +143,15 @@ export class Contents {
 
   /** Subtracts a message that has left the queue from the sums. */
   remove(message: Message): void {
-    this.bytes -= message.size;
+    this.bytes -= this.ready.sizeOf(message);
     this.removePersistent(message);
   }
 
   /** Subtracts a persistent message whose bytes were already subtracted from {@link bytes}. */
-  removePersistent({ size, own }: Message): void {
-    if (own.deliveryMode !== 2) return;
+  removePersistent(message: Message): void {
+    if (message.own.deliveryMode !== 2) return;
     this.persistent--;
-    this.persistentBytes -= size;
+    this.persistentBytes -= this.ready.sizeOf(message);
   }
 
   /**
@@ -175,10 +175,11 @@ export class Contents {
    * Delays a returned message until a time. Then it becomes ready among the returned messages, before all others (rule W7).
    */
   delay(entry: Entry, time: number): void {
-    this.#delayed ??= new DelayedReturns(this.home.timers, (entries) => {
+    const release = (entries: readonly Entry[]): void => {
       for (const due of entries) this.ready.giveBack(due, 'front');
       this.wake();
-    });
+    };
+    this.#delayed ??= new DelayedReturns(this.home.timers, (message) => this.ready.sizeOf(message), release);
     this.#delayed.add(entry, time);
   }
 

@@ -40,6 +40,8 @@ export interface DyingQueue extends MessageOwner {
   readonly settings: QueueSettings;
   readonly counters: QueueCounters;
   readonly deadLettering: DeadLettering;
+  /** See {@link Ready.sizeOf}. */
+  sizeOf(message: Message): number;
 }
 
 /** What deaths need of the virtual host. */
@@ -152,7 +154,13 @@ export class DeadLettering {
     const isRetained = deadLetterStrategy === 'at-least-once';
     const letter = new PendingLetter(queue, entry, reason, time, deadLetterExchange, key, headers, isRetained);
     if (isRetained) {
-      this.#retained ??= new Retained(home.timers, home.deadLetterRetryAfter, home.dead, this.#wake);
+      this.#retained ??= new Retained(
+        home.timers,
+        (message) => queue.sizeOf(message),
+        home.deadLetterRetryAfter,
+        home.dead,
+        this.#wake,
+      );
       this.#retained.add(letter);
       this.#wake(); // the queue is longer (rule M5)
     }

@@ -1,6 +1,7 @@
 import { Timer, type Timers } from '../scheduler/timers.js';
 import { CountedEntry, type Entry, type Return } from './entry.js';
 import type { QueueSettings } from './arguments.js';
+import type { Ready } from './ready-list.js';
 
 /** The delay of a returned message, in milliseconds; 0 for none (rule W7). */
 export function retryDelay(settings: QueueSettings, entry: Entry, how: Return): number {
@@ -31,6 +32,7 @@ export class DelayedReturns {
 
   constructor(
     readonly timers: Timers,
+    readonly sizeOf: Ready['sizeOf'],
     /** Called with the entries that are due, in the order of the queue. */
     readonly release: (entries: readonly Entry[]) => void,
   ) {}
@@ -39,7 +41,7 @@ export class DelayedReturns {
     return this.#count;
   }
 
-  /** Sum of the bodies. */
+  /** Sum of the sizes of its messages. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -47,7 +49,7 @@ export class DelayedReturns {
   add(entry: Entry, time: number): void {
     if (entry instanceof CountedEntry) entry.delayedUntil = time;
     this.#count++;
-    this.#bytes += entry.message.size;
+    this.#bytes += this.sizeOf(entry.message);
     const batch = this.#batches.get(time);
     if (batch !== undefined) return void batch.entries.push(entry);
     const timer = new Timer(() => this.#due(time));
@@ -70,7 +72,7 @@ export class DelayedReturns {
       const entry = entries.pop();
       if (entry !== undefined) {
         this.#count--;
-        this.#bytes -= entry.message.size;
+        this.#bytes -= this.sizeOf(entry.message);
         return entry;
       }
       this.timers.unset(timer);
@@ -92,7 +94,7 @@ export class DelayedReturns {
     this.#batches.delete(time);
     this.#count -= entries.length;
     for (const entry of entries) {
-      this.#bytes -= entry.message.size;
+      this.#bytes -= this.sizeOf(entry.message);
       if (entry instanceof CountedEntry) entry.delayedUntil = 0;
     }
     this.release(entries.sort((one, other) => one.position - other.position));

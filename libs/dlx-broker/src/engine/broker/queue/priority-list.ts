@@ -1,4 +1,4 @@
-import type { Message } from '../../message/index.js';
+import { type Message, propertiesSize } from '../../message/index.js';
 import type { QueueType } from '../declarations.js';
 import type { Profile } from '../profile.js';
 import type { QueueSettings } from './arguments.js';
@@ -30,6 +30,10 @@ export class PriorityList implements Ready {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  sizeOf({ size }: Message): number {
+    return size;
   }
 
   lengths(): readonly number[] {
@@ -119,14 +123,14 @@ export class PriorityList implements Ready {
   /** Subtracts an entry that was taken from its list from the sums. */
   protected removed(entry: Entry): void {
     this.#length--;
-    this.#bytes -= entry.message.size;
+    this.#bytes -= this.sizeOf(entry.message);
   }
 
   /** The list to which an entry is about to be added. Adds the entry to the sums. */
   protected listFor(entry: Entry, priority: number): ReadyList {
     if (priority > this.#highest) this.#highest = priority;
     this.#length++;
-    this.#bytes += entry.message.size;
+    this.#bytes += this.sizeOf(entry.message);
     return (this.#lists[priority] ??= new ReadyList(this.packer));
   }
 
@@ -143,7 +147,7 @@ const defaultPriority = 4;
 const returned = highest + 1;
 
 /**
- * The waiting messages of a RabbitMQ 4 quorum queue (rule W8), strictly by priority. The first message of each priority can expire,
+ * The waiting messages of a RabbitMQ 4 quorum queue (rule W8), strictly by priority. Their properties count, too (rule D7). The first message of each priority can expire,
  * even if messages of higher priorities stand before it.
  */
 export class QuorumList extends PriorityList {
@@ -152,6 +156,10 @@ export class QuorumList extends PriorityList {
 
   constructor(packer?: Packer) {
     super(returned, packer);
+  }
+
+  override sizeOf(message: Message): number {
+    return message.size + propertiesSize(message.own);
   }
 
   override giveBack(entry: Entry): void {

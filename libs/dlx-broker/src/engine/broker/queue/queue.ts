@@ -168,6 +168,11 @@ export class Queue implements DyingQueue, ScheduledQueue {
     return entry;
   }
 
+  /** See {@link Ready.sizeOf}. */
+  sizeOf(message: Message): number {
+    return this.#ready.sizeOf(message);
+  }
+
   /**
    * Whether it would refuse a publish, because it is full (rule C7).
    * @param without an entry that is about to leave

@@ -1,3 +1,4 @@
+import type { Message } from '../../message/index.js';
 import { countUpTo, Deque } from '../deque.js';
 import { Backlog, type Packer } from './backlog/index.js';
 import type { Entry } from './entry.js';
@@ -20,8 +21,10 @@ export interface Cursor {
 /** The ready messages of a queue, with or without priorities. */
 export interface Ready {
   readonly length: number;
-  /** Sum of the bodies (rule C1). */
+  /** Sum of the sizes of its messages (rule C1). */
   readonly bytes: number;
+  /** The bytes that a message counts in this queue: those of its body, and in some of its properties (rule D7). */
+  sizeOf(message: Message): number;
   /** The number of messages of each priority from 0, if the queue has priorities. */
   lengths?(): readonly number[];
   push(entry: Entry): void;
@@ -75,6 +78,10 @@ export class ReadyList implements Ready {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  sizeOf({ size }: Message): number {
+    return size;
   }
 
   push(entry: Entry): void {

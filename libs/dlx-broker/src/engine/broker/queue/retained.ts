@@ -1,6 +1,7 @@
 import type { Deque } from '../deque.js';
 import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Entry } from './entry.js';
+import type { Ready } from './ready-list.js';
 
 /** When an at-least-once dead letter that found no target is routed again, in milliseconds (rule M3). */
 export const defaultDeadLetterRetryAfter = 180_000;
@@ -20,6 +21,7 @@ export class Retained<Letter extends RetainedLetter> {
 
   constructor(
     readonly timers: Timers,
+    readonly sizeOf: Ready['sizeOf'],
     /** When a letter that found no target is routed again, in milliseconds (rule M3). */
     readonly retryAfter: number,
     /** Dead letters that the scheduler is to route. */
@@ -45,7 +47,7 @@ export class Retained<Letter extends RetainedLetter> {
 
   add(letter: Letter): void {
     this.#letters.add(letter);
-    this.#bytes += letter.entry.message.size;
+    this.#bytes += this.sizeOf(letter.entry.message);
   }
 
   has(letter: Letter): boolean {
@@ -54,7 +56,7 @@ export class Retained<Letter extends RetainedLetter> {
 
   /** Every target queue has the letter. */
   release(letter: Letter): void {
-    if (this.#letters.delete(letter)) this.#bytes -= letter.entry.message.size;
+    if (this.#letters.delete(letter)) this.#bytes -= this.sizeOf(letter.entry.message);
   }
 
   /** The letter has no target, or a target refused it: it is routed again later. */
