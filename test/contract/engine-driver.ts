@@ -127,7 +127,9 @@ class EngineSession implements Session {
 /** A channel of an engine in this process. */
 export class EngineChannel implements TestChannel {
   readonly #record = new ChannelRecord();
-  readonly #channel: Channel;
+  readonly #opened: Channel;
+  /** Why the broker closed it of its own accord. */
+  #closed: AmqpError | undefined;
 
   constructor(connection: Connection) {
     const record = this.#record;
@@ -138,9 +140,14 @@ export class EngineChannel implements TestChannel {
         record.returned({ code: replyCode, text: replyText, ...seen(message) }),
       confirmed: (tag, multiple, ok) => record.confirmed(tag, multiple, ok),
       cancelled: (tag) => record.cancelled(tag),
-      closed: () => undefined,
+      closed: (error) => void (this.#closed = error),
     };
-    this.#channel = translated(() => connection.openChannel(outbox));
+    this.#opened = translated(() => connection.openChannel(outbox));
+  }
+
+  get #channel(): Channel {
+    if (this.#closed !== undefined) throw this.#closed;
+    return this.#opened;
   }
 
   get returns() {
@@ -253,7 +260,7 @@ export class EngineChannel implements TestChannel {
   }
 
   async close(): Promise<void> {
-    translated(() => this.#channel.close());
+    translated(() => this.#opened.close());
   }
 }
 

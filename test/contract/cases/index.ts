@@ -28,6 +28,7 @@ import { exchangeCases } from './p-exchanges.js';
 import { matchingCases } from './p-matching.js';
 import { consumerCases } from './q-consumers.js';
 import { prefetchCases } from './q-prefetch.js';
+import { timeoutCases } from './q-timeouts.js';
 import { specialQueueCases } from './r-special-queues.js';
 import { directReplyToCases } from './s-direct-reply-to.js';
 import { wireCases } from './t-wire.js';
@@ -62,6 +63,7 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'P: topics and headers', list: matchingCases },
   { section: 'Q: consumers', list: consumerCases },
   { section: 'Q: limits of a channel', list: prefetchCases },
+  { section: 'Q: consumer timeouts', list: timeoutCases },
   { section: 'R: priorities, single active consumer', list: specialQueueCases },
   { section: 'S: direct reply-to', list: directReplyToCases },
   { section: 'T: the wire', list: wireCases },

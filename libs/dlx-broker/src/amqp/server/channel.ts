@@ -222,10 +222,10 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /** Sent only to clients with the capability (rule Q6). */
-  cancelled(consumerTag: string): void {
-    if (this.connection.client.can('consumer_cancel_notify')) {
-      methods.writeBasicCancel(this.to, this.number, consumerTag, true);
-    }
+  cancelled(consumerTag: string): boolean {
+    const isKnown = this.connection.client.can('consumer_cancel_notify');
+    if (isKnown) methods.writeBasicCancel(this.to, this.number, consumerTag, true);
+    return isKnown;
   }
 
   closed(error: AmqpError): void {

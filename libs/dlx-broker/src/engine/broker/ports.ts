@@ -161,8 +161,11 @@ export interface ChannelOutbox {
    * behind a socket. Called inside a command.
    */
   awaits?(correlationId: string | undefined): boolean;
-  /** The server ended a consumer: its queue is gone (rule Q6). */
-  cancelled(consumerTag: string): void;
+  /**
+   * The server ended a consumer: its queue is gone (rule Q6), or a delivery timed out (rule Q8).
+   * @returns false if the client does not know `basic.cancel` of a server
+   */
+  cancelled(consumerTag: string): boolean | void;
   /** The server closed the channel of its own accord, e.g. an acknowledgement timed out (rule Q8). */
   closed(error: AmqpError): void;
 }

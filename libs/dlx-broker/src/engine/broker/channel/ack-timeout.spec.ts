@@ -9,10 +9,11 @@ import { silentOutbox } from '../ports.js';
 const minute = 60_000;
 const quorum = { 'x-queue-type': 'quorum' };
 
-/** A queue `q`, and a channel that is asked when and why it was closed. */
+/** A queue `q`, and a channel that is asked when and why it was closed, or its consumer cancelled. */
 function arrange(
   options: Pick<BrokerOptions, 'consumerTimeout' | 'rabbitmq'>,
   args: Record<string, number | string> = {},
+  knowsCancel = true,
 ) {
   const clock = new ManualClock();
   const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
@@ -29,6 +30,10 @@ function arrange(
   const channel = broker.connect().openChannel({
     ...silentOutbox,
     closed: ({ message: text }) => ends.push({ at: clock.now() - began, text }),
+    cancelled: (text) => {
+      if (knowsCancel) ends.push({ at: clock.now() - began, text });
+      return knowsCancel;
+    },
   });
   const send = (): void => publishText(publishing, '', 'q', 'one');
   const ready = () => broker.virtualHost('/').queues.get('q')?.length;
@@ -147,6 +152,47 @@ describe('rule Q8: RabbitMQ 4 knows a time limit for each queue', () => {
     channel.consume('q');
     send();
     expect(wait(minute)).toBe(minute);
+  });
+
+  it('watches each delivery by itself, to the millisecond', () => {
+    const { channel, send, wait, ends } = arrange({ rabbitmq: '4', consumerTimeout: minute }, quorum);
+    for (const tag of ['one', 'two']) {
+      channel.qos(1);
+      channel.consume('q', { consumerTag: tag });
+      send();
+      wait(700);
+    }
+    channel.ack(1);
+    send();
+    wait(2 * minute);
+    expect(ends.slice(0, 2)).toEqual([
+      { at: minute + 700, text: 'two' },
+      { at: minute + 1_400, text: 'one' },
+    ]);
+  });
+
+  it('closes the channel of a client that does not know basic.cancel, as rabbit_channel does', () => {
+    const { channel, send, wait, ends, ready } = arrange({ rabbitmq: '4', consumerTimeout: minute }, quorum, false);
+    channel.consume('q');
+    send();
+    expect(wait(minute)).toBe(minute);
+    expect(ends[0]!.text).toContain('delivery acknowledgement on channel 1 timed out. Timeout value used: -1 ms.');
+    expect([channel.isClosed, ready()]).toEqual([true, 1]);
+  });
+
+  it('keeps no timer once the channel is closed', () => {
+    const { channel, send, clock } = arrange({ rabbitmq: '4' }, quorum);
+    channel.consume('q');
+    send();
+    channel.close();
+    expect(clock.nextWakeUp()).toBeUndefined();
+  });
+
+  it('does not watch classic queues', () => {
+    const { channel, send, wait } = arrange({ rabbitmq: '4', consumerTimeout: minute });
+    channel.consume('q');
+    send();
+    expect(wait(100 * minute)).toBeUndefined();
   });
 
   it('checks and compares it as other arguments of quorum queues; a classic queue refuses it (rules F9, F10)', () => {

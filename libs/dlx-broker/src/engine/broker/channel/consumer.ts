@@ -37,6 +37,10 @@ export class Consumer implements ConsumerView {
   isParked = false;
   /** It was cancelled, or its channel is closed; its deliveries may still be unsettled. */
   isRemoved = false;
+  /** Its deliveries that timed out and that the client has not settled. While there are any, it gets no other (rule Q8). */
+  timedOut = 0;
+  /** How long a delivery may stay unacknowledged since RabbitMQ 4.3, in milliseconds: set at its start (rule Q8). */
+  readonly timeout: number;
   /** Its place among all consumers that its channel ever had. */
   order = 0;
 
@@ -52,12 +56,18 @@ export class Consumer implements ConsumerView {
     readonly args: FieldTable,
   ) {
     this.prefetch = new Prefetch(prefetch);
+    const asked = args.get('x-consumer-timeout')?.value;
+    this.timeout = Number(asked ?? queue.settings.consumerTimeout ?? receiver.channel.vhost.consumerTimeout);
+  }
+
+  get isTimedOut(): boolean {
+    return this.timedOut > 0;
   }
 
   canTake(): boolean {
     const { isFlowing, prefetch } = this.receiver;
     // Rule Q4: consumers without acks get nothing from a full channel either.
-    const room = isFlowing && prefetch.hasRoom && (this.noAck || this.prefetch.hasRoom);
+    const room = isFlowing && !this.isTimedOut && prefetch.hasRoom && (this.noAck || this.prefetch.hasRoom);
     if (!room) this.isParked = true;
     return room;
   }
@@ -80,6 +90,16 @@ export class Consumer implements ConsumerView {
     this.isRemoved = true;
     if (this.prefetch.unsettled > 0) this.queue.consumers.holders++;
     this.queue.removeConsumer(this, now);
+  }
+
+  /** A delivery timed out, and is back in the queue. */
+  late(): void {
+    if (this.timedOut++ === 0) this.queue.consumers.leave(this);
+  }
+
+  /** The client has settled a delivery that had timed out. */
+  caughtUp(): void {
+    if (--this.timedOut === 0) this.revive();
   }
 
   /** The consumer may have room again: the queue offers it messages. */

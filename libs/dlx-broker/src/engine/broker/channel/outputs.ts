@@ -1,5 +1,5 @@
 import { type Message, emptyBody } from '../../message/index.js';
-import type { AmqpError } from '../errors.js';
+import { type AmqpError, preconditionFailed } from '../errors.js';
 import type { Delivery } from '../ports.js';
 import type { Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
@@ -44,9 +44,27 @@ export class Cancelled implements Output {
   }
 
   send(): void {
-    if (!this.channel.isClosed) this.channel.outbox.cancelled(this.consumerTag);
+    if (!this.channel.isClosed && this.channel.outbox.cancelled(this.consumerTag) === false) this.unheard();
+  }
+
+  /** The client does not know `basic.cancel` of a server. */
+  protected unheard(): void {}
+}
+
+/** `basic.cancel` because deliveries of a consumer timed out (rule Q8). A client that does not know it loses its channel. */
+export class TimedOut extends Cancelled {
+  protected override unheard(): void {
+    const { channel } = this;
+    channel.scheduler.batch(() => channel.closeWith(timedOut(channel.number, -1)));
   }
 }
+
+/** @param limit in milliseconds; RabbitMQ 4.3 writes -1 */
+export const timedOut = (channel: number, limit: number): AmqpError =>
+  preconditionFailed(
+    `delivery acknowledgement on channel ${channel} timed out. Timeout value used: ${limit} ms. ` +
+      'This timeout value can be configured, see consumers doc guide to learn more',
+  );
 
 /** `channel.close` of the server's own accord that is about to be sent (rule Q8). */
 export class ServerClosed implements Output {
@@ -93,6 +111,10 @@ export class ReplyDelivery implements Output, Delivery {
 /** A delivery, as it is sent to the client and as the channel remembers it until it is settled. */
 export class Outstanding implements Delivery {
   settled = false;
+  /** When it times out, in milliseconds since 1970 (rule Q8). */
+  due = Infinity;
+  /** It timed out and has returned to its queue. It is outstanding until the client settles it, which changes nothing in the queue. */
+  isReleased = false;
 
   constructor(
     readonly channel: ChannelContext,

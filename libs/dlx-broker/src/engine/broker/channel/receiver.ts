@@ -13,10 +13,11 @@ import { AmqpError, notImplemented, preconditionFailed } from '../errors.js';
 import { CountedEntry, type Entry } from '../queue/entry.js';
 import type { Queue } from '../queue/queue.js';
 import { type Consumer, type ConsumerHome, Prefetch } from './consumer.js';
-import { Cancelled, Outstanding, ReplyDelivery } from './outputs.js';
+import { DeliveryTimeouts } from './delivery-timeouts.js';
+import { Cancelled, Outstanding, ReplyDelivery, TimedOut, timedOut } from './outputs.js';
 import { Settler } from './settler.js';
 import type { TransactionalChannel } from './transaction.js';
-import { AckTimeout } from './unacked.js';
+import { AckTimeout, type AckWatch, minConsumerTimeout } from './unacked.js';
 
 /** The content of `basic.get-ok` (rule Q7). */
 export interface Got {
@@ -50,7 +51,7 @@ export class Receiver implements ConsumerHome {
   isFlowing = true;
   readonly settler: Settler;
   /** Exists since the first delivery that has to be acked. */
-  #timeout: AckTimeout | undefined;
+  #timeout: AckWatch | undefined;
   /** The consumer that got the last message. */
   #served: Consumer | undefined;
   #replyAddress: string | undefined;
@@ -223,22 +224,41 @@ export class Receiver implements ConsumerHome {
   }
 
   #hold(delivery: Outstanding): void {
-    if (this.settler.unacked.count === 0) {
-      this.#timeout ??= this.#ackTimeout();
-      this.#timeout.start(this.channel.scheduler.clock, delivery);
-    }
+    this.#timeout ??= this.#ackWatch();
+    this.#timeout.watch(delivery, this.channel.scheduler.time);
     this.settler.unacked.add(delivery);
   }
 
-  #ackTimeout(): AckTimeout {
-    const { scheduler, vhost } = this.channel;
+  #ackWatch(): AckWatch {
+    const { scheduler, vhost, number } = this.channel;
+    if (vhost.profile.queueConsumerTimeouts) {
+      return new DeliveryTimeouts({
+        timers: scheduler.timers,
+        unacked: this.settler.unacked,
+        limitOf: ({ from, consumer }) => consumer?.timeout ?? from.settings.consumerTimeout ?? vhost.consumerTimeout,
+        timedOut: (deliveries, now) => this.#timedOut(deliveries, now),
+      });
+    }
+    const limit = Math.max(minConsumerTimeout, vhost.consumerTimeout);
     return new AckTimeout({
       timers: scheduler.timers,
       unacked: this.settler.unacked,
       lastTag: () => this.#lastTag,
-      limitOf: ({ from }) => from.settings.consumerTimeout ?? vhost.consumerTimeout,
-      timedOut: (limit) => this.#ackTimedOut(limit),
+      limit,
+      timedOut: () => this.channel.closeWith(timedOut(number, limit)),
     });
+  }
+
+  /** Deliveries return to their queues. A consumer gets nothing until the client has settled those of it (rule Q8). */
+  #timedOut(deliveries: readonly Outstanding[], now: number): void {
+    const byOrder = deliveries.toSorted((one, other) => orderOf(one) - orderOf(other));
+    const consumers = new Set(byOrder.map(({ consumer }) => consumer));
+    for (const delivery of byOrder) this.settler.release(delivery, now);
+    for (const consumer of consumers) {
+      const isKnown = consumer !== undefined && !consumer.isRemoved;
+      if (!isKnown) return this.channel.closeWith(timedOut(this.channel.number, -1));
+      this.channel.scheduler.output(new TimedOut(this.channel, consumer.tag));
+    }
   }
 
   #limitAll(count: number): void {
@@ -268,15 +288,10 @@ export class Receiver implements ConsumerHome {
     this.channel.vhost.replies.remove(this.#replyAddress);
     this.#replyAddress = undefined;
   }
-
-  #ackTimedOut(limit: number): void {
-    const error = preconditionFailed(
-      `delivery acknowledgement on channel ${this.channel.number} timed out. Timeout value used: ${limit} ms. ` +
-        'This timeout value can be configured, see consumers doc guide to learn more',
-    );
-    this.channel.closeWith(error);
-  }
 }
+
+/** Deliveries of `basic.get` are the last. */
+const orderOf = ({ consumer }: Outstanding): number => consumer?.order ?? Number.MAX_SAFE_INTEGER;
 
 /** A quorum queue's messages go only to its single active consumer (rule R3). */
 const notByGet = (queue: string, { name, profile }: TransactionalChannel['vhost']): AmqpError =>

@@ -210,6 +210,13 @@ export class Settler {
     return record !== undefined;
   }
 
+  /** A delivery timed out: it returns to its queue, and is outstanding until the client settles it (rule Q8). */
+  release(record: Outstanding, now: number): void {
+    record.consumer?.late();
+    this.#apply(record, 'return', undefined, now);
+    record.isReleased = true;
+  }
+
   /** The channel is closed: all outstanding deliveries return (rule A8). */
   loseAll(now: number): void {
     this.#settleUpTo(0, 'lost', undefined, now);
@@ -289,6 +296,7 @@ export class Settler {
 
   #apply(record: Outstanding, settlement: Settlement, headers: FieldTable | undefined, now: number): void {
     const { from, entry, consumer } = record;
+    if (record.isReleased) return consumer?.caughtUp();
     if (settlement === 'ack') {
       from.settle(entry, now);
       from.counters.ack++;

@@ -1,5 +1,4 @@
 import { Deque, firstWhereNot } from '../deque.js';
-import type { Clock } from '../ports.js';
 import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Outstanding } from './outputs.js';
 
@@ -160,16 +159,23 @@ interface AckTimeoutParts {
   readonly unacked: Unacked;
   readonly lastTag: () => number;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. */
-  readonly limitOf: (oldest: Outstanding) => number;
-  /** Called with the limit when the oldest delivery has reached it. */
-  readonly timedOut: (limit: number) => void;
+  readonly limit: number;
+  /** Called when the oldest delivery has reached the limit. */
+  readonly timedOut: () => void;
+}
+
+/** Watches how long the deliveries of a channel stay unacknowledged (rule Q8). */
+export interface AckWatch {
+  /** Called before the delivery is added. */
+  watch(delivery: Outstanding, now: number): void;
+  stop(): void;
 }
 
 /**
  * Watches the oldest unacknowledged delivery of a channel. It stores no time for each delivery: once a minute it stores the time with
  * the last delivery tag. So a channel ends within a minute after the limit, and never before it, as in RabbitMQ.
  */
-export class AckTimeout {
+export class AckTimeout implements AckWatch {
   readonly #timer: Timer;
   #marks: { readonly time: number; readonly tag: number }[] = [];
 
@@ -177,12 +183,10 @@ export class AckTimeout {
     this.#timer = new Timer((now) => this.#check(now));
   }
 
-  /** Begins to watch, unless it is watching. @param first the oldest unacknowledged delivery */
-  start(clock: Clock, first: Outstanding): void {
-    if (this.#timer.isSet) return;
-    const now = clock.now();
-    this.#marks = [{ time: now, tag: first.deliveryTag }];
-    this.#setTimer(now, now + this.#limitOf(first));
+  watch(delivery: Outstanding, now: number): void {
+    if (this.parts.unacked.count > 0 || this.#timer.isSet) return;
+    this.#marks = [{ time: now, tag: delivery.deliveryTag }];
+    this.#setTimer(now, now + this.parts.limit);
   }
 
   stop(): void {
@@ -190,23 +194,18 @@ export class AckTimeout {
   }
 
   #check(now: number): void {
-    const { unacked, lastTag, timedOut } = this.parts;
+    const { unacked, lastTag, limit, timedOut } = this.parts;
     const oldest = unacked.first();
     if (oldest === undefined) return;
     const marks = this.#marks;
     if ((marks.at(-1)?.tag ?? 0) < lastTag()) marks.push({ time: now, tag: lastTag() });
     while (marks[0]!.tag < oldest.deliveryTag) marks.shift();
-    const limit = this.#limitOf(oldest);
     const end = marks[0]!.time + limit; // the oldest was delivered at the time of this mark or earlier
-    if (now >= end) return timedOut(limit);
+    if (now >= end) return timedOut();
     this.#setTimer(now, end);
   }
 
   #setTimer(now: number, end: number): void {
     this.parts.timers.set(this.#timer, Math.min(now + interval, end));
-  }
-
-  #limitOf(oldest: Outstanding): number {
-    return Math.max(minConsumerTimeout, this.parts.limitOf(oldest));
   }
 }

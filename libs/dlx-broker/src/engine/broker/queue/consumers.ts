@@ -5,6 +5,8 @@ import type { Entry } from './entry.js';
 export interface ConsumerView {
   readonly priority: number;
   readonly exclusive: boolean;
+  /** It has to settle deliveries that timed out: it is not the single active one (rule Q8). */
+  readonly isTimedOut?: boolean;
   /**
    * False while its prefetch, its channel or its socket is full (rule J4). When there is room again, the consumer calls
    * `Queue.revive`.
@@ -66,8 +68,13 @@ export class Consumers {
 
   /** The consumer that gets the messages of a single-active-consumer queue. */
   get active(): ConsumerView | undefined {
-    for (const consumer of this.#all) return consumer;
+    for (const consumer of this.#all) if (consumer.isTimedOut !== true) return consumer;
     return undefined;
+  }
+
+  /** The consumer timed out: others are before it now (rule Q8). */
+  leave(consumer: ConsumerView): void {
+    if (this.#all.delete(consumer)) this.#all.add(consumer);
   }
 
   add(consumer: ConsumerView): void {
