@@ -1,4 +1,4 @@
-import type { DeathReason } from '../message/index.js';
+import { type DeathReason, deathReasons } from '../message/index.js';
 
 /**
  * Counters of deliveries, which only grow: the hot path adds one, readers compute rates. The names are those of RabbitMQ's
@@ -38,7 +38,7 @@ export class QueueCounters extends DeliveryCounters {
   rejected = 0;
   expired = 0;
   maxlen = 0;
-  deliveryLimit = 0;
+  delivery_limit = 0;
   /** Moved elsewhere by an operator. */
   redriven = 0;
   /** Deleted one by one by an operator. */
@@ -55,22 +55,9 @@ export class ExchangeCounters {
   publishOut = 0;
 }
 
-/** Counts a death. */
-export function countDeath(counters: QueueCounters | TotalCounters, reason: DeathReason): void {
-  switch (reason) {
-    case 'rejected':
-      counters.rejected++;
-      break;
-    case 'expired':
-      counters.expired++;
-      break;
-    case 'maxlen':
-      counters.maxlen++;
-      break;
-    case 'delivery_limit':
-      counters.deliveryLimit++;
-  }
-}
+/** All deaths. */
+export const deathsIn = (counters: Readonly<Record<DeathReason, number>>): number =>
+  deathReasons.reduce((sum, reason) => sum + counters[reason], 0);
 
 /** The counters of a channel or of a virtual host. */
 export class Counters extends DeliveryCounters {
@@ -96,7 +83,7 @@ export class TotalCounters extends Counters {
   rejected = 0;
   expired = 0;
   maxlen = 0;
-  deliveryLimit = 0;
+  delivery_limit = 0;
   redriven = 0;
   discarded = 0;
   lost = 0;
@@ -143,14 +130,6 @@ export class Histogram {
 export const deadLetterStrategies = ['disabled', 'at_most_once', 'at_least_once'] as const;
 export type DeadLetterStrategy = (typeof deadLetterStrategies)[number];
 
-/** The reasons in the order in which {@link GlobalCounters} counts them. */
-export const countedReasons = [
-  'expired',
-  'rejected',
-  'maxlen',
-  'delivery_limit',
-] as const satisfies readonly DeathReason[];
-
 /** The upper bounds of the sizes of messages, in bytes, as in later releases of RabbitMQ. */
 const messageSizes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 50_000_000, 100_000_000];
 
@@ -166,7 +145,7 @@ export class GlobalCounters {
   readonly quorum = new DeliveryCounters();
   /** Published messages by the bytes of their bodies; undefined while that is not measured. */
   sizes: Histogram | undefined;
-  readonly #deaths: number[] = zeros(2 * countedReasons.length * deadLetterStrategies.length);
+  readonly #deaths: number[] = zeros(2 * deathReasons.length * deadLetterStrategies.length);
 
   measureSizes(): void {
     this.sizes ??= new Histogram(messageSizes);
@@ -198,12 +177,6 @@ export class GlobalCounters {
 const zeros = (length: number): number[] => new Array<number>(length).fill(0);
 
 function placeOf(isQuorum: boolean, reason: DeathReason, strategy: DeadLetterStrategy): number {
-  const row = (isQuorum ? countedReasons.length : 0) + reasonAt(reason);
-  return row * deadLetterStrategies.length + strategyAt(strategy);
+  const row = (isQuorum ? deathReasons.length : 0) + deathReasons.indexOf(reason);
+  return row * deadLetterStrategies.length + deadLetterStrategies.indexOf(strategy);
 }
-
-const reasonAt = (reason: DeathReason): number =>
-  reason === 'expired' ? 0 : reason === 'rejected' ? 1 : reason === 'maxlen' ? 2 : 3;
-
-const strategyAt = (strategy: DeadLetterStrategy): number =>
-  strategy === 'disabled' ? 0 : strategy === 'at_most_once' ? 1 : 2;

@@ -72,7 +72,7 @@ export { Consumer } from './channel/consumer.js';
 export type { TopicAccess, UserTopicPermissions } from './access/topic-access.js';
 export type { Access, AccessKind, Right, UserPermissions } from './access/access.js';
 export {
-  countedReasons,
+  deathsIn,
   Counters,
   deadLetterStrategies,
   type DeadLetterStrategy,

@@ -1,7 +1,10 @@
 import { type Field, type FieldTable, int64, longstr, textAt, timestamp } from './field-table.js';
 
+/** All reasons. Files of a store have the place of a reason in this list, so that only its end may change. */
+export const deathReasons = ['rejected', 'expired', 'maxlen', 'delivery_limit'] as const;
+
 /** Why a message was dead-lettered, in the words of `x-death` (rule A1). */
-export type DeathReason = 'rejected' | 'expired' | 'maxlen' | 'delivery_limit';
+export type DeathReason = (typeof deathReasons)[number];
 
 /** All deaths of a message in one queue for one reason: an entry of its `x-death` header (rules H5, H6). */
 export interface DeathEntry {

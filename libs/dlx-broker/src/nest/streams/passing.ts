@@ -6,7 +6,7 @@ import {
   type OperatorFunction,
   Subject,
 } from 'rxjs';
-import type { DeathReason } from '../../engine/message/index.js';
+import { type DeathReason, deathReasons } from '../../engine/message/index.js';
 import { UndecodablePayloadError } from '../../platform/history/index.js';
 import { after, doNothing } from '../../platform/index.js';
 import { notAPromise, optionsOf, refused } from '../../platform/options/index.js';
@@ -94,8 +94,12 @@ export function whereReason<L extends ConsumedLetter>(
   options?: WhereOptions<L>,
 ): MonoTypeOperatorFunction<L> {
   const wanted: readonly string[] = typeof reason === 'string' ? [reason] : reason;
-  if (!Array.isArray(wanted) || wanted.length === 0 || wanted.some((each) => !reasons.includes(each))) {
-    throw refused(reason, 'whereReason', `is no reason of a death; there are ${reasons.join(', ')}`);
+  if (
+    !Array.isArray(wanted) ||
+    wanted.length === 0 ||
+    wanted.some((each) => !deathReasons.includes(each as DeathReason))
+  ) {
+    throw refused(reason, 'whereReason', `is no reason of a death; there are ${deathReasons.join(', ')}`);
   }
   return whereAs<L>(
     'whereReason',
@@ -103,8 +107,6 @@ export function whereReason<L extends ConsumedLetter>(
     options,
   );
 }
-
-const reasons: readonly string[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'] satisfies readonly DeathReason[];
 
 /** A letter whose payload was decoded. Nothing checks that the payload has the type T. */
 export interface DecodedLetter<T = unknown> extends ConsumedLetter<T> {

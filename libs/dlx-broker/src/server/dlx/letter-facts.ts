@@ -1,5 +1,5 @@
 import type { Queue } from '../../engine/broker/index.js';
-import { deathsOf, type Message, textAt } from '../../engine/message/index.js';
+import { deathReasons, deathsOf, type Message, textAt } from '../../engine/message/index.js';
 import type { DeadLetterGraph } from './graph/dead-letter-graph.js';
 import { dateAt, deadSince, errorHeaders, errorKind, retryHeaders } from '../../platform/history/index.js';
 
@@ -29,7 +29,7 @@ export function errorOf(message: Message): LetterError | undefined {
 }
 
 /** The reasons of deaths, and of messages that a handler parked without a death. */
-export const letterReasons = ['rejected', 'expired', 'maxlen', 'delivery_limit', 'parked'] as const;
+export const letterReasons = [...deathReasons, 'parked'] as const;
 
 /** The reason of the latest death of a message, or `parked` if it never died; undefined if it is neither dead nor parked. */
 export const reasonOf = (message: Message): string | undefined =>

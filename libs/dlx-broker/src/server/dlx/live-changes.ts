@@ -1,4 +1,5 @@
 import type { Queue, VirtualHost } from '../../engine/broker/index.js';
+import { deathReasons } from '../../engine/message/index.js';
 import { Rows } from '../http/json.js';
 import { oldestIn } from './letter-facts.js';
 import { redriveToJson } from './redrives/redrive-json.js';
@@ -9,10 +10,7 @@ type Counters = readonly (readonly [string, (queue: Queue) => number])[];
 /** The counters of a queue that only grow, by their names in JSON. */
 export const growingCounters: Counters = [
   ['dead_letters_in', ({ counters }) => counters.deadLettersIn],
-  ['rejected', ({ counters }) => counters.rejected],
-  ['expired', ({ counters }) => counters.expired],
-  ['maxlen', ({ counters }) => counters.maxlen],
-  ['delivery_limit', ({ counters }) => counters.deliveryLimit],
+  ...deathReasons.map((reason) => [reason, ({ counters }: Queue) => counters[reason]] as const),
   ['redriven', ({ counters }) => counters.redriven],
   ['discarded', ({ counters }) => counters.discarded],
   ['lost', ({ counters }) => counters.lost],

@@ -1,17 +1,11 @@
-import type { Queue, QueueCounters } from '../../engine/broker/index.js';
+import type { Queue } from '../../engine/broker/index.js';
+import { deathReasons } from '../../engine/message/index.js';
 import { oldestIn } from '../index.js';
 import { type Family, labelled, type Metric, type Series } from './family.js';
 import type { Scrape } from './meter.js';
 import type { HandlerNumbers, MeteredHandlers } from './source.js';
 
 const queueLabels = ['vhost', 'queue'];
-
-const reasons: readonly (readonly [name: string, read: (counters: QueueCounters) => number])[] = [
-  ['rejected', ({ rejected }) => rejected],
-  ['expired', ({ expired }) => expired],
-  ['maxlen', ({ maxlen }) => maxlen],
-  ['delivery_limit', ({ deliveryLimit }) => deliveryLimit],
-];
 
 type Read = (queue: Queue, scrape: Scrape) => number;
 
@@ -39,7 +33,7 @@ export const letterFamilies: readonly Metric<Scrape>[] = [
     'Messages that died in a queue, by reason. Queues with a dead-letter exchange have every reason',
     function* ({ dyingQueues }): Generator<Series, void, void> {
       for (const { home, name, counters } of dyingQueues.shown) {
-        for (const [reason, read] of reasons) yield { labels: [home.name, name, reason], value: read(counters) };
+        for (const reason of deathReasons) yield { labels: [home.name, name, reason], value: counters[reason] };
       }
     },
   ),

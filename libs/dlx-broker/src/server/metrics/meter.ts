@@ -1,11 +1,12 @@
-import type {
-  Broker,
-  Channel,
-  Connection,
-  GlobalCounters,
-  Queue,
-  TotalCounters,
-  VirtualHost,
+import {
+  type Broker,
+  type Channel,
+  type Connection,
+  deathsIn,
+  type GlobalCounters,
+  type Queue,
+  type TotalCounters,
+  type VirtualHost,
 } from '../../engine/broker/index.js';
 import { loopDelayOf, measureLoop } from '../../platform/index.js';
 import { type DeadLetterGraph, DeadLetterGraphs, deadLetterSign, eventLoop, type Turns } from '../index.js';
@@ -94,8 +95,7 @@ export class Scrape {
 const mostShown = 1_000;
 
 function mayDie({ settings, counters }: Queue): boolean {
-  const { rejected, expired, maxlen, deliveryLimit } = counters;
-  return settings.deadLetterExchange !== undefined || rejected + expired + maxlen + deliveryLimit > 0;
+  return settings.deadLetterExchange !== undefined || deathsIn(counters) > 0;
 }
 
 const sumsOf = <T>({ numbers }: Kind<T>, objects: readonly T[]): readonly number[] =>

@@ -1,11 +1,11 @@
 import {
-  countedReasons,
   deadLetterStrategies,
   type DeadLetterStrategy,
   type DeliveryCounters,
   product,
   versionOf,
 } from '../../engine/broker/index.js';
+import { type DeathReason, deathReasons } from '../../engine/message/index.js';
 import { labelled, type Metric, type Series, single } from './family.js';
 import type { Scrape } from './meter.js';
 
@@ -35,10 +35,8 @@ const byQueueType = (name: string, help: string, read: (counters: DeliveryCounte
     ];
   });
 
-type Reason = (typeof countedReasons)[number];
-
 /** The strategies with which a message of a type of queue can die for a reason. */
-function strategiesOf(isQuorum: boolean, reason: Reason): readonly DeadLetterStrategy[] {
+function strategiesOf(isQuorum: boolean, reason: DeathReason): readonly DeadLetterStrategy[] {
   if (!isQuorum) return reason === 'delivery_limit' ? [] : ['disabled', 'at_most_once'];
   // A queue that drops from its head is never at-least-once (rule M1).
   return reason === 'maxlen' ? ['disabled', 'at_most_once'] : deadLetterStrategies;
@@ -46,14 +44,14 @@ function strategiesOf(isQuorum: boolean, reason: Reason): readonly DeadLetterStr
 
 const deathLabels = ['queue_type', 'dead_letter_strategy'];
 
-const reasonHelp: Readonly<Record<Reason, string>> = {
+const reasonHelp: Readonly<Record<DeathReason, string>> = {
   expired: 'Messages that died because their time to live was over',
   rejected: 'Messages that died because a consumer rejected them',
   maxlen: 'Messages that died because their queue was full',
   delivery_limit: 'Messages that died because they were delivered too often',
 };
 
-const deaths = countedReasons.map((reason) =>
+const deaths = deathReasons.map((reason) =>
   labelled<Scrape>(
     `rabbitmq_global_messages_dead_lettered_${reason}_total`,
     'counter',

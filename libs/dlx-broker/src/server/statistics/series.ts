@@ -1,4 +1,13 @@
-import type { Broker, Channel, Connection, Exchange, Queue, VirtualHost } from '../../engine/broker/index.js';
+import {
+  type Broker,
+  type Channel,
+  type Connection,
+  deathsIn,
+  type Exchange,
+  type Queue,
+  type VirtualHost,
+} from '../../engine/broker/index.js';
+import { deathReasons } from '../../engine/message/index.js';
 
 /** The counts of a kind of object that have a rate, by their names in answers. */
 export interface Series<T> {
@@ -73,8 +82,7 @@ export const queueSeries = series<Queue>({
   publish: ({ counters }) => counters.publish,
   ...delivered,
   dead_letters_in: ({ counters }) => counters.deadLettersIn,
-  dead_letters_out: ({ counters: { rejected, expired, maxlen, deliveryLimit } }) =>
-    rejected + expired + maxlen + deliveryLimit,
+  dead_letters_out: ({ counters }) => deathsIn(counters),
 });
 
 export const exchangeSeries = series<Exchange>({
@@ -104,10 +112,7 @@ export const vhostSeries = series<VirtualHost>({
   send_oct: ({ connections }) => sumOver(connections, ({ client }) => client?.traffic().sendOct ?? 0),
   ...published,
   ...delivered,
-  rejected: ({ counters }) => counters.rejected,
-  expired: ({ counters }) => counters.expired,
-  maxlen: ({ counters }) => counters.maxlen,
-  delivery_limit: ({ counters }) => counters.deliveryLimit,
+  ...Object.fromEntries(deathReasons.map((reason) => [reason, ({ counters }: VirtualHost) => counters[reason]])),
   redriven: ({ counters }) => counters.redriven,
 });
 

@@ -3,6 +3,7 @@ import {
   compact,
   type DeathEntry,
   type DeathReason,
+  deathReasons,
   type Field,
   type FieldTable,
   RecordedDeaths,
@@ -104,8 +105,6 @@ export function writeTexts(to: ByteSink, list: readonly string[]): void {
 
 export const readTexts = (from: ByteSource): string[] => Array.from({ length: from.varint() }, () => from.text());
 
-const reasons: readonly DeathReason[] = ['rejected', 'expired', 'maxlen', 'delivery_limit'];
-
 /**
  * The first byte of headers. 0: a table follows. Formats 1 to 3 also have 1 and 2: deaths follow, without or with a table.
  */
@@ -189,7 +188,7 @@ function writeDeath(
   to: ByteSink,
   { queue, reason, exchange, routingKeys, time, originalExpiration }: DeathEntry,
 ): void {
-  to.octet(reasons.indexOf(reason as DeathReason));
+  to.octet(deathReasons.indexOf(reason as DeathReason));
   to.text(queue);
   to.text(exchange);
   writeTexts(to, routingKeys);
@@ -200,7 +199,7 @@ function writeDeath(
 
 function readDeath(source: Source, count: number): DeathEntry {
   const { from } = source;
-  const reason = reasons[from.octet()] as DeathReason;
+  const reason = deathReasons[from.octet()] as DeathReason;
   const queue = from.text();
   const exchange = from.text();
   const routingKeys = readTexts(from);
@@ -215,13 +214,13 @@ function readDeath(source: Source, count: number): DeathEntry {
 
 /** Writes reason, time, and the headers if there are any. */
 export function writeRetained(to: ByteSink, { reason, time, headers }: RetainedDeath): void {
-  to.octet(reasons.indexOf(reason));
+  to.octet(deathReasons.indexOf(reason));
   to.double(time);
   if (headers !== undefined) writeHeaders(to, headers);
 }
 
 export function readRetained(from: ByteSource, hasHeaders: boolean): RetainedDeath {
-  const reason = reasons[from.octet()] as DeathReason;
+  const reason = deathReasons[from.octet()] as DeathReason;
   const time = from.double();
   return { reason, time, headers: hasHeaders ? wholeHeaders(readHeaders(from)) : undefined };
 }

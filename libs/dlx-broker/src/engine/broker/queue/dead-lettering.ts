@@ -14,13 +14,7 @@ import {
   recordDeath,
   withHeaders,
 } from '../../message/index.js';
-import {
-  countDeath,
-  type DeadLetterStrategy,
-  type GlobalCounters,
-  type QueueCounters,
-  type TotalCounters,
-} from '../counters.js';
+import { type DeadLetterStrategy, type GlobalCounters, type QueueCounters, type TotalCounters } from '../counters.js';
 import type { Deque } from '../deque.js';
 import type { Journal, MessageOwner } from '../ports.js';
 import type { Profile } from '../profile.js';
@@ -85,8 +79,8 @@ export class DeadLettering {
   die(entry: Entry, reason: DeathReason, now: number, headers?: FieldTable): void {
     const queue = this.#queue;
     const home = this.#home;
-    countDeath(queue.counters, reason);
-    countDeath(home.counters, reason);
+    queue.counters[reason]++;
+    home.counters[reason]++;
     if (home.deathListeners.size > 0)
       for (const deathListener of home.deathListeners) deathListener(queue, entry.message, reason, now);
     const letter = this.#send(entry, reason, now, headers);

@@ -1,4 +1,5 @@
 import type { Queue, VirtualHost } from '../../../engine/broker/index.js';
+import { deathReasons } from '../../../engine/message/index.js';
 import { ok } from '../../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../../http/resource.js';
 import type { Management } from '../../management.js';
@@ -112,11 +113,8 @@ function keepMost<T>(kept: T[], item: T, sizeOf: (item: T) => number, most: numb
   return false;
 }
 
-/** The reasons of death, by their names as counters of a virtual host. */
-const deathCounters = ['rejected', 'expired', 'maxlen', 'delivery_limit'] as const;
-
 /** The counters of a chart: deaths by reason, and redriven messages. */
-const chartCounters = [...deathCounters, 'redriven'] as const;
+const chartCounters = [...deathReasons, 'redriven'] as const;
 
 /** The number of rates in a chart. */
 const points = 60;
@@ -125,7 +123,7 @@ const points = 60;
 function deathRates(vhosts: readonly VirtualHost[], measures: Measures): Readonly<Record<string, number>> {
   const rateOf = (name: string): number =>
     vhosts.reduce((sum, vhost) => sum + measures.rate(vhost, vhostSeries, name), 0);
-  return Object.fromEntries(deathCounters.map((name) => [name, rateOf(name)]));
+  return Object.fromEntries(deathReasons.map((name) => [name, rateOf(name)]));
 }
 
 /** Rates of the last five minutes, oldest first, and zeros before the first sample. */
