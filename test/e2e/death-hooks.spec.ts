@@ -1,8 +1,7 @@
-import { Injectable, Scope, type Type } from '@nestjs/common';
+import { Injectable, Logger, Scope, type Type } from '@nestjs/common';
 import { Consume, type Death, DeadLetter, DlxBroker, OnDeadLetter, Reject, Retry } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { SafeLogger } from '../../libs/dlx-broker/src/nest/log/event-log.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {
@@ -48,7 +47,7 @@ function listener(options: Parameters<typeof OnDeadLetter>[0], hear: (death: Dea
 }
 
 const linesOf = (level: 'warn' | 'error') => {
-  const spy = vi.spyOn(SafeLogger.prototype, level);
+  const spy = vi.spyOn(Logger.prototype, level);
   return () => spy.mock.calls.map(([line]) => String(line)).filter((line) => line.startsWith('@OnDeadLetter'));
 };
 

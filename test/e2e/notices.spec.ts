@@ -1,11 +1,10 @@
-import { Injectable, type Type } from '@nestjs/common';
+import { Injectable, Logger, type Type } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Consume, DeadLetters, type DeathNotice, DlxBroker, DlxContext, Park, Retry } from 'dlx-broker';
 import { parkWhen } from 'dlx-broker/streams';
 import { longstr, silentOutbox } from 'dlx-broker/engine';
 import { describe, expect, it, vi } from 'vitest';
 import type { EmbeddedBackend } from '../../libs/dlx-broker/src/backends/index.js';
-import { SafeLogger } from '../../libs/dlx-broker/src/nest/log/event-log.js';
 
 import { contextApp } from './apps.js';
 import { isEmbedded, missing, until } from './places.js';
@@ -149,7 +148,7 @@ describe.skipIf(missing !== undefined)('notices of parked messages', () => {
     async () => {
       const { backend, publish, lengthOf } = await start(Worker);
       (backend as EmbeddedBackend).broker.connect().openChannel(silentOutbox).deleteExchange('dlx.notices');
-      const warn = vi.spyOn(SafeLogger.prototype, 'warn');
+      const warn = vi.spyOn(Logger.prototype, 'warn');
       await publish('7');
       await publish('8');
       await until(async () => expect(await lengthOf('work.parked')).toBe(2));

@@ -9,7 +9,7 @@ import {
 } from '../../backends/index.js';
 import { type FieldTable, longstr, type Message } from '../../engine/message/index.js';
 import { describeError, readable } from '../core/failure.js';
-import { dlxHeaders } from '../core/headers.js';
+import { replyHeader } from '../core/headers.js';
 import { encodePayload } from '../core/payload.js';
 import { encodeReply, type ReplyKind } from '../features/envelope/packet.js';
 import type { Outbox } from '../features/outbox/outbox.js';
@@ -36,19 +36,19 @@ export class UnreadableValueError extends Error {
 }
 
 /** True for a reply of this library; those of other clients have no such header. */
-export const hasReplyKind = (message: Message): boolean => message.own.headers?.has(dlxHeaders.reply) === true;
+export const hasReplyKind = (message: Message): boolean => message.own.headers?.has(replyHeader) === true;
 
 /** The kind of a reply. A reply without the header (of other clients) is the last one. */
 export function replyKindOf(message: Message): ReplyKind {
-  const kind = message.own.headers?.get(dlxHeaders.reply)?.value;
+  const kind = message.own.headers?.get(replyHeader)?.value;
   return kind === 'next' || kind === 'complete' || kind === 'error' ? kind : 'last';
 }
 
 const kindHeaders: Readonly<Record<ReplyKind, FieldTable>> = {
-  next: new Map([[dlxHeaders.reply, longstr('next')]]),
-  last: new Map([[dlxHeaders.reply, longstr('last')]]),
-  complete: new Map([[dlxHeaders.reply, longstr('complete')]]),
-  error: new Map([[dlxHeaders.reply, longstr('error')]]),
+  next: new Map([[replyHeader, longstr('next')]]),
+  last: new Map([[replyHeader, longstr('last')]]),
+  complete: new Map([[replyHeader, longstr('complete')]]),
+  error: new Map([[replyHeader, longstr('error')]]),
 };
 
 /** The stream of values that a handler returned. */

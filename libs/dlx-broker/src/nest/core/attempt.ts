@@ -28,7 +28,7 @@ export interface CallScope {
 
 /** What attempts need of their application. */
 export interface AttemptParts {
-  readonly settlement: Pick<Settlement, 'rejected' | 'requeued' | 'reports' | 'events' | 'end' | 'rescue' | 'outvoted'>;
+  readonly settlement: Pick<Settlement, 'byHand' | 'reports' | 'events' | 'end' | 'rescue' | 'outvoted'>;
   readonly processing: Processing;
   readonly log: EventLog;
   readonly scope: CallScope;

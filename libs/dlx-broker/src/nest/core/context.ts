@@ -10,11 +10,12 @@ import {
   publishedTo,
   readHistory,
   traceContextIn,
+  traceHeaders,
   withTraceContext,
 } from '../../platform/history/index.js';
 import { readDeaths, type XDeath } from '../streams/index.js';
 import { readable } from './failure.js';
-import { dlxHeaders, textsOf } from './headers.js';
+import { textsOf } from './headers.js';
 import { areErrorsHandledBefore, BaseRpcContext } from '../handlers/nest-versions.js';
 
 /**
@@ -33,8 +34,7 @@ export interface ContextPlan {
 
 /** Settles a message that a handler under a retry policy settles by hand. A requeue uses an attempt. */
 export interface SettledByHand {
-  rejected(delivery: BackendDelivery, planned: ContextPlan): void;
-  requeued(delivery: BackendDelivery, planned: ContextPlan): void;
+  byHand(how: 'reject' | 'requeue', delivery: BackendDelivery, planned: ContextPlan): void;
 }
 
 /** What a handler emits, as long as it leaves with the ack of the message. */
@@ -180,7 +180,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
 
   /** @internal The metadata that travels with the message. */
   dispatched(): Readonly<Record<string, string>> | undefined {
-    const field = this.message.own.headers?.get(dlxHeaders.metadata);
+    const field = this.message.own.headers?.get(traceHeaders.metadata);
     return field?.type === 'F' ? textsOf(fromFieldTable(field.value)) : undefined;
   }
 
@@ -215,15 +215,7 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
    * attempt: without a dead-letter exchange of its own the message is parked.
    */
   reject(): void {
-    if (this.isSettled) return;
-    this.#outbox?.outbox.drop();
-    if (this.#byHand === undefined || this.#planned === undefined) {
-      this.args[0].reject();
-      this.#settled = true;
-      return;
-    }
-    this.#settled = true;
-    this.#byHand.rejected(this.args[0], this.#planned);
+    this.#leave('reject');
   }
 
   /**
@@ -231,15 +223,20 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
    * attempt, the message goes to the back of its queue, and after the last attempt it is parked.
    */
   requeue(): void {
+    this.#leave('requeue');
+  }
+
+  #leave(how: 'reject' | 'requeue'): void {
     if (this.isSettled) return;
+    const [delivery] = this.args;
     this.#outbox?.outbox.drop();
     if (this.#byHand === undefined || this.#planned === undefined) {
-      this.args[0].requeue();
+      delivery[how]();
       this.#settled = true;
-      return;
+    } else {
+      this.#settled = true;
+      this.#byHand.byHand(how, delivery, this.#planned);
     }
-    this.#settled = true;
-    this.#byHand.requeued(this.args[0], this.#planned);
   }
 
   /** True if the handler settled the message by hand, or the message returned to its queue. */

@@ -1,18 +1,9 @@
-import { addTraceContext, errorHeaders, traceContextAmong, traceHeaders } from '../../platform/history/index.js';
+import { addTraceContext, traceContextAmong, traceHeaders } from '../../platform/history/index.js';
 import { type Field, type Properties, withHeaders } from '../../engine/message/index.js';
 import { fieldTableOf } from '../../backends/topology/index.js';
 
-/** The headers this library writes, beside RabbitMQ's own. */
-export const dlxHeaders = {
-  /** Why a message was rejected: the class of the error, its message, its stack. */
-  errorClass: errorHeaders.class,
-  errorMessage: errorHeaders.message,
-  errorStack: errorHeaders.stack,
-  /** What part of an answer a reply is: `next`, `last`, `complete` or `error`. */
-  reply: 'dlx-reply',
-  /** A table of texts that a dispatch hook attached to a packet. */
-  metadata: traceHeaders.metadata,
-} as const;
+/** The header with what part of an answer a reply is: `next`, `last`, `complete` or `error`. */
+export const replyHeader = 'dlx-reply';
 
 /**
  * Adds the texts that a dispatch hook of the client attached (`ClientProxy.setOnDispatchHook`) as one header, and the trace context
@@ -27,7 +18,7 @@ export function withMetadata(
   const headers = new Map<string, Field>(properties.headers);
   addTraceContext(headers, traceContextAmong(metadata));
   if (!isPacket) {
-    headers.set(dlxHeaders.metadata, { type: 'F', value: fieldTableOf(metadata, 'metadata of a packet') });
+    headers.set(traceHeaders.metadata, { type: 'F', value: fieldTableOf(metadata, 'metadata of a packet') });
   }
   return headers.size === 0 ? properties : withHeaders(properties, headers, properties.expiration);
 }

@@ -172,14 +172,11 @@ export class Settlement {
     this.#republishing.hold(failed, { wait: planned.gate?.wait ?? 0, isCounted: false });
   }
 
-  /** Settles a message after `context.reject()` under a retry policy. */
-  rejected(delivery: BackendDelivery, planned: PlannedHandler): void {
-    this.#giveUp(withoutHandler(delivery, planned, new Reject('its handler called reject()')));
-  }
-
-  /** Settles a message after `context.requeue()` under a retry policy. */
-  requeued(delivery: BackendDelivery, planned: PlannedHandler): void {
-    this.#republishing.retry(withoutHandler(delivery, planned, new RetryLater(0, 'its handler called requeue()')));
+  /** Settles a message after `context.reject()` or `context.requeue()` under a retry policy. */
+  byHand(how: 'reject' | 'requeue', delivery: BackendDelivery, planned: PlannedHandler): void {
+    const why = `its handler called ${how}()`;
+    if (how === 'reject') this.#giveUp(withoutHandler(delivery, planned, new Reject(why)));
+    else this.#republishing.retry(withoutHandler(delivery, planned, new RetryLater(0, why)));
   }
 
   /**

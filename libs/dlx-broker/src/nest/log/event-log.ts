@@ -2,52 +2,16 @@ import { Logger } from '@nestjs/common';
 import { type FieldsOf, type LineEvent, type LineLevel, logEvents } from './log-events.js';
 import { type LoggingOptions, LogLine } from './logging.js';
 
-type Line = [message: unknown, ...more: unknown[]];
-
-/**
- * A logger that never throws. The logger of an application may throw, for example when its disk is full, and the message has to be
- * settled even then. Such a log line is lost.
- */
-export class SafeLogger extends Logger {
-  override log(...line: Line): void {
-    safely(() => super.log(...line));
-  }
-
-  override warn(...line: Line): void {
-    safely(() => super.warn(...line));
-  }
-
-  override debug(...line: Line): void {
-    safely(() => super.debug(...line));
-  }
-
-  override verbose(...line: Line): void {
-    safely(() => super.verbose(...line));
-  }
-
-  override error(...line: Line): void {
-    safely(() => super.error(...line));
-  }
-}
-
-function safely(log: () => void): void {
-  try {
-    log();
-  } catch {
-    // The error cannot be logged.
-  }
-}
-
-/** Writes all lines of the library by Nest's logger, as the option `logging` says. */
+/** Writes all lines of the library by Nest's logger, as the option `logging` says. A logger that throws has no effect. */
 export class EventLog {
-  readonly #logger: SafeLogger;
+  readonly #logger: Logger;
 
   /** @param context what Nest's logger shows in front of a line */
   constructor(
     context: string,
     readonly logging: LoggingOptions = {},
   ) {
-    this.#logger = new SafeLogger(context);
+    this.#logger = new Logger(context);
   }
 
   /** False if lines of this event are switched off. */
@@ -68,13 +32,17 @@ export class EventLog {
     stack?: string,
     thrown?: unknown,
   ): void {
-    const { fields: hasFields = false } = this.logging;
     const level = this.#levelOf(event);
     if (level === 'off') return;
-    if (thrown !== undefined && !hasFields) return this.#logger[level](thrown);
+    const { fields: hasFields = false } = this.logging;
+    const isRaw = thrown !== undefined && !hasFields;
     const line = hasFields ? new LogLine(text, event, typeof fields === 'function' ? fields() : fields) : text;
-    if (level === 'error') this.#logger.error(line, stack);
-    else this.#logger[level](line);
+    try {
+      if (level === 'error' && !isRaw) this.#logger.error(line, stack);
+      else this.#logger[level](isRaw ? thrown : line);
+    } catch {
+      // The line is lost. The disk of a logger may be full, and messages have to be settled even then.
+    }
   }
 
   #levelOf(event: LineEvent): LineLevel {

@@ -1,7 +1,7 @@
 import { type Field, isShortstr, longstr, maxShortstrBytes } from '../../engine/message/index.js';
 import { DlxConfigurationError, parseDuration, shown, shownUnits } from '../../platform/options/index.js';
 import type { Wait } from './backoff.js';
-import type { WaitQueueType } from './wait-queue-names.js';
+import { atLeastOnce, type WaitQueueType } from './wait-queue-names.js';
 
 /** How long a parking lot keeps a message, and where the message goes then. */
 export interface Retention {
@@ -52,16 +52,11 @@ export function retentionArguments(
 ): readonly (readonly [string, Field])[] {
   const ttl = ['x-message-ttl', { type: 'l', value: after }] as const;
   if (archive === undefined) return [ttl];
-  const address = [
-    ['x-dead-letter-exchange', longstr('')],
-    ['x-dead-letter-routing-key', longstr(archive)],
-  ] as const;
-  if (type === 'classic') return [ttl, ...address];
   return [
     ttl,
-    ...address,
-    ['x-dead-letter-strategy', longstr('at-least-once')],
-    ['x-overflow', longstr('reject-publish')],
+    ['x-dead-letter-exchange', longstr('')],
+    ['x-dead-letter-routing-key', longstr(archive)],
+    ...(type === 'quorum' ? atLeastOnce : []),
   ];
 }
 
@@ -70,8 +65,7 @@ export const retentionArgumentNames: readonly string[] = [
   'x-message-ttl',
   'x-dead-letter-exchange',
   'x-dead-letter-routing-key',
-  'x-dead-letter-strategy',
-  'x-overflow',
+  ...atLeastOnce.map(([name]) => name),
 ];
 
 /** The definition of a policy that makes an existing queue keep messages for this time. */

@@ -1,8 +1,8 @@
-import { type Field, type FieldTable, longstr } from '../../engine/message/index.js';
+import { type FieldTable, longstr } from '../../engine/message/index.js';
 import { killingArguments } from '../../backends/topology/index.js';
 import type { RetryPlan } from './policy.js';
 import { lotText } from './retention.js';
-import { waitQueueName } from './wait-queue-names.js';
+import { atLeastOnce, waitQueueName } from './wait-queue-names.js';
 
 /**
  * How a failed message gets to its wait queue. `reject`: its queue dead-letters it there; the policy can have one delay only.
@@ -15,8 +15,7 @@ export type RetryStyle = 'reject' | 'republish' | 'in-hand';
 export const rejectArgumentNames: readonly string[] = [
   'x-dead-letter-exchange',
   'x-dead-letter-routing-key',
-  'x-dead-letter-strategy',
-  'x-overflow',
+  ...atLeastOnce.map(([name]) => name),
 ];
 
 /** Arguments by which messages die for other reasons than a reject. Such messages must not be retried. */
@@ -33,11 +32,12 @@ export function styleOf(plan: RetryPlan, args: FieldTable, isAlone: boolean): Re
 
 /** The arguments by which a work queue dead-letters rejected messages into its only wait queue. */
 export function rejectArguments({ only, queue, waitQueueType }: RetryPlan, args: FieldTable): FieldTable {
-  const all = new Map<string, Field>(args);
-  all.set('x-dead-letter-exchange', longstr(waitQueueName(only as number, waitQueueType)));
-  all.set('x-dead-letter-routing-key', longstr(queue));
-  if (args.get('x-queue-type')?.value !== 'quorum') return all;
-  return all.set('x-dead-letter-strategy', longstr('at-least-once')).set('x-overflow', longstr('reject-publish')); // rule M1
+  return new Map([
+    ...args,
+    ['x-dead-letter-exchange', longstr(waitQueueName(only as number, waitQueueType))],
+    ['x-dead-letter-routing-key', longstr(queue)],
+    ...(args.get('x-queue-type')?.value === 'quorum' ? atLeastOnce : []),
+  ]);
 }
 
 /** A plan as one line of the log. @param why it is republished, if it could be rejected */

@@ -61,6 +61,12 @@ export function waitQueueTopology(
   return { exchanges, queues, bindings };
 }
 
+/** By these a quorum queue keeps each message until it has arrived. Without the overflow the strategy silently falls back (rule M1). */
+export const atLeastOnce: readonly (readonly [string, Field])[] = [
+  ['x-dead-letter-strategy', longstr('at-least-once')],
+  ['x-overflow', longstr('reject-publish')],
+];
+
 /** No dead-letter routing key: the message's own key names the queue it returns to. */
 function waitArguments(delay: number, type: WaitQueueType, exchange: string): FieldTable {
   const waiting = new Map<string, Field>([
@@ -68,8 +74,5 @@ function waitArguments(delay: number, type: WaitQueueType, exchange: string): Fi
     ['x-dead-letter-exchange', longstr(exchange)],
   ]);
   if (type === 'classic') return waiting.set('x-expires', int64(Math.min(delay + waitQueueLease, longestDuration)));
-  return waiting
-    .set('x-queue-type', longstr('quorum'))
-    .set('x-dead-letter-strategy', longstr('at-least-once'))
-    .set('x-overflow', longstr('reject-publish')); // rule M1: without it the strategy silently falls back
+  return new Map([...waiting, ['x-queue-type', longstr('quorum')], ...atLeastOnce]);
 }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { array, bool, type Field, int32, int64, longstr, table } from '../../../engine/message/index.js';
 import {
@@ -10,7 +10,6 @@ import {
 } from '../../../platform/history/index.js';
 import { DlxTesting } from '../../../testing.js';
 import { Circuit, Consume, DlxBroker, Outbox, Retry } from '../../index.js';
-import { SafeLogger } from '../../log/event-log.js';
 
 class BankDown extends Error {}
 
@@ -64,7 +63,7 @@ afterEach(async () => {
 
 describe('headers that a client forged', () => {
   it('keep no message from its parking lot, and fail nothing', async () => {
-    const spies = (['warn', 'error'] as const).map((level) => vi.spyOn(SafeLogger.prototype, level));
+    const spies = (['warn', 'error'] as const).map((level) => vi.spyOn(Logger.prototype, level));
     dlx = await DlxTesting.create({ providers: [Payments] }, { logger: false });
     const { backend } = dlx.app.get(DlxBroker);
     let count = 0;
