@@ -45,12 +45,13 @@ export class FailureLog {
     const isAgain = kind === 'retried' || kind === 'held';
     if (isAgain ? wanted !== 'all' || !log.writes(kind) : wanted === 'none' || fate === undefined) return;
     const { attempt = attemptBy(taken) } = settled;
-    const facts = () => ({ ...placed(taken), attempt, ...(error === undefined ? noError : errorFacts(error)) });
+    const isHeldAtGate = kind === 'held' && error === undefined;
+    const facts = () => ({ ...placed(taken), attempt, ...(isHeldAtGate ? noError : errorFacts(error)) });
     if (kind === 'retried') {
       const text = `${failed(taken, attempt)}, next in ${delay} ms: ${textOf(error)}`;
       log.write(kind, text, () => ({ ...facts(), delay }));
     } else if (kind === 'held') {
-      const why = error === undefined ? 'its circuit is open' : textOf(error);
+      const why = isHeldAtGate ? 'its circuit is open' : textOf(error);
       const text = `${placeOf(taken)} is held, attempt ${attempt} comes again in ${delay} ms: ${why}`;
       log.write(kind, text, () => ({ ...facts(), delay }));
     } else if (kind === 'dropped') {
