@@ -19,22 +19,27 @@ export interface SettledLetter {
   readonly to?: string;
 }
 
-/** What a letter needs from its stream. */
+/** What all letters of a broker need, and what they report. */
 export interface LetterHost {
+  readonly backend: Backend;
   readonly waitQueues: WaitQueues;
-  readonly clock: Backend['clock'];
   /** How many errors a letter keeps that is retried or parked. */
   readonly errorHistory: number;
-  /** True once the stream has ended and returned its unsettled letters. */
-  closed(): boolean;
-  left(): void;
-  /** The letter was settled. */
-  finished(wasLeft: boolean): void;
   failed(letter: ConsumedLetter, failure: unknown): void;
   settled(letter: ConsumedLetter, what: SettledLetter): void;
   readonly tracing: SafeTracing | undefined;
   /** A function of the application did not answer in time. */
   unanswered(error: CallbackTimeoutError): void;
+}
+
+/** The consumer of a letter. */
+export interface LetterConsumer {
+  /** True once the stream has ended and returned its unsettled letters. */
+  readonly isClosed: boolean;
+  /** A letter was left. */
+  leave(): void;
+  /** A letter was settled. */
+  finished(wasLeft: boolean): void;
 }
 
 /** Declares what a successor needs. @returns undefined when that exists already */
@@ -51,15 +56,17 @@ type Prepare = () => Promise<void> | undefined;
 export class ConsumedLetter<T = unknown> extends Letter<T> {
   readonly #delivery: BackendDelivery;
   readonly #host: LetterHost;
+  readonly #consumer: LetterConsumer;
   #state: 'open' | 'pending' | 'settled' = 'open';
   #left = false;
   #isTraced = true;
 
   /** Made by {@link DeadLetters.from}. */
-  constructor(delivery: BackendDelivery, host: LetterHost) {
+  constructor(delivery: BackendDelivery, host: LetterHost, consumer: LetterConsumer) {
     super(delivery.message, delivery.queue, delivery.recordsOrigins);
     this.#delivery = delivery;
     this.#host = host;
+    this.#consumer = consumer;
   }
 
   get redelivered(): boolean {
@@ -68,12 +75,12 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
 
   /** @internal The clock of its broker. */
   get clock(): Backend['clock'] {
-    return this.#host.clock;
+    return this.#host.backend.clock;
   }
 
   /** @internal True once the stream has ended. */
   get isReturned(): boolean {
-    return this.#host.closed();
+    return this.#consumer.isClosed;
   }
 
   /** @internal The nearest delay that has a wait queue. @param delay milliseconds */
@@ -98,7 +105,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
 
   /** False once it was settled, while it is being settled, and after the stream returned it. */
   get open(): boolean {
-    return this.#state === 'open' && !this.#host.closed() && !this.#delivery.settled;
+    return this.#state === 'open' && !this.#consumer.isClosed && !this.#delivery.settled;
   }
 
   /** Acknowledges it: it leaves the queue for good. */
@@ -179,17 +186,16 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
    * the prefetch. It can still be settled. No effect on a letter that is settled.
    */
   leave(): void {
-    if (this.#left || this.#state === 'settled' || this.#host.closed()) return;
+    if (this.#left || this.#state === 'settled' || this.#consumer.isClosed) return;
     this.#left = true;
-    this.#host.left();
+    this.#consumer.leave();
   }
 
   /** Its last attempt, and its history with the error that its headers name. */
   #attempted(): Attempted {
-    const { clock, errorHistory } = this.#host;
     const { workQueue: queue, failures: attempt } = this;
-    const at = deadSince(this.message) ?? clock.now();
-    const headers = notedEntry(this.message, attempt, at, errorHistory);
+    const at = deadSince(this.message) ?? this.clock.now();
+    const headers = notedEntry(this.message, attempt, at, this.#host.errorHistory);
     return { queue, attempt, ...(headers !== undefined && { headers }) };
   }
 
@@ -209,7 +215,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
 
   #finish(): void {
     this.#state = 'settled';
-    this.#host.finished(this.#left);
+    this.#consumer.finished(this.#left);
     this.#left = false;
   }
 

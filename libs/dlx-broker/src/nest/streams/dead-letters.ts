@@ -15,7 +15,7 @@ import { after, doNothing, HomeContext } from '../../platform/index.js';
 import { notAPromise, optionsOf, parseDuration, refused, whole } from '../../platform/options/index.js';
 import { WaitQueues } from '../retry/index.js';
 import type { SafeTracing } from '../tracing/index.js';
-import type { ConsumedLetter, SettledLetter } from './consumed-letter.js';
+import type { ConsumedLetter, LetterHost, SettledLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';
 import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
 import { LetterStream, type SettlementFailure } from './letter-stream.js';
@@ -95,9 +95,8 @@ export type Pipeline<T> = (
 /** The dead letters of a broker, as streams. */
 export class DeadLetters {
   readonly #backend: Backend;
-  readonly #waitQueues: WaitQueues;
+  readonly #host: LetterHost;
   readonly #report: NonNullable<DeadLettersOptions['report']>;
-  readonly #settled: NonNullable<DeadLettersOptions['settled']>;
   readonly #failures = new Subject<SettlementFailure>();
   readonly #endFailed: NonNullable<DeadLettersOptions['endFailed']>;
   readonly #runs = new Map<Subscription, QueueNames>();
@@ -105,9 +104,7 @@ export class DeadLetters {
   #isClosed = false;
   /** Emits also to subscribers that come after the end. */
   readonly #closed = new ReplaySubject<void>(1);
-  readonly #unanswered: NonNullable<DeadLettersOptions['unanswered']>;
   readonly #home = new HomeContext();
-  readonly #errorHistory: number;
   /** @internal */
   readonly tracing: SafeTracing | undefined;
   /** @internal Why a redrive into this queue waits; undefined if it does not. Set by DlxBroker. */
@@ -118,14 +115,15 @@ export class DeadLetters {
 
   /** @internal Made by DlxBrokerModule. */
   constructor(backend: Backend, options: DeadLettersOptions = {}) {
+    const { waitQueues = new WaitQueues(backend), errorHistory = defaultErrors, tracing } = options;
+    const { settled = doNothing, unanswered = doNothing, report = doNothing, endFailed = doNothing } = options;
+    const failed: LetterHost['failed'] = (letter, failure) =>
+      this.#home.fresh(this.#failures.next, this.#failures, { letter, failure });
     this.#backend = backend;
-    this.#waitQueues = options.waitQueues ?? new WaitQueues(backend);
-    this.#report = options.report ?? doNothing;
-    this.#endFailed = options.endFailed ?? doNothing;
-    this.#settled = options.settled ?? doNothing;
-    this.#unanswered = options.unanswered ?? doNothing;
-    this.tracing = options.tracing;
-    this.#errorHistory = options.errorHistory ?? defaultErrors;
+    this.#host = { backend, waitQueues, errorHistory, tracing, settled, unanswered, failed };
+    this.#report = report;
+    this.#endFailed = endFailed;
+    this.tracing = tracing;
   }
 
   /**
@@ -149,26 +147,9 @@ export class DeadLetters {
     whole(1, 65_535).read(prefetch, 'DeadLetters.from: prefetch');
     whole(0, Number.MAX_SAFE_INTEGER).read(leaveAtMost, 'DeadLetters.from: leaveAtMost');
     const pollInterval = parseDuration(given.pollInterval ?? '5s', 'DeadLetters.from: pollInterval');
-    const listener = {
-      failed: (failure: SettlementFailure) => this.#home.fresh(this.#failures.next, this.#failures, failure),
-      settled: this.#settled,
-      unanswered: this.#unanswered,
-      tracing: this.tracing,
-      errorHistory: this.#errorHistory,
-    };
-    const [backend, waitQueues, home] = [this.#backend, this.#waitQueues, this.#home];
     const one = (queue: string): Observable<ConsumedLetter<T>> =>
       new Observable((subscriber) => {
-        const stream = new LetterStream<T>(
-          backend,
-          waitQueues,
-          queue,
-          prefetch,
-          leaveAtMost,
-          subscriber,
-          listener,
-          home,
-        );
+        const stream = new LetterStream<T>(this.#host, this.#home, queue, prefetch, leaveAtMost, subscriber);
         this.#streams.add(stream);
         subscriber.add(() => {
           this.#streams.delete(stream);
@@ -181,7 +162,7 @@ export class DeadLetters {
       if (queues instanceof RegExp && error instanceof ConsumerCancelledError) return EMPTY;
       throw error;
     });
-    const names = queueNames(backend, queues, pollInterval);
+    const names = queueNames(this.#backend, queues, pollInterval);
     return names.pipe(
       mergeMap((queue) => one(queue).pipe(gone)),
       takeUntil(this.#closed),

@@ -1,10 +1,8 @@
 import type { Subscriber } from 'rxjs';
 import type { HomeContext } from '../../platform/index.js';
-import type { WaitQueues } from '../retry/index.js';
-import type { Backend, BackendDelivery, CancelReason, Consumption } from '../../backends/index.js';
-import type { SafeTracing } from '../tracing/index.js';
-import { ConsumedLetter, type LetterHost, type SettledLetter } from './consumed-letter.js';
-import { type CallbackTimeoutError, ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
+import type { BackendDelivery, CancelReason, Consumption } from '../../backends/index.js';
+import { ConsumedLetter, type LetterConsumer, type LetterHost } from './consumed-letter.js';
+import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
 /** A redrive, retry or parking that failed. The letter is unsettled again. */
 export interface SettlementFailure {
@@ -12,18 +10,8 @@ export interface SettlementFailure {
   readonly failure: unknown;
 }
 
-/** Called with the outcome of letters. */
-export interface LetterListener {
-  failed(failure: SettlementFailure): void;
-  settled(letter: ConsumedLetter, what: SettledLetter): void;
-  unanswered(error: CallbackTimeoutError): void;
-  readonly tracing: SafeTracing | undefined;
-  /** How many errors a letter keeps that is retried or parked. */
-  readonly errorHistory: number;
-}
-
 /** One consumer of a stream, and how many of its letters were left. */
-interface StreamConsumer {
+interface StreamConsumer extends LetterConsumer {
   consumption?: Consumption;
   left: number;
 }
@@ -39,14 +27,12 @@ export class LetterStream<T> {
   #closed = false;
 
   constructor(
-    readonly backend: Backend,
-    readonly waitQueues: WaitQueues,
+    readonly host: LetterHost,
+    readonly home: HomeContext,
     readonly queue: string,
     readonly prefetch: number,
     readonly leaveAtMost: number,
     readonly subscriber: Subscriber<ConsumedLetter<T>>,
-    readonly listener: LetterListener,
-    readonly home: HomeContext,
   ) {}
 
   /** Letters that are neither settled nor left. */
@@ -55,15 +41,15 @@ export class LetterStream<T> {
   }
 
   open(): void {
-    const consumer: StreamConsumer = { left: 0 };
+    const consumer = this.#newConsumer();
     this.#consumers.push(consumer);
     const onCancel = (_reason?: CancelReason, failure?: Error): void => this.home.fresh(this.#cancelled, this, failure);
     const take = (delivery: BackendDelivery): void => {
       // After the end there is no subscriber: later letters stay unsettled, and return to the queue when the consumer closes.
       this.#unsettled++;
-      this.subscriber.next(new ConsumedLetter<T>(delivery, this.#host(consumer)));
+      this.subscriber.next(new ConsumedLetter<T>(delivery, this.host, consumer));
     };
-    consumer.consumption = this.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
+    consumer.consumption = this.host.backend.consume(this.queue, { prefetch: this.prefetch, onCancel }, (delivery) =>
       this.home.fresh(take, undefined, delivery),
     );
     consumer.consumption.started?.catch((failure: Error) => onCancel(undefined, failure));
@@ -79,23 +65,21 @@ export class LetterStream<T> {
     this.subscriber.error(new ConsumerCancelledError(this.queue, failure));
   }
 
-  #host(consumer: StreamConsumer): LetterHost {
-    return {
-      waitQueues: this.waitQueues,
-      clock: this.backend.clock,
-      errorHistory: this.listener.errorHistory,
-      closed: () => this.#closed,
-      left: () => this.#leave(consumer),
+  #newConsumer(): StreamConsumer {
+    const isClosed = (): boolean => this.#closed;
+    const consumer: StreamConsumer = {
+      left: 0,
+      get isClosed() {
+        return isClosed();
+      },
+      leave: () => this.#leave(consumer),
       finished: (wasLeft) => {
         if (!wasLeft) return void this.#unsettled--;
         consumer.left--;
         this.#left--;
       },
-      failed: (letter, failure) => this.listener.failed({ letter, failure }),
-      settled: (letter, what) => this.listener.settled(letter, what),
-      unanswered: (error) => this.listener.unanswered(error),
-      tracing: this.listener.tracing,
     };
+    return consumer;
   }
 
   #leave(consumer: StreamConsumer): void {

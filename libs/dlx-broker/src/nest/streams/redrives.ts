@@ -1,5 +1,6 @@
 import { concatMap, lastValueFrom, Observable, repeat, Subscription } from 'rxjs';
 import type { Backend } from '../../backends/index.js';
+import { callEach, doNothing } from '../../platform/index.js';
 import { duration } from '../../platform/options/index.js';
 import type { DeadLetters } from './dead-letters.js';
 import { type RedriveRequest, resolveRedrive } from './redrive-request.js';
@@ -14,16 +15,11 @@ const mostErrors = 100;
 
 /** Redrives dead or parked letters to their origin, in the order of their queue. */
 export class Redrives {
-  readonly #backend: Backend;
-  readonly #letters: DeadLetters;
   readonly #running = new Set<RedriveTask>();
   /** Ended redrives that still count letters that come back. */
   #ended: RedriveTask[] = [];
   #closed = false;
   readonly #schedules = new Subscription();
-  readonly #report: (failure: unknown) => void;
-  readonly #thrown: (failure: unknown) => void;
-  readonly #failed: (failure: unknown, queues: readonly string[]) => void;
 
   /**
    * @internal Made by DlxBrokerModule.
@@ -33,18 +29,12 @@ export class Redrives {
    *   redrive of the schedule succeeds
    */
   constructor(
-    backend: Backend,
-    letters: DeadLetters,
-    report: (failure: unknown) => void = () => undefined,
-    thrown: (failure: unknown) => void = () => undefined,
-    failed: (failure: unknown, queues: readonly string[]) => void = () => undefined,
-  ) {
-    this.#failed = failed;
-    this.#thrown = thrown;
-    this.#backend = backend;
-    this.#letters = letters;
-    this.#report = report;
-  }
+    private readonly backend: Backend,
+    private readonly letters: DeadLetters,
+    private readonly report: (failure: unknown) => void = doNothing,
+    private readonly thrown: (failure: unknown) => void = doNothing,
+    private readonly failed: (failure: unknown, queues: readonly string[]) => void = doNothing,
+  ) {}
 
   /** The redrives that have not ended. */
   get running(): readonly RedriveTask[] {
@@ -58,7 +48,7 @@ export class Redrives {
    * @throws DlxConfigurationError for an impossible request
    */
   start<T = unknown>(request: RedriveRequest<T>): RedriveTask {
-    const task = new RedriveTask(this.#backend, this.#letters, resolveRedrive(request), this.#thrown);
+    const task = new RedriveTask(this.backend, this.letters, resolveRedrive(request), this.thrown);
     this.#running.add(task);
     void task.ended.then(() => this.#retire(task));
     if (this.#closed) task.close();
@@ -85,15 +75,15 @@ export class Redrives {
   every<T = unknown>(
     every: number | string,
     request: RedriveRequest<T>,
-    observe: (task: RedriveTask) => void = () => undefined,
+    observe: (task: RedriveTask) => void = doNothing,
   ): Subscription {
     const pause = duration(leastPause).read(every, 'Redrives.every').value as number;
     const { queues } = resolveRedrive(request); // an invalid request is refused now, and not at the first redrive
     const known = new Set<string>();
-    const { clock } = this.#backend;
+    const { clock } = this.backend;
     const once = new Observable<RedriveProgress>((subscriber) => {
       const task = this.start(request);
-      this.#show(task, observe);
+      callEach([task], observe, this.report);
       void task.ended.then((result) => this.#note(result, queues, known));
       subscriber.add(() => task.cancel());
       return task.progress.subscribe(subscriber);
@@ -117,20 +107,12 @@ export class Redrives {
     const text = textOf(error);
     if (known.has(text)) return;
     known.add(text);
-    this.#failed(error, queues);
-  }
-
-  #show(task: RedriveTask, observe: (task: RedriveTask) => void): void {
-    try {
-      observe(task);
-    } catch (failure) {
-      this.#report(failure);
-    }
+    this.failed(error, queues);
   }
 
   #retire(task: RedriveTask): void {
     this.#running.delete(task);
-    const now = this.#backend.clock.now();
+    const now = this.backend.clock.now();
     this.#ended = this.#ended.filter(({ watchedUntil }) => (watchedUntil?.getTime() ?? 0) > now);
     if (this.#closed) task.close();
     else this.#ended.push(task);
