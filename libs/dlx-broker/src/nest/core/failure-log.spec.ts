@@ -25,6 +25,22 @@ it('a message that comes after its last attempt is no attempt 4 of 3', () => {
   ]);
 });
 
+it('a handler may throw undefined, which is an error; a message at a closed gate has none', () => {
+  const found: unknown[] = [];
+  const write = (_: string, text: string, fields: () => object): unknown => found.push([text, fields()]);
+  const log = new FailureLog({ logging: {}, writes: () => true, write } as unknown as EventLog, 'all');
+  const taken = {
+    delivery: { queue: 'orders' },
+    planned: { handler: { origin: 'Orders.handle' } },
+  } as unknown as Taken;
+  log.settled(taken, { kind: 'retried', attempt: 1, delay: 5, error: undefined });
+  log.settled(taken, { kind: 'held', attempt: 1, delay: 5, error: undefined });
+  expect(found).toEqual([
+    [expect.stringContaining('undefined was thrown'), expect.objectContaining({ errorClass: 'undefined', delay: 5 })],
+    [expect.stringContaining('its circuit is open'), expect.objectContaining({ errorClass: undefined, delay: 5 })],
+  ]);
+});
+
 it('a denied message is warned of if it is a dead letter of another queue', () => {
   const lines: unknown[] = [];
   const denials = new Denials({ write: (event: string) => void lines.push(event) } as unknown as EventLog);
