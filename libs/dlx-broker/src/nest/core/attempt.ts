@@ -85,7 +85,7 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
     }
     this.run(
       (outcome) => {
-        this.inContext(() => settlement.end(outcome, this));
+        this.#inContext(() => settlement.end(outcome, this));
         ended(this);
       },
       (fault) => {
@@ -130,7 +130,7 @@ export class AttemptRun implements Attempt, WatchedAttempt, ReplyStream {
   }
 
   /** Calls a function in the async context of the handler, for the settlement and those that hear of it. */
-  inContext(then: () => void): void {
+  #inContext(then: () => void): void {
     const { leave } = this;
     const call = leave === undefined ? then : () => leave(then);
     if (this.#within === undefined) call();

@@ -96,16 +96,12 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
    * of the queue after a wait.
    */
   get routingKey(): string {
-    return this.#address().routingKey;
+    return this.getPattern();
   }
 
   /** The exchange from which the message came to its work queue. It is the same on each attempt. */
   get exchange(): string {
-    return this.#address().exchange;
-  }
-
-  #address(): Address {
-    return arrivedBy(this.message, this.queue);
+    return arrivedBy(this.message, this.queue).exchange;
   }
 
   /** The headers as plain values. The object has no prototype, because the names come from the wire. */

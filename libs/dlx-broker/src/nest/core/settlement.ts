@@ -83,7 +83,7 @@ export class Settlement {
     this.#republishing.rejecting = queues;
   }
 
-  settle(outcome: Outcome, handling: Handling): void {
+  #settle(outcome: Outcome, handling: Handling): void {
     const { delivery, planned, context, replies } = handling;
     const isAcked = !outcome.failed && outcome.isAcked === true;
     if (context.isSettled && !isAcked) {
@@ -122,7 +122,7 @@ export class Settlement {
   /** Settles a message by the outcome of its handler. It never throws. */
   end(outcome: Outcome, handling: Handling): void {
     try {
-      this.settle(outcome, handling);
+      this.#settle(outcome, handling);
     } catch (fault) {
       this.rescue(handling, fault, outcome.failed);
     }

@@ -14,12 +14,13 @@ function stepsAround(delay: number): readonly number[] {
  * @param most no step above this is taken
  */
 export function nearestStep(delay: number, most = Infinity): number {
-  let nearest = 1;
-  for (const step of stepsAround(delay)) {
-    if (step <= most && Math.abs(step - delay) < Math.abs(nearest - delay)) nearest = step;
-  }
-  return nearest;
+  const steps = stepsAround(delay).filter((step) => step <= most);
+  return nearestOf([1, ...steps], delay);
 }
+
+/** The nearest of several delays, the first one of two that are as near. */
+export const nearestOf = (delays: readonly number[], delay: number): number =>
+  delays.reduce((one, other) => (Math.abs(other - delay) < Math.abs(one - delay) ? other : one));
 
 /** The next step that is not below a delay: at most 28 % later, and below 10 ms at most one millisecond. */
 export const stepUp = (delay: number): number => stepsAround(delay).find((step) => step >= delay) as number;

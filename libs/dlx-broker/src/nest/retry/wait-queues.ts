@@ -8,6 +8,7 @@ import {
   type WaitQueueType,
 } from './wait-queue-names.js';
 import { parkingLotQueue } from './parking-lot.js';
+import { nearestOf } from './steps.js';
 import type { Backend } from '../../backends/index.js';
 import type { QueueDeclaration } from '../../backends/topology/index.js';
 import type { Notices } from './notices.js';
@@ -69,20 +70,14 @@ export class WaitQueues {
   nearest(delay: number): number {
     if (this.#isFixed) return this.above(delay) ?? Math.max(...this.#fixed());
     if (this.#known.has(delay) || this.#inUse() < mostWaitQueues) return delay;
-    let nearest = Infinity;
-    for (const other of this.#known.keys()) {
-      if (Math.abs(other - delay) < Math.abs(nearest - delay)) nearest = other;
-    }
-    return nearest;
+    return nearestOf([...this.#known.keys()], delay);
   }
 
   /** The delay itself; or, when no further wait queue may be declared, the next longer delay that has one. */
   above(delay: number): number | undefined {
     if (this.#known.has(delay) || (!this.#isFixed && this.#inUse() < mostWaitQueues)) return delay;
-    let next = Infinity;
-    for (const other of this.#isFixed ? this.#fixed() : this.#known.keys())
-      if (other >= delay) next = Math.min(next, other);
-    return next === Infinity ? undefined : next;
+    const longer = [...(this.#isFixed ? this.#fixed() : this.#known.keys())].filter((other) => other >= delay);
+    return longer.length === 0 ? undefined : Math.min(...longer);
   }
 
   /** The name of the queue for a delay, and of the exchange in front of it. */
