@@ -1,6 +1,6 @@
 import { DlxConfigurationError, optionsOf } from '../../platform/options/index.js';
 import { type Check, checkAll, type Checks } from '../module/check-options.js';
-import { transportChecks } from '../module/transport-checks.js';
+import { transportChecks } from '../module/transport-options.js';
 
 /**
  * The key of values that only the functions of this folder make. A plain object was not checked, so it is no choice of a broker.

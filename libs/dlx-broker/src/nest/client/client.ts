@@ -206,9 +206,10 @@ export class DlxClient extends Client {
     options?: EmitOptions,
   ): Observable<TResult>;
   override emit<TResult>(pattern: unknown, data: unknown, options: EmitOptions = noOptions): Observable<TResult> {
-    if (pattern === undefined || pattern === null || data === undefined || data === null) {
+    const missing = missingIn('emit', pattern, data);
+    if (missing !== undefined) {
       const refused = new EmitResult<TResult>(this.#failures, pattern);
-      refused.end(missingIn('emit', pattern, data));
+      refused.end(missing);
       return refused;
     }
     const collector = (options as EmitOptions | null)?.outbox === false ? undefined : this.#outboxes?.current;
@@ -245,9 +246,8 @@ export class DlxClient extends Client {
     options?: SendOptions,
   ): Observable<TResult>;
   override send<TResult>(pattern: unknown, data: unknown, options = noSendOptions): Observable<TResult> {
-    if (pattern === undefined || pattern === null || data === undefined || data === null) {
-      return throwError(() => missingIn('send', pattern, data));
-    }
+    const missing = missingIn('send', pattern, data);
+    if (missing !== undefined) return throwError(() => missing);
     let timeout: number | undefined;
     try {
       timeout = options === noSendOptions ? undefined : timeoutAsked(options);

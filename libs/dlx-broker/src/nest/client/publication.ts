@@ -88,10 +88,11 @@ function encodeContent(
 }
 
 /** Nest's error for a pattern or data that are undefined or null, with what is missing and what to write. */
-export function missingIn(call: 'emit' | 'send', pattern: unknown, data: unknown): Error {
-  const message =
-    pattern === undefined || pattern === null
-      ? `${call}: the pattern is ${pattern}; write the routing key, such as 'order.created'`
-      : `${call} of ${shown(pattern)}: the data are ${data}; write {}, or new DlxRecordBuilder(${data}).build() if that is meant`;
+export function missingIn(call: 'emit' | 'send', pattern: unknown, data: unknown): Error | undefined {
+  const isPattern = pattern !== undefined && pattern !== null;
+  if (isPattern && data !== undefined && data !== null) return undefined;
+  const message = isPattern
+    ? `${call} of ${shown(pattern)}: the data are ${data}; write {}, or new DlxRecordBuilder(${data}).build() if that is meant`
+    : `${call}: the pattern is ${pattern}; write the routing key, such as 'order.created'`;
   return Object.assign(new InvalidMessageException(), { message });
 }

@@ -15,7 +15,7 @@ import { encodeReply, type ReplyKind } from '../features/envelope/packet.js';
 import type { Outbox } from '../features/outbox/outbox.js';
 import { RpcException } from '../handlers/nest-versions.js';
 import { Batch, type InBatch } from './batch.js';
-import { RequesterWatch, type WatchedRequest } from './requester-watch.js';
+import { requesterWatch, type WatchedRequest } from './requester-watch.js';
 
 /** The answer of a handler cannot be written as JSON. The cause has the reason; the client gets only the text of JSON's error. */
 export class UnserialisableReplyError extends Error {
@@ -79,7 +79,7 @@ interface Arrived {
 
 /** Makes the publisher of the replies to each request of a queue. */
 export class ReplyPublishers {
-  readonly requesters: RequesterWatch;
+  readonly requesters: Batch<WatchedRequest>;
   /** The values of all answers that wait until the end of the tick. */
   readonly late = new Batch<LateValue>(
     (run) => process.nextTick(run),
@@ -87,7 +87,7 @@ export class ReplyPublishers {
   );
 
   constructor(readonly backend: Backend) {
-    this.requesters = new RequesterWatch(backend);
+    this.requesters = requesterWatch(backend);
   }
 
   /** @returns undefined for a message without an answer */

@@ -53,25 +53,10 @@ export interface WatchedRequest extends InBatch {
  * Watches the clients that wait for answers of many values. Most answers end soon, and a watch costs about as much as the
  * request itself. So an answer is watched only when it is older than a turn of the event loop.
  */
-export class RequesterWatch {
-  readonly #young = new Batch<WatchedRequest>(setImmediate, (request) => this.#watch(request));
-
-  constructor(private readonly backend: Backend) {}
-
-  /** The answer's `gone` is called when no client waits for it, unless the answer has left by then. */
-  add(request: WatchedRequest): void {
-    this.#young.add(request);
-  }
-
-  /** The answer has ended before it was watched. */
-  leave(request: WatchedRequest): void {
-    this.#young.leave(request);
-  }
-
-  #watch(request: WatchedRequest): void {
+export const requesterWatch = (backend: Backend): Batch<WatchedRequest> =>
+  new Batch(setImmediate, (request) => {
+    const { replyTo, correlationId } = request;
     request.inOwnContext(() => {
-      const { replyTo, correlationId } = request;
-      request.watched(watchRequester(this.backend, replyTo, correlationId, () => request.gone()));
+      request.watched(watchRequester(backend, replyTo, correlationId, () => request.gone()));
     });
-  }
-}
+  });

@@ -8,8 +8,7 @@ import { rabbitmqChecks } from '../brokers/rabbitmq.js';
 import type { OperatedHandlers } from '../features/circuit/dlx-handler.js';
 import type { ErrorHeaderOptions } from '../features/error-history/options.js';
 import { checkAll, type Checks, isFlag, isText, readAll, type ReadBy } from './check-options.js';
-import { transportChecks } from './transport-checks.js';
-import type { TransportOptions } from './transport-options.js';
+import { transportChecks, type TransportOptions } from './transport-options.js';
 
 export type { ErrorHeaderOptions, TransportOptions };
 
