@@ -123,7 +123,7 @@ export const wireCases: readonly Case[] = [
       const { major, minor, properties, mechanisms, locales } = start;
       const capabilities = properties.get('capabilities');
       return {
-        version: [major, minor],
+        version: [major, minor, properties.get('version')?.value],
         // 4 offers ANONYMOUS too, a login without a password.
         mechanisms: String(mechanisms).replace('ANONYMOUS', '').trim().split(/ +/).sort(),
         locales: String(locales),
@@ -134,7 +134,7 @@ export const wireCases: readonly Case[] = [
       };
     },
     {
-      version: [0, 9],
+      version: [0, 9, since4('3.10.8', '4.3.6')],
       mechanisms: ['AMQPLAIN', 'PLAIN'],
       locales: 'en_US',
       capabilities: [
@@ -183,6 +183,22 @@ export const wireCases: readonly Case[] = [
       return (failure as { code: number }).code;
     },
     501,
+  ),
+  ...(
+    [
+      [4_095, false],
+      [8_191, since4(true, false)],
+      [8_192, true],
+    ] as const
+  ).map(([frameMax, isTaken]) =>
+    onTheWire(
+      `rule T6: a frame-max of ${frameMax} in tune-ok`,
+      async (wire) => {
+        const opened = WireConnection.open({ ...wire, frameMax });
+        return (await attempt(opened.then((connection) => connection.close()))) === 'ok';
+      },
+      isTaken,
+    ),
   ),
   onTheWire(
     'rule T6: bodies are cut to the frame-max, and may come in any number of frames, empty ones too',

@@ -61,7 +61,7 @@ export class ClientConnection implements FrameSink, Backpressure, ConnectionOutb
     readonly arrival: Arrival,
   ) {
     this.#reader = new FrameReader(this, context.frames);
-    this.#reader.maxPayload = context.broker.profile.firstFrameSize - frameOverhead;
+    this.#reader.maxPayload = context.broker.profile.minFrameSize - frameOverhead;
     this.unfinished = new UnfinishedMessages(context.limits.unfinished);
     this.flow = new SocketFlow(socket, arrival.tcp, context, this);
     this.to = this.flow.to;

@@ -1,14 +1,7 @@
 import { AmqpError } from '../../engine/broker/index.js';
 import { ByteReader, compact, emptyTable, type FieldTable, methodIds } from '../../engine/message/index.js';
 import { isLoopback, type LoginAttempt, type PendingLogin } from '../../platform/logins/index.js';
-import {
-  frameTypes,
-  type FrameWriter,
-  type MethodReader,
-  methods,
-  minFrameSize,
-  readTableBody,
-} from '../wire/index.js';
+import { frameTypes, type FrameWriter, type MethodReader, methods, readTableBody } from '../wire/index.js';
 import type { Limits } from './limits.js';
 import type { ListenerContext } from './listener-context.js';
 
@@ -55,7 +48,7 @@ type Step = 'more' | 'close' | { readonly virtualHost: string };
 interface HandshakeHost {
   readonly to: FrameWriter;
   readonly limits: Limits;
-  readonly context: Pick<ListenerContext, 'logins' | 'properties' | 'after'>;
+  readonly context: Pick<ListenerContext, 'broker' | 'logins' | 'properties' | 'after'>;
   readonly socket: { readonly remoteAddress?: string | undefined };
   /** Marked as busy while its login waits, so that it is not closed for its silence. */
   readonly arrival: { readonly pendingLogin: Pick<PendingLogin, 'busy' | 'idle'> };
@@ -144,8 +137,9 @@ export class Handshake {
 
   #tuneOk(from: MethodReader): void {
     const { channelMax, frameMax, heartbeat } = methods.readConnectionTuneOk(from);
-    const { channels, frameSize } = this.host.limits;
-    if (frameMax < minFrameSize || frameMax > frameSize) throw new Refused('frame_max');
+    const { limits, context } = this.host;
+    const { channels, frameSize } = limits;
+    if (frameMax < context.broker.profile.minFrameSize || frameMax > frameSize) throw new Refused('frame_max');
     if (channelMax === 0 || channelMax > channels) throw new Refused('channel_max');
     this.tuning = { channels: channelMax, frameSize: frameMax, heartbeat };
     this.#next = methodIds.connectionOpen;

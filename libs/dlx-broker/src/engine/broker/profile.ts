@@ -37,8 +37,8 @@ export interface Profile extends Dialect {
   readonly namesQueueTypes: boolean;
   /** Bytes of a body at most (rules K7, W10). */
   readonly maxMessageSize: number;
-  /** Bytes of a frame at most, before frame-max is negotiated (rule W10). */
-  readonly firstFrameSize: number;
+  /** The smallest frame-max that a client may ask for, in bytes. Before the client does so, no frame is larger (rule W10). */
+  readonly minFrameSize: number;
   /** A 406 that closes the channel instead of a 503 that closes the connection (rule W11). */
   readonly unknownExchangeTypeIsSoft: boolean;
   /** `basic.qos` with global is taken as one without (rule W12). */
@@ -80,7 +80,7 @@ export const profiles = {
     takesAnyDeliveryMode: false,
     namesQueueTypes: false,
     maxMessageSize: 134_217_728,
-    firstFrameSize: 4_096,
+    minFrameSize: 4_096,
     unknownExchangeTypeIsSoft: false,
     deniesGlobalQos: false,
     matchesTerms: false,
@@ -111,7 +111,7 @@ export const profiles = {
     takesAnyDeliveryMode: true,
     namesQueueTypes: true,
     maxMessageSize: 16_777_216,
-    firstFrameSize: 8_192,
+    minFrameSize: 8_192,
     unknownExchangeTypeIsSoft: true,
     deniesGlobalQos: true,
     matchesTerms: true,
@@ -131,4 +131,4 @@ export const product = { name: 'dlx-broker', version: '1.0.0-rc.1' } as const;
 
 /** The release of RabbitMQ that a broker behaves like, as clients and tools see it. */
 export const versionOf = ({ profile }: { readonly profile: Profile }): string =>
-  profile === profiles['4'] ? '4.2.0' : '3.10.8';
+  profile === profiles['4'] ? '4.3.6' : '3.10.8';

@@ -155,14 +155,18 @@ export function declareQueue(channel: ChannelContext, name: string, options: Que
   return found(created(vhost, channel.connection, actual, options, args, now), now);
 }
 
-/** The arguments with the default type of the virtual host, where it is quorum and the queue can be a quorum queue (rule D1). */
+/**
+ * The arguments with the type of a queue that names none: since 4 the default type of the virtual host, where it is quorum and the queue
+ * can be a quorum queue, otherwise classic (rules D1, F10).
+ */
 function withDefaultType({ profile, metadata }: VirtualHostCore, options: QueueOptions): FieldTable {
   const { durable, exclusive, autoDelete, arguments: args = emptyTable } = options;
-  if (!profile.defaultQueueTypes || metadata.defaultQueueType !== 'quorum') return args;
+  if (!profile.defaultQueueTypes) return args;
   const given = args.get('x-queue-type')?.value;
-  const isGiven = given !== undefined && given !== '' && given !== 'undefined';
-  if (isGiven || durable !== true || exclusive === true || autoDelete === true) return args;
-  return new Map(args).set('x-queue-type', longstr('quorum'));
+  if (given !== undefined && given !== '' && given !== 'undefined') return args;
+  const canBeQuorum = durable === true && exclusive !== true && autoDelete !== true;
+  const type = canBeQuorum && metadata.defaultQueueType === 'quorum' ? 'quorum' : 'classic';
+  return new Map(args).set('x-queue-type', longstr(type));
 }
 
 function redeclared(

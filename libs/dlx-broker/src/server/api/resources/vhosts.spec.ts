@@ -78,3 +78,19 @@ describe('a virtual host', () => {
     });
   });
 });
+
+describe.each([
+  ['3.10', '3.10.8', {}, {}],
+  ['4', '4.3.6', { 'x-queue-type': 'classic' }, { 'x-queue-type': 'quorum' }],
+] as const)('the profile %s', (rabbitmq, version, classic, quorum) => {
+  it('shows its version, and the types of queues that name none as they were seen (rules D1, F10)', async () => {
+    const { call } = apiHarness({ rabbitmq });
+    expect((await call('GET', '/overview')).body).toMatchObject({ rabbitmq_version: version });
+    expect((await call('GET', '/definitions')).body).toMatchObject({ rabbit_version: version });
+    await call('PUT', '/queues/%2F/q', { body: { durable: true } });
+    expect((await call('GET', '/queues/%2F/q')).body).toHaveProperty('arguments', classic);
+    await call('PUT', '/vhosts/v', { body: { default_queue_type: 'quorum' } });
+    await call('PUT', '/queues/v/q', { body: { durable: true } });
+    expect((await call('GET', '/queues/v/q')).body).toHaveProperty('arguments', quorum);
+  });
+});
