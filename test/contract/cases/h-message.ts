@@ -182,6 +182,16 @@ export const messageCases: readonly Case[] = [
     ['S', 'harmless'],
   ),
   contract(
+    'rule H12: since 4 the names of headers are sorted by their bytes',
+    async (_session, channel) => {
+      await channel.declareQueue('q');
+      const headers = args({ '\u{1f600}': 1, '\uff5e': 1, ä: 1, z: 1 });
+      await channel.publish('', 'q', { properties: { headers } });
+      return [...((await channel.get('q'))?.properties.headers?.keys() ?? [])];
+    },
+    since4(['\u{1f600}', '\uff5e', 'ä', 'z'], ['z', 'ä', '\uff5e', '\u{1f600}']),
+  ),
+  contract(
     'rule H12: a message that never died keeps the order of its headers',
     async (_session, channel) => {
       await channel.declareQueue('q');

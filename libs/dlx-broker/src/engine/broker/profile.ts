@@ -31,8 +31,10 @@ export interface Profile extends Dialect {
   readonly checksCopiedTopics: boolean;
   /** A passive declare needs any of the three rights (rule N4). */
   readonly passiveNeedsRight: boolean;
-  /** `user-id` is checked after `expiration`, and any `delivery_mode` is taken (rule K7). */
+  /** Any `delivery_mode` is taken (rule K7). */
   readonly takesAnyDeliveryMode: boolean;
+  /** `user-id` is checked after `expiration` (rule K7). */
+  readonly checksUserIdLast: boolean;
   /** Errors name a queue type as 4.3 does, and compare that of a queue without `x-queue-type` as `classic` (rules R3, F10). */
   readonly namesQueueTypes: boolean;
   /** Bytes of a body at most (rules K7, W10). */
@@ -78,6 +80,7 @@ export const profiles = {
     checksCopiedTopics: false,
     passiveNeedsRight: false,
     takesAnyDeliveryMode: false,
+    checksUserIdLast: false,
     namesQueueTypes: false,
     maxMessageSize: 134_217_728,
     minFrameSize: 4_096,
@@ -109,6 +112,7 @@ export const profiles = {
     checksCopiedTopics: true,
     passiveNeedsRight: true,
     takesAnyDeliveryMode: true,
+    checksUserIdLast: true,
     namesQueueTypes: true,
     maxMessageSize: 16_777_216,
     minFrameSize: 8_192,

@@ -13,6 +13,7 @@ export {
 } from './packed-table.js';
 export { ByteReader, ByteWriter, Malformed, UnknownFieldType } from './codec/bytes.js';
 export {
+  compareBytes,
   decodeText,
   encodeText,
   isPredeclared,

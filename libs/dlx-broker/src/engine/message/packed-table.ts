@@ -9,7 +9,7 @@ import {
   skipTable,
   writeTable,
 } from './codec/table-codec.js';
-import { encodeText, textLength } from './codec/text.js';
+import { compareBytes, encodeText, textLength } from './codec/text.js';
 import { emptyTable, type Field, type FieldTable } from './field-table.js';
 
 /** A name of up to 85 characters always fits into a short string: a character takes at most three bytes. */
@@ -207,7 +207,7 @@ export const sorted = (table: FieldTable): FieldTable =>
 function areSorted(table: FieldTable): boolean {
   let last = '';
   for (const name of table.keys()) {
-    if (name < last) return false;
+    if (compareBytes(name, last) < 0) return false;
     last = name;
   }
   return true;

@@ -294,14 +294,14 @@ export class Publisher {
     let sent = properties;
     if (sent.replyTo === replyQueue) sent = { ...sent, replyTo: this.#replyAddress() }; // rule S1
     const { profile } = this.channel.vhost;
-    const { takesAnyDeliveryMode } = profile;
-    if (sent.userId !== undefined && !takesAnyDeliveryMode) checkUserId(sent, this.channel.connection.user);
+    const { checksUserIdLast } = profile;
+    if (sent.userId !== undefined && !checksUserIdLast) checkUserId(sent, this.channel.connection.user);
     if (sent.expiration !== undefined) {
       const expiration = String(parseExpiration(sent.expiration));
       if (profile.parsesExpiration && expiration !== sent.expiration) sent = { ...sent, expiration }; // rule W4
     }
-    if (!takesAnyDeliveryMode) checkDeliveryMode(sent.deliveryMode);
-    else if (sent.userId !== undefined) checkUserId(sent, this.channel.connection.user);
+    if (!profile.takesAnyDeliveryMode) checkDeliveryMode(sent.deliveryMode);
+    if (sent.userId !== undefined && checksUserIdLast) checkUserId(sent, this.channel.connection.user);
     const { headers } = sent;
     if (headers === undefined || isEmptyTable(headers)) {
       return origin === undefined

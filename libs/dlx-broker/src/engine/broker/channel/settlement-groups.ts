@@ -1,3 +1,4 @@
+import { compareBytes } from '../../message/index.js';
 import { Deque } from '../deque.js';
 import { priorityIn } from '../queue/priority-list.js';
 import type { Profile } from '../profile.js';
@@ -148,14 +149,8 @@ function splitFetched(group: SettlementGroup, most: number): SettlementGroup | S
 }
 
 const byQueueAndKey = (one: SettlementGroup, other: SettlementGroup): number =>
-  compare(one.queue.name, other.queue.name) || compare(one.key, other.key);
+  compareBytes(one.queue.name, other.queue.name) || compareBytes(one.key, other.key);
 
 const byQueueAndSubscription = (one: SettlementGroup, other: SettlementGroup): number =>
-  compare(one.queue.name, other.queue.name) ||
-  (one.order === other.order ? compare(one.key, other.key) : one.order - other.order);
-
-/** Compares texts by code units. */
-export function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
-}
+  compareBytes(one.queue.name, other.queue.name) ||
+  (one.order === other.order ? compareBytes(one.key, other.key) : one.order - other.order);

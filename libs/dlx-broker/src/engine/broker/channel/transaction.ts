@@ -1,11 +1,11 @@
-import type { FieldTable, Message } from '../../message/index.js';
+import { compareBytes, type FieldTable, type Message } from '../../message/index.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Profile } from '../profile.js';
 import type { Return } from '../queue/entry.js';
 import type { Routed } from '../virtual-host/routing.js';
 import type { ChannelContext } from './context.js';
 import type { Outstanding } from './outputs.js';
-import { compare, isOfSameConsumer, priorityOf } from './settlement-groups.js';
+import { isOfSameConsumer, priorityOf } from './settlement-groups.js';
 
 /** A channel that may be in transaction mode. */
 export interface TransactionalChannel extends ChannelContext {
@@ -122,7 +122,7 @@ export function* inOrderOfCommit(
 
 /** Deliveries of `basic.get` have no consumer and come first. */
 const inOrder = ({ record: one }: OneSettlement, { record: other }: OneSettlement): number =>
-  compare(one.queue, other.queue) ||
-  compare(one.consumerTag, other.consumerTag) ||
+  compareBytes(one.queue, other.queue) ||
+  compareBytes(one.consumerTag, other.consumerTag) ||
   priorityOf(other) - priorityOf(one) ||
   one.deliveryTag - other.deliveryTag;

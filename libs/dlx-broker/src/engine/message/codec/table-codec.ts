@@ -1,3 +1,4 @@
+import { compareBytes } from './text.js';
 import { type Decimal, emptyTable, type Field, type FieldTable, maxNesting } from '../field-table.js';
 import { type ByteReader, type ByteWriter, Malformed, UnknownFieldType } from './bytes.js';
 
@@ -116,8 +117,7 @@ export function writeSortedTable(to: ByteWriter, table: FieldTable): void {
   to.closeLength(opened);
 }
 
-/** By code units. */
-export const byName = ([one]: Entry, [other]: Entry): number => (one < other ? -1 : 1);
+export const byName = ([one]: Entry, [other]: Entry): number => compareBytes(one, other);
 
 type Entry = readonly [name: string, field: Field];
 

@@ -37,6 +37,16 @@ export function encodeText(text: string): Buffer {
   return Buffer.concat(parts);
 }
 
+/** Half of a character above U+FFFF, or a byte that is no part of a character. Other code units have the order of their bytes. */
+const surrogate = /[\ud800-\udfff]/;
+
+/** Compares texts by their bytes, as Erlang compares binaries. */
+export function compareBytes(one: string, other: string): number {
+  if (one === other) return 0;
+  if (surrogate.test(one) || surrogate.test(other)) return encodeText(one).compare(encodeText(other));
+  return one < other ? -1 : 1;
+}
+
 /** The most bytes of an AMQP short string. */
 export const maxShortstrBytes = 255;
 
