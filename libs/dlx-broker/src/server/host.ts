@@ -5,15 +5,19 @@ import type { AuditSink } from './audit/audit-log.js';
 import type { Dlx } from './dlx/state.js';
 import type { Statistics } from './statistics/statistics.js';
 
-/** A handler of an application in this process. */
-export interface ManagedHandler {
+/** Whether a handler gets messages. */
+export interface HandlerStatus {
   /** Class and method: `Payments.pay`. */
   readonly handler: string;
   readonly queue: string;
+  /**
+   * `running`: it gets messages. `open`: its circuit is open, and it gets none. `probing`: it gets one at a time. `paused`: a caller
+   * paused it, and it gets none.
+   */
   readonly state: 'running' | 'open' | 'probing' | 'paused';
   /** The name of its circuit. Absent without one. */
   readonly circuit?: string;
-  /** Why it is not running. */
+  /** Why it is not running: the error that opened its circuit, or the reason of the pause. */
   readonly reason?: string;
   /** Since when it is in this state. Absent while it is running. */
   readonly since?: Date;
@@ -21,13 +25,17 @@ export interface ManagedHandler {
   readonly nextProbe?: Date;
 }
 
-/** The handlers of one broker of an application, to show and to pause. */
-export interface ManagedHandlers {
-  /** The virtual host of their queues. */
-  readonly vhost: string;
-  list(): readonly ManagedHandler[];
+/** What operators see of handlers, and do with them. */
+export interface OperatedHandlers {
+  list(): readonly HandlerStatus[];
   pause(handler: string, reason: string | undefined): void;
   resume(handler: string): void;
+}
+
+/** The handlers of one broker of an application, to show and to pause. */
+export interface ManagedHandlers extends OperatedHandlers {
+  /** The virtual host of their queues. */
+  readonly vhost: string;
 }
 
 /** A port for clients, for lists. */

@@ -1,6 +1,5 @@
 export type { Api, ApiOptions } from './http/app.js';
-export type { Fault, ManagementHost, OpenPort } from './host.js';
-export type { ManagedHandler, ManagedHandlers } from './host.js';
+export type { Fault, HandlerStatus, ManagedHandlers, ManagementHost, OpenPort, OperatedHandlers } from './host.js';
 export { type HttpLimits, HttpListener, type HttpOptions, listenHttp } from './http/http-listener.js';
 export { exportBroker } from './definitions/export.js';
 export { loadDefinitions } from './definitions/load.js';

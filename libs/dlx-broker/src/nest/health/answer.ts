@@ -1,4 +1,4 @@
-import type { HandlerStatus } from '../features/circuit/dlx-handler.js';
+import type { HandlerStatus } from '../../server/index.js';
 
 /**
  * Why an application is not ready.

@@ -1,11 +1,11 @@
 import type { Backend } from '../../backends/index.js';
 import type { Broker } from '../../engine/broker/index.js';
 import { DlxConfigurationError, optionsOf } from '../../platform/options/index.js';
+import type { OperatedHandlers } from '../../server/index.js';
 import type { Meter, MeteredHandlers } from '../../server/metrics/index.js';
 import { embeddedChecks } from '../brokers/embedded.js';
 import { type BrokerChoice, isChoice } from '../brokers/made.js';
 import { rabbitmqChecks } from '../brokers/rabbitmq.js';
-import type { OperatedHandlers } from '../features/circuit/dlx-handler.js';
 import type { ErrorHeaderOptions } from '../features/error-history/options.js';
 import { checkAll, type Checks, isFlag, isText, readAll, type ReadBy } from './check-options.js';
 import { transportChecks, type TransportOptions } from './transport-options.js';

@@ -4,7 +4,7 @@ import { isOf, mayRead, visibleVhosts } from '../http/auth.js';
 import { badRequest, noContent, notFound, ok } from '../http/reply.js';
 import type { ApiRequest, Handler, Resource } from '../http/resource.js';
 import type { Management } from '../management.js';
-import type { ManagedHandler, ManagedHandlers } from '../host.js';
+import type { HandlerStatus, ManagedHandlers } from '../host.js';
 import { onlyKnown } from './input.js';
 
 /** The longest reason of a pause, in characters. */
@@ -63,9 +63,9 @@ const resume: Handler = (request, management) => {
 function mayPause(
   { names, user }: ApiRequest,
   management: Management,
-): readonly (readonly [ManagedHandlers, ManagedHandler])[] {
+): readonly (readonly [ManagedHandlers, HandlerStatus])[] {
   const visible = new Set(visibleVhosts(management.broker, user));
-  const found: (readonly [ManagedHandlers, ManagedHandler])[] = [];
+  const found: (readonly [ManagedHandlers, HandlerStatus])[] = [];
   for (const handlers of management.host.handlers ?? []) {
     if (!visible.has(handlers.vhost)) continue;
     for (const each of handlers.list()) if (each.handler === names['name']) found.push([handlers, each]);
@@ -76,7 +76,7 @@ function mayPause(
   return found;
 }
 
-interface ListedHandler extends ManagedHandler {
+interface ListedHandler extends HandlerStatus {
   readonly vhost: string;
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
-import type { ManagedHandler } from '../host.js';
+import type { HandlerStatus } from '../host.js';
 
 const path = '/dlx/handlers/Payments.pay/pause';
 
 function arrange() {
   let paused: string | undefined;
   const since = new Date(1_767_268_800_000);
-  const list = (): readonly ManagedHandler[] => [
+  const list = (): readonly HandlerStatus[] => [
     {
       handler: 'Payments.pay',
       queue: 'payments',

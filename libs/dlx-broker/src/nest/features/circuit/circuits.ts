@@ -3,10 +3,15 @@ import type { Clock } from '../../../engine/broker/index.js';
 import { OwnTimers } from '../../../platform/index.js';
 import { DlxConfigurationError, nearestWord } from '../../../platform/options/index.js';
 import { settingOf } from '../../core/handler-settings.js';
+import { errorFacts, textOf } from '../../core/failure-log.js';
 import type { Handler } from '../../core/handler.js';
+import { notRetryable } from '../../core/plan.js';
+import type { EventLog } from '../../log/event-log.js';
+import type { ResolvedOptions } from '../../module/options.js';
+import { anyOf } from '../../retry/index.js';
 import { Circuit, type CircuitChange } from './circuit.js';
 import { circuitDecorator } from './decorator.js';
-import type { HandlerStatus } from './dlx-handler.js';
+import type { HandlerStatus } from '../../../server/index.js';
 import { HandlerGate } from './gate.js';
 import type { HealthProbe, ResolvedCircuit } from './options.js';
 
@@ -43,19 +48,14 @@ function askProbe(probe: HealthProbe, timers: OwnTimers, fault: (error: unknown)
 
 /** What the circuits of a broker need. */
 export interface CircuitsParts {
+  readonly options: Pick<ResolvedOptions, 'circuits' | 'random'>;
   readonly clock: Clock;
-  readonly random: () => number;
-  /** The circuits of the option `circuits`. */
-  readonly named: ReadonlyMap<string, ResolvedCircuit>;
-  readonly isUnretryable: (error: unknown) => boolean;
-  readonly textOf: (error: unknown) => string;
   /** Finds a provider by its class. @throws when there is none */
   readonly provider: (type: Type<HealthProbe>) => HealthProbe;
-  /** Called after each change of a circuit, with the gates that it moves. */
-  readonly changed: (circuit: Circuit, change: CircuitChange, gates: readonly HandlerGate[]) => void;
-  /** Logs a fault in a function of the application. */
-  readonly doubt: (circuit: string, text: string, error: unknown) => void;
+  readonly log: EventLog;
 }
+
+const isUnretryable = anyOf(notRetryable, 'the default of neverRetry');
 
 /** The circuits and gates of a broker. They keep their states while the handlers are planned again. */
 export class Circuits {
@@ -64,7 +64,11 @@ export class Circuits {
   /** The time limits of probes. */
   readonly #timers: OwnTimers;
 
-  constructor(private readonly parts: CircuitsParts) {
+  /** @param changed called after each change of a circuit, with the gates that it moves */
+  constructor(
+    private readonly parts: CircuitsParts,
+    private readonly changed: (circuit: Circuit, change: CircuitChange, gates: readonly HandlerGate[]) => void,
+  ) {
     this.#timers = new OwnTimers(parts.clock);
   }
 
@@ -89,7 +93,7 @@ export class Circuits {
     const name = typeof setting === 'string' ? setting : handler;
     const known = this.#circuits.get(name);
     if (known !== undefined) return known;
-    const options = typeof setting === 'string' ? this.parts.named.get(setting) : setting;
+    const options = typeof setting === 'string' ? this.parts.options.circuits.get(setting) : setting;
     if (options === undefined) throw this.#unknown(name, handler);
     const circuit = this.#make(name, options);
     this.#circuits.set(name, circuit);
@@ -144,22 +148,28 @@ export class Circuits {
   }
 
   #make(name: string, options: ResolvedCircuit): Circuit {
-    const { clock, random, isUnretryable, textOf, doubt } = this.parts;
+    const { clock, log } = this.parts;
     const { probe } = options;
+    /** Logs a fault in a function of the application. */
+    const doubt = (text: string, error: unknown): void =>
+      log.write('circuitDoubtful', `circuit '${name}': ${text}: ${textOf(error)}`, {
+        circuit: name,
+        ...errorFacts(error),
+      });
     const faulty = (error: unknown): void =>
-      doubt(name, `its probe ${probe?.name} decided nothing, so a message is tried`, error);
+      doubt(`its probe ${probe?.name} decided nothing, so a message is tried`, error);
     return new Circuit(name, options, {
       clock,
-      random,
+      random: this.parts.options.random,
       isUnretryable,
       textOf,
       ask: probe && (() => askProbe(this.#providerOf(name, probe), this.#timers, faulty)),
       changed: (circuit, change) => {
         const gates = [...this.#gates.values()].filter((gate) => gate.circuit === circuit);
-        this.parts.changed(circuit, change, gates);
+        this.changed(circuit, change, gates);
       },
-      broken: (_, error) => doubt(name, 'a message that waited for its probe failed', error),
-      fault: (_, error) => doubt(name, "its function 'on' failed, and the error does not count", error),
+      broken: (_, error) => doubt('a message that waited for its probe failed', error),
+      fault: (_, error) => doubt("its function 'on' failed, and the error does not count", error),
     });
   }
 
@@ -173,7 +183,7 @@ export class Circuits {
   }
 
   #unknown(name: string, handler: string): DlxConfigurationError {
-    const known = [...this.parts.named.keys()];
+    const known = [...this.parts.options.circuits.keys()];
     const meant = nearestWord(name, known);
     const text = `@Circuit on ${handler}: the option 'circuits' has no '${name}'`;
     if (meant !== undefined) return new DlxConfigurationError(`${text}; did you mean '${meant}'?`);

@@ -36,7 +36,7 @@ export const circuit = (circuits: Circuits): CircuitFeature => ({
     const circuit = circuits.ofHandler(handler);
     return circuit && { by: `@Circuit on ${handler.origin}`, delays: circuit.options.pauses.exact };
   },
-  warnings: ({ handler }) => circuitWarnings([handler]).map((text) => ({ event: 'topologyDoubtful', text }) as const),
+  warnings: ({ handler }) => circuitWarnings(handler).map((text) => ({ event: 'topologyDoubtful', text }) as const),
 });
 
 /**
@@ -66,19 +66,17 @@ function refuseCircuits(queue: string, handlers: readonly Handler[]): void {
   );
 }
 
-/** A line for each handler whose messages may die, or whose clients give up, while its circuit is open. */
-function circuitWarnings(handlers: readonly Handler[]): readonly string[] {
-  return handlers.flatMap((handler) => {
-    const { settings, origin, kind } = handler;
-    if (settingOf(handler, circuitDecorator) === undefined) return [];
-    const while_ = `while the circuit of ${origin} is open`;
-    const { queueArguments } = settings;
-    return [
-      ...(queueArguments.has('x-message-ttl') ? [`messages expire ${while_} (@Ttl); leave @Ttl out to keep them`] : []),
-      ...(queueArguments.has('x-max-length') || queueArguments.has('x-max-length-bytes')
-        ? [`its queue may become full ${while_} (@MaxLength), and then messages are dropped or refused`]
-        : []),
-      ...(kind === 'request' ? [`requests wait ${while_}, and their clients may give up before an answer comes`] : []),
-    ];
-  });
+/** Why messages of a handler may die, or its clients give up, while its circuit is open. */
+function circuitWarnings(handler: Handler): readonly string[] {
+  if (settingOf(handler, circuitDecorator) === undefined) return [];
+  const { settings, origin, kind } = handler;
+  const while_ = `while the circuit of ${origin} is open`;
+  const { queueArguments } = settings;
+  return [
+    ...(queueArguments.has('x-message-ttl') ? [`messages expire ${while_} (@Ttl); leave @Ttl out to keep them`] : []),
+    ...(queueArguments.has('x-max-length') || queueArguments.has('x-max-length-bytes')
+      ? [`its queue may become full ${while_} (@MaxLength), and then messages are dropped or refused`]
+      : []),
+    ...(kind === 'request' ? [`requests wait ${while_}, and their clients may give up before an answer comes`] : []),
+  ];
 }

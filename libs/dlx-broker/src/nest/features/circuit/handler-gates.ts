@@ -1,34 +1,24 @@
-import type { Type } from '@nestjs/common';
-import type { Clock } from '../../../engine/broker/index.js';
 import { after, shownText } from '../../../platform/index.js';
 import { DlxConfigurationError, nearestWord } from '../../../platform/options/index.js';
-import { errorFacts, textOf } from '../../core/failure-log.js';
 import type { PlannedHandler } from '../../core/handler.js';
 import type { OutcomeEvents } from '../../core/outcome-events.js';
-import { notRetryable } from '../../core/plan.js';
 import type { Plan } from '../../core/plan.js';
 import type { QueueConsumers } from '../../core/queue-consumers.js';
-import type { EventLog } from '../../log/event-log.js';
 import type { ResolvedOptions } from '../../module/options.js';
-import { anyOf } from '../../retry/index.js';
 import type { Circuit, CircuitChange } from './circuit.js';
-import { Circuits } from './circuits.js';
+import { Circuits, type CircuitsParts } from './circuits.js';
 import { DlxHandler } from './dlx-handler.js';
-import type { HandlerStatus, OperatedHandlers } from './dlx-handler.js';
+import type { HandlerStatus, OperatedHandlers } from '../../../server/index.js';
 import type { HandlerGate } from './gate.js';
 import { HandlerScope } from './gate.js';
-import type { HealthProbe } from './options.js';
 
 /** After this time in milliseconds a pause that waits is logged. */
 const patience = 10_000;
 
 /** What the gates of the handlers of a broker need. */
-export interface HandlerGatesParts {
+export interface HandlerGatesParts extends CircuitsParts {
   readonly options: ResolvedOptions;
-  readonly clock: Clock;
-  readonly provider: (type: Type<HealthProbe>) => HealthProbe;
   readonly events: OutcomeEvents;
-  readonly log: EventLog;
   readonly consumers: () => Pick<QueueConsumers, 'adjust' | 'idle'>;
   readonly plan: () => Plan;
 }
@@ -39,21 +29,7 @@ export class HandlerGates {
   readonly scope = new HandlerScope();
 
   constructor(private readonly parts: HandlerGatesParts) {
-    const { options, clock, provider, log } = parts;
-    this.circuits = new Circuits({
-      clock,
-      random: options.random,
-      named: options.circuits,
-      isUnretryable: anyOf(notRetryable, 'the default of neverRetry'),
-      textOf,
-      provider,
-      changed: (circuit, change, gates) => this.#changed(circuit, change, gates),
-      doubt: (circuit, text, error) =>
-        log.write('circuitDoubtful', `circuit '${circuit}': ${text}: ${textOf(error)}`, {
-          circuit,
-          ...errorFacts(error),
-        }),
-    });
+    this.circuits = new Circuits(parts, (circuit, change, gates) => this.#changed(circuit, change, gates));
   }
 
   get all(): readonly HandlerStatus[] {
