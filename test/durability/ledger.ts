@@ -52,9 +52,9 @@ export class Ledger {
     if (!isKept) return;
     const id = ++this.#lastId;
     this.#ids.set(entry, id);
-    const { position, deadline, due } = entry;
+    const { position, deadline, due, failures } = entry;
     const message = remembered(entry.message);
-    const is: Kept = { message, position, deadline, ...untouched, due };
+    const is: Kept = { message, position, deadline, ...untouched, due, failures };
     this.#said.push({ place: placeOf(queue), id, is });
   }
 

@@ -79,10 +79,9 @@ export class MemoryJournal implements Journal {
 
   enqueued(queue: MessageOwner, entry: Entry): void {
     if (!keeps(queue, entry)) return;
-    const { message, position, deadline, due } = entry;
-    this.#said.push(
-      () => void this.#of(queue).set(entry, { message, position, deadline, due, returns: 0, delivered: false }),
-    );
+    const { message, position, deadline, due, failures } = entry;
+    const kept: Kept = { message, position, deadline, due, failures, returns: 0, delivered: false };
+    this.#said.push(() => void this.#of(queue).set(entry, kept));
   }
 
   delivered(queue: MessageOwner, entry: Entry): void {

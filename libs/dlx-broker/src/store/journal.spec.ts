@@ -127,6 +127,31 @@ describe.each(stores)('after a restart with the store in $name', ({ open }) => {
     expect(bodies(reborn, 'dead')).toEqual(['held']);
   });
 
+  it.each([
+    ['a quorum queue', quorum],
+    ['a classic queue', new Map()],
+  ])(
+    'a dead letter in %s has the failures of its message, and a quorum queue their number (rule W16)',
+    async (_, args) => {
+      const { broker, crash } = await arrange(open, '4');
+      const { channel } = listen(broker);
+      durable(channel, 'q', new Map([...quorum, ...toDead]));
+      durable(channel, 'dead', args);
+      publishText(channel, '', 'q', 'died', persistent);
+      for (const requeue of [true, true, false]) channel.reject(channel.get('q')!.deliveryTag, requeue);
+      const failuresIn = (found: Broker): number[] => {
+        const all: number[] = [];
+        queueOf(found, 'dead')!.peek(({ failures, returns }) => void all.push(failures, returns));
+        return all;
+      };
+      expect(failuresIn(broker)).toEqual([3, 0]);
+      const reborn = await crash();
+      expect(failuresIn(reborn)).toEqual([3, 0]);
+      const got = listen(reborn).channel.get('dead')!;
+      expect([got.redelivered, got.deliveryCount]).toEqual([true, 3]);
+    },
+  );
+
   it('at-least-once dead letters are still dead, and are tried at once, in the order of their deaths (rule M3)', async () => {
     const { broker, clock, crash } = await arrange(open);
     const { channel } = listen(broker);

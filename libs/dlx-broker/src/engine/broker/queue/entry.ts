@@ -42,7 +42,7 @@ export class Entry {
   countRejection(): void {}
 
   /** The message is the dead letter of an entry. */
-  inherit(_from: Entry): void {}
+  inherit(_from: Pick<Entry, 'failures'>): void {}
 }
 
 /** An entry of RabbitMQ 4, where not every return is a failure, and where a dead letter keeps the failures of its message (rule W6). */
@@ -72,10 +72,13 @@ export class CountedEntry extends Entry {
     this.failed++;
   }
 
-  override inherit({ failures }: Entry): void {
+  override inherit({ failures }: Pick<Entry, 'failures'>): void {
     this.failed = failures;
   }
 }
+
+/** An entry without failures. */
+export const undelivered: Pick<Entry, 'failures'> = { failures: 0 };
 
 /** A new place in a queue. */
 export const entryOf = (message: Message, position: number, deadline: number, countsFailuresApart: boolean): Entry =>

@@ -6,7 +6,7 @@ import { Bounds, HeadDropping } from './bounds.js';
 import { Consumers, type ConsumerView } from './consumers.js';
 import { type Ahead, Contents, type ContentsHome } from './contents.js';
 import { DeadLettering, type DeadLetteringHome, type DyingQueue, type PendingLetter } from './dead-lettering.js';
-import { type Entry, entryAt, entryOf, type Place, type Return } from './entry.js';
+import { type Entry, entryAt, entryOf, undelivered, type Place, type Return } from './entry.js';
 import { Pausing } from './pausing.js';
 import { readyListOf } from './priority-list.js';
 import { purge, type PurgeHome } from './purging.js';
@@ -225,6 +225,7 @@ export class Queue implements DyingQueue, ScheduledQueue {
     }
     const deadline = deadlineOf(message, this.#settings, now);
     const entry = entryOf(message, this.#nextPosition++, deadline, this.#countsFailuresApart);
+    if (letter !== undefined) entry.inherit(letter.entry);
     this.#contents.add(message);
     this.lastUse = now;
     const consumer = this.#ready.length === 0 && this.consumers.count > 0 ? this.consumers.next() : undefined;
@@ -232,14 +233,14 @@ export class Queue implements DyingQueue, ScheduledQueue {
     this.home.journal?.enqueued(this, entry);
     if (consumer !== undefined && this.#contents.ensureLoaded(this, message, now)) {
       // A classic queue shows a ready consumer a message that was never delivered, whatever was before its death (rule H1).
-      if (letter !== undefined && this.#bounds.isQuorum) entry.inherit(letter.entry);
+      const looksNew = letter !== undefined && !this.#bounds.isQuorum;
+      if (looksNew) entry.inherit(undelivered);
       this.#handedOut(entry);
       consumer.take(entry); // rules B10, C4: a consumer that is ready comes before every limit
-      if (letter !== undefined) entry.inherit(letter.entry);
+      if (looksNew) entry.inherit(letter.entry);
       this.consumers.took(consumer);
       return true;
     }
-    if (letter !== undefined) entry.inherit(letter.entry);
     this.#ready.push(entry);
     if (consumer !== undefined) this.#schedule();
     // While messages above a policy's new limit are being dropped in turns, this message waits for that.
