@@ -1,6 +1,6 @@
 import { reservedPrefix } from '../../engine/message/index.js';
 import { DlxConfigurationError } from '../../platform/options/index.js';
-import type { QueueDeclaration, Topology } from './topology.js';
+import type { BindingDeclaration, QueueDeclaration, Topology } from './topology.js';
 import { type ExchangeKind, exchangeTypes, wordsOf } from '../../engine/broker/index.js';
 
 /** A message that reached a queue with a routing key, and the queues it died in before. */
@@ -61,11 +61,11 @@ const keysInto = (queue: QueueDeclaration, topology: Topology): readonly string[
 ];
 
 /** The keys by which a queue is bound, with a word in place of each wildcard. */
-function keysOfBindings({ name }: QueueDeclaration, { bindings }: Topology): readonly string[] {
-  return bindings
-    .filter(({ destination, destinationType }) => destinationType === 'queue' && destination === name)
-    .map(({ routingKey }) => routingKey.replaceAll(/[*#]/g, 'word'));
-}
+const keysOfBindings = ({ name }: QueueDeclaration, topology: Topology): readonly string[] =>
+  bindingsOf(name, topology).map(({ routingKey }) => routingKey.replaceAll(/[*#]/g, 'word'));
+
+const bindingsOf = (queue: string, { bindings }: Topology): readonly BindingDeclaration[] =>
+  bindings.filter(({ destination, destinationType }) => destinationType === 'queue' && destination === queue);
 
 /** The queues of the topology that get a routing key. Headers exchanges and exchanges of unknown types are ignored. */
 function route(exchange: string, key: string, topology: Topology): ReadonlySet<string> {
@@ -156,9 +156,9 @@ export function unreceivedDeadLetters(topology: Topology): readonly UnreceivedDe
 }
 
 /** The keys by which a queue is bound, without those that fit the name of a queue: a queue may get dead letters by its name. */
-function keysOfNoQueue(queue: string, { queues, bindings, exchanges }: Topology): readonly string[] {
-  const keys = bindings
-    .filter(({ destination, destinationType }) => destinationType === 'queue' && destination === queue)
+function keysOfNoQueue(queue: string, topology: Topology): readonly string[] {
+  const { queues, exchanges } = topology;
+  const keys = bindingsOf(queue, topology)
     .filter(({ source, routingKey }) => {
       const type = exchanges.find(({ name }) => name === source)?.type ?? typeOfPredeclared.get(source);
       const fits = type === undefined ? undefined : bindingFit(type);

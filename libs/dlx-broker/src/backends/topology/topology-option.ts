@@ -98,16 +98,8 @@ interface ReadExchange {
   readonly alternateExchange: string | undefined;
 }
 
-const exchangeProperties: readonly string[] = [
-  'name',
-  'type',
-  'durable',
-  'autoDelete',
-  'internal',
-  'alternateExchange',
-  'arguments',
-  'declare',
-];
+const exchangeFlags = ['durable', 'autoDelete', 'internal'];
+const exchangeProperties = ['name', 'type', ...exchangeFlags, 'alternateExchange', 'arguments', 'declare'];
 
 function readExchange(given: unknown, index: number, where: string): ReadExchange {
   const at = `exchanges[${index}] of ${where}`;

@@ -92,10 +92,7 @@ const isPort =
     checkAll(optionsOf(value, origin, `write { port: ${given} }, or {} for the usual port`), checks, origin);
   };
 
-const userNames = { name: true, password: true, tags: true, permissions: true } satisfies Record<
-  keyof ServedUser,
-  true
->;
+const userOptions = ['name', 'password', 'tags', 'permissions'] as const;
 
 const areUsers: Check = (value, origin) => {
   const remedy = "write [{ name: 'shop', password: '...', permissions: { '/': { configure, write, read } } }]";
@@ -103,8 +100,8 @@ const areUsers: Check = (value, origin) => {
   for (const [index, given] of (value as readonly unknown[]).entries()) {
     const place = optionIn(origin, `[${index}]`);
     if (typeof given === 'string') throw refused('string', place, `is no user; ${remedy}`); // never the value
-    const user = optionsOf(given, place, remedy, Object.keys(userNames));
-    const missing = ['name', 'password'].find((name) => user[name] === undefined);
+    const user = optionsOf<Record<keyof ServedUser, unknown>>(given, place, remedy, userOptions);
+    const missing = (['name', 'password'] as const).find((name) => user[name] === undefined);
     if (missing !== undefined) {
       throw new DlxConfigurationError(`${optionIn(place, missing)} is missing; write a string`);
     }

@@ -126,7 +126,6 @@ export function checkOptions<T extends object>(options: T, name: string): T {
     if (remedy !== undefined) throw new DlxConfigurationError(`${origin}: ${remedy}`);
   }
   checkAll(given, forRootChecks, origin);
-  checkNotices(given, name);
   return options;
 }
 
@@ -135,14 +134,3 @@ export const resolveOptions = (options: TransportOptions, name: string): Resolve
   name,
   ...readAll({ ...options }, transportChecks, nameOf(name)),
 });
-
-/** @throws DlxConfigurationError for the exchange of another option: handlers of all events would get notices as events */
-function checkNotices(options: TransportOptions, name: string): void {
-  const { notices, ...all } = resolveOptions(options, name);
-  for (const option of ['events', 'requests'] as const) {
-    if (all[option].name !== notices) continue;
-    const why = "its handlers would get notices; give notices an exchange of their own, such as 'dlx.notices'";
-    const origin = `option 'notices' of ${nameOf(name)}`;
-    throw new DlxConfigurationError(`${origin}: '${notices}' is the exchange of option '${option}', and ${why}`);
-  }
-}

@@ -114,11 +114,24 @@ const readClusterTopology: Reader<ClusterOptions | undefined> = (value = false, 
   return given;
 };
 
-const isExchangeName: Check = (value, origin) => {
+const exchanges = {
+  events: readExchange({ name: 'dlx.events', type: 'topic' }),
+  requests: readExchange({ name: 'dlx.requests', type: 'direct' }),
+};
+
+/** Refuses the exchange of another option: handlers of all events would get notices as events. */
+const readNotices: Reader<string | undefined> = (value, origin, beside = {}) => {
+  if (value === undefined) return undefined;
   if (typeof value !== 'string' || value === '') {
     throw refused(value, origin, "is not the name of an exchange; write 'dlx.notices'");
   }
   checkExchange({ name: value }, origin);
+  for (const [option, read] of Object.entries(exchanges)) {
+    if (read(beside[option], origin.replace('notices', option)).name !== value) continue;
+    const why = "its handlers would get notices; give notices an exchange of their own, such as 'dlx.notices'";
+    throw refused(value, origin, `is the exchange of option '${option}', and ${why}`);
+  }
+  return value;
 };
 
 /** The type of the wait queues: classic on one broker, quorum on a cluster. */
@@ -128,12 +141,11 @@ const readWaitQueueType: Reader<WaitQueueType> = (value, origin, { clusterTopolo
 /** Every option of the transport: what it accepts, its default, and what the library makes of it. */
 export const transportChecks = {
   ...featureOptions,
-  events: readExchange({ name: 'dlx.events', type: 'topic' }),
-  requests: readExchange({ name: 'dlx.requests', type: 'direct' }),
+  ...exchanges,
   prefetch: asGiven(isWhole(0, 65_535), 100),
   drainTimeout: (value: unknown = '10s', origin: string) => parseDuration(value as string, origin),
   stuckAfter: (value: unknown = '1m', origin: string) => parseTimeLimit(value, origin, leastStuckAfter),
-  notices: asGiven<string | undefined>(isExchangeName, undefined),
+  notices: readNotices,
   retry: asGiven<RetryPolicy | undefined>(isPolicy, undefined),
   queueRetry: asGiven<Readonly<Record<string, RetryPolicy | false | undefined>>>(arePolicies, {}),
   random: asGiven<() => number>(isFunction, Math.random),

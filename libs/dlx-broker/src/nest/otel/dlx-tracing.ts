@@ -109,15 +109,12 @@ export interface DlxTracingOptions {
 
 const origin = 'dlxTracing';
 
-const known = { parent: true, template: true, attributes: true, tracerProvider: true } satisfies Record<
-  keyof DlxTracingOptions,
-  true
->;
+const remedy = "write { parent: 'link' }";
+const known = ['parent', 'template', 'attributes', 'tracerProvider'] as const;
 
 /** @throws DlxConfigurationError naming the option and the value */
 function checkOptions(options: DlxTracingOptions): DlxTracingOptions {
-  optionsOf(options, origin, "write { parent: 'link' }", Object.keys(known));
-  const { parent, template, attributes, tracerProvider } = options;
+  const { parent, template, attributes, tracerProvider } = optionsOf<DlxTracingOptions>(options, origin, remedy, known);
   if (parent !== undefined) oneOf('child', 'link').read(parent, `parent of ${origin}`);
   if (template !== undefined && typeof template !== 'function') {
     throw refused(template, `template of ${origin}`, "is not a function; write (exchange, key) => 'orders:order.*'");
