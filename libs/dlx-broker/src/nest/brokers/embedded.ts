@@ -25,8 +25,8 @@ interface EngineOptions extends AccessOptions {
   /** Which RabbitMQ the broker behaves like. Default `'3.10'`. */
   readonly rabbitmq?: ProfileName;
   /**
-   * How long a client, or a handler, may keep a message unacknowledged: RabbitMQ's `consumer_timeout`. Then its channel is closed, and
-   * its messages return to their queues. Milliseconds, a string such as `'2h'`, or false for no limit. Default `'30m'`.
+   * How long a client, or a handler, may keep a message unacknowledged: RabbitMQ's `consumer_timeout`. Then its channel is closed, or
+   * with `rabbitmq: '4'` its consumer cancelled, and its messages return to their queues. Milliseconds, a string such as `'2h'`, or false for no limit. Default `'30m'`.
    */
   readonly consumerTimeout?: number | string | false;
   /**
