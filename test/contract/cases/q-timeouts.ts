@@ -32,7 +32,7 @@ const closed = soft(
     'This timeout value can be configured, see consumers doc guide to learn more',
 );
 
-/** Section Q: consumer timeouts, which are those of quorum queues since RabbitMQ 4.3. */
+/** Section Q: consumer timeouts, which are those of quorum queues since RabbitMQ 4.3 (rule W19). */
 export const timeoutCases: readonly Case[] = [
   contract(
     'rule Q8: since 4 a delivery that is not settled in time returns, and its consumer is cancelled but stays',

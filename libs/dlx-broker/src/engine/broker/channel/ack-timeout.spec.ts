@@ -128,7 +128,7 @@ describe('rule Q8: a delivery that is not settled in time', () => {
   });
 });
 
-describe('rule Q8: RabbitMQ 4 knows a time limit for each queue', () => {
+describe('rule W19: RabbitMQ 4.3 knows a time limit for each delivery of a quorum queue', () => {
   it.each([
     ['shorter by argument', minute, undefined, minute],
     ['longer by argument', 60 * minute, undefined, 60 * minute],
