@@ -18,14 +18,14 @@ export interface Settled {
   /** The error as it was thrown; absent after a success. */
   readonly error?: unknown;
   /** For `retried`, `parked` and `held`: where the message was published, and as which attempt. */
-  readonly to?: string;
+  readonly to?: string | undefined;
   readonly attempt?: number;
   /** What the log says of it after its last attempt; absent if it says nothing. */
   readonly fate?: string | undefined;
   /** For `parked` and `rejected`: makes a text that is the same for failures of the same cause; undefined if no feature does. */
   readonly fingerprint?: (() => string) | undefined;
   /** For `retried` and `held`: the wait in milliseconds. */
-  readonly delay?: number;
+  readonly delay?: number | undefined;
   /** Why the broker refused that: then the message is unsettled, and it is tried again. */
   readonly failure?: Error | undefined;
   /** When its move began: milliseconds since 1970, of the machine; undefined if it was not moved. */

@@ -5,8 +5,7 @@ import { doNothing } from '../../platform/index.js';
 import { type LeftOut, retryIn, retryOrPark, type RetryOutcome, waitOf, type WaitQueues } from '../retry/index.js';
 import type { DeliveryTimers } from './delivery-timers.js';
 import { attemptBy, type FailureLog, textOf } from './failure-log.js';
-import type { Settled } from './feature.js';
-import type { Failed, Hold, PlannedHandler } from './handler.js';
+import type { Failed, Hold } from './handler.js';
 import { afterOutage } from './holding.js';
 import { Park, RetryLater } from './outcomes.js';
 import type { Reports } from './reports.js';
@@ -17,8 +16,11 @@ export const shortestPause = 1_000;
 /** The longest pause, after nine minutes in all. Then the message returns to its queue: brokers limit the time of a delivery. */
 const longestPause = 256_000;
 
-/** Called when the broker has the successor of a message, or refused it. @param settled undefined if nothing is reported */
-type Moved = (settled: Settled | undefined, failure?: Error, leftOut?: LeftOut) => void;
+/** What became of a message: it was retried, parked or held. */
+type Outcome = RetryOutcome | { readonly kind: 'held'; readonly delay: number; readonly attempt: number };
+
+/** Called when the broker has the successor of a message, or refused it. @param outcome undefined if nothing is reported */
+type Moved = (outcome: Outcome | undefined, failure?: Error, leftOut?: LeftOut) => void;
 
 /** Publishes the successor of a message. */
 type Move = (moved: Moved) => void;
@@ -66,22 +68,20 @@ export class Republishing {
       const fingerprint = this.reports.fingerprint(failed);
       const byReject = this.rejecting.has(delivery.queue);
       const failure = { error, headers, failingSince, fingerprint, byReject, asked: waitAskedBy(error), isLast };
-      retryOrPark(delivery, planned.retry, failure, this.waitQueues, (outcome, ...ended) =>
-        moved({ ...settledBy(outcome, planned), error, fingerprint }, ...ended),
-      );
+      retryOrPark(delivery, planned.retry, failure, this.waitQueues, moved);
     });
   }
 
   /** Sends a message that is held to its queue after a wait, as the same attempt. */
   hold(failed: Failed, hold: Hold): void {
-    const { delivery, planned, error, isUnhandled } = failed;
+    const { delivery, isUnhandled } = failed;
+    const outcome = { kind: 'held', delay: hold.wait, attempt: attemptBy(failed) } as const;
     this.#move(failed, (moved) => {
       const headers = isUnhandled === true ? emptyTable : this.reports.headers(failed, 'hold');
       const wait = waitOf(delivery, hold.wait, this.waitQueues);
       const noted = afterOutage(failed, headers, this.waitQueues.now(), { ...hold, wait });
-      const settled = { kind: 'held', error, to: planned.queue, attempt: attemptBy(failed), delay: hold.wait } as const;
       const held = { ...noted, isPostponed: true };
-      retryIn(delivery, wait, this.waitQueues, held, (...ended) => moved(settled, ...ended));
+      retryIn(delivery, wait, this.waitQueues, held, (...ended) => moved(outcome, ...ended));
     });
   }
 
@@ -97,12 +97,12 @@ export class Republishing {
   #move(failed: Failed, move: Move, pause = shortestPause): void {
     const { delivery, handling, filtered } = failed;
     const { since } = this.reports;
-    const moved: Moved = (settled, failure, leftOut) => {
+    const moved: Moved = (outcome, failure, leftOut) => {
       this.pending.delete(delivery);
       if (failure === undefined && leftOut !== undefined) this.log.shortened(failed, leftOut);
-      if (settled !== undefined) this.reports.settled(failed, { ...settled, since, failure });
+      if (outcome !== undefined) this.#report(failed, outcome, since, failure);
       if (failure !== undefined) this.#tryLater(failed, failure, move, pause);
-      else if (settled?.kind === 'parked') handling?.replies?.error(filtered, doNothing);
+      else if (outcome?.kind === 'parked') handling?.replies?.error(filtered, doNothing);
     };
     this.pending.add(delivery);
     try {
@@ -111,6 +111,23 @@ export class Republishing {
       this.pending.delete(delivery);
       this.#tryLater(failed, fault, move, pause);
     }
+  }
+
+  /** Reports a move. All messages that fail come here: the literal is made once, without a spread. */
+  #report(failed: Failed, outcome: Outcome, since: number | undefined, failure: Error | undefined): void {
+    const { kind, attempt } = outcome;
+    const isParked = kind === 'parked';
+    this.reports.settled(failed, {
+      kind,
+      error: failed.error,
+      to: isParked ? outcome.queue : failed.planned.queue,
+      attempt,
+      delay: isParked ? undefined : outcome.delay,
+      fate: isParked ? fateOf(outcome) : undefined,
+      fingerprint: isParked ? this.reports.fingerprint(failed) : undefined,
+      since,
+      failure,
+    });
   }
 
   /**
@@ -146,20 +163,14 @@ export class Republishing {
  */
 function inOwnContext(move: Move, moved: Moved): void {
   let own: AsyncResource | undefined;
-  let ended: Parameters<Moved> | undefined;
-  move((...how) => {
-    if (own === undefined) ended = how;
-    else own.runInAsyncScope(moved, undefined, ...how);
+  let ended: (() => void) | undefined;
+  move((outcome, failure, leftOut) => {
+    ended = () => moved(outcome, failure, leftOut);
+    own?.runInAsyncScope(ended);
   });
-  if (ended !== undefined) moved(...ended);
+  if (ended !== undefined) ended();
   else own = new AsyncResource('DlxDecision');
 }
-
-const settledBy = (outcome: RetryOutcome, { queue: to }: PlannedHandler): Settled => {
-  const { kind, attempt } = outcome;
-  if (kind === 'retried') return { kind, attempt, to, delay: outcome.delay };
-  return { kind, attempt, to: outcome.queue, fate: fateOf(outcome) };
-};
 
 function fateOf({ queue, why, fault }: RetryOutcome & { readonly kind: 'parked' }): string {
   const fate = `parked in '${queue}'`;

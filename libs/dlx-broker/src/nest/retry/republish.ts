@@ -129,14 +129,14 @@ export function retryOrPark(
   const parkFor = (why: ParkedFor, fault?: unknown): void => {
     const all = why === 'policy' ? { ...attempted, headers: withFault(headers, fault) } : attempted;
     const outcome = { kind: 'parked', queue: parkingLot, attempt, why, ...(why === 'policy' && { fault }) } as const;
-    park(delivery, parkingLot, waitQueues, all, (...ended) => done?.(outcome, ...ended));
+    park(delivery, parkingLot, waitQueues, all, (refusal, leftOut) => done?.(outcome, refusal, leftOut));
   };
   if (isLast === true) return parkFor('asked');
   const failed = { attempt, error, asked, now: waitQueues.now(), failingSince: since };
   const decision = decideRetry(plan, failed, (delay) => waitOf(delivery, delay, waitQueues));
   if (decision.kind === 'park') return parkFor(decision.why, decision.fault);
   const outcome = { kind: 'retried', delay: decision.delay, attempt } as const;
-  const ended: Republished = (...all) => done?.(outcome, ...all);
+  const ended: Republished = (refusal, leftOut) => done?.(outcome, refusal, leftOut);
   // Without readable headers the attempts of a rejected message would not be counted, and it would return for ever.
   const byReject = failure.byReject === true && outcome.delay === plan?.only && delivery.isUndecodable !== true;
   if (byReject) return rejectInto(delivery, outcome.delay, waitQueues, headers, ended);
