@@ -1,5 +1,6 @@
 import { type Field, type FieldTable, int32, int64 } from '../../engine/message/index.js';
 import { failingSince, heldUntil, holdsOf, retryHeaders } from '../../platform/history/index.js';
+import type { Failure } from '../retry/index.js';
 import type { Failed, Hold } from './handler.js';
 import { Unavailable } from './outcomes.js';
 
@@ -16,25 +17,19 @@ export const holdOf = (failed: Failed): Hold | undefined => {
   return gate === undefined ? unavailable(failed.error) : gate.failed(failed);
 };
 
-/** What a successor of a message says about outages. */
-export interface AfterOutage {
-  readonly headers: FieldTable;
-  /** When the message failed for the first time, later by the outages since. Undefined if it never failed. */
-  readonly failingSince: number | undefined;
-}
-
 /**
  * Leaves outages out of the time for which a message fails: its deadline shall not end because a service is away.
  * @param headers of its error
  * @param now milliseconds since 1970
  * @param hold undefined if the message is not held, but failed
+ * @returns what its successor says about that. It has no time of a first failure if the message never failed
  */
 export function afterOutage(
   { delivery: { message, queue }, planned }: Failed,
   headers: FieldTable,
   now: number,
   hold?: Hold,
-): AfterOutage {
+): Pick<Failure, 'headers' | 'failingSince'> {
   const first = failingSince(message, queue);
   const counted = Math.max(first ?? now, heldUntil(message) ?? 0);
   const outage = first === undefined ? 0 : (planned.gate?.closedSince(counted) ?? 0);
