@@ -63,7 +63,7 @@ async function answerInTransaction(session: Session, channel: TestChannel, commi
   return [...before, bodies(replies.messages), bodies(other.returns)];
 }
 
-/** Section K: what a transaction does at the publish, and what at the commit. */
+/** Section K: what a transaction does at the publish, and what at the commit; since 4 rule W18. */
 export const transactionCases: readonly Case[] = [
   meanwhile('rule K10: a binding removed before the commit changes nothing', {
     arrange: bound,
