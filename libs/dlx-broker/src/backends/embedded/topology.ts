@@ -110,6 +110,9 @@ function queueDifferences(asked: QueueDeclaration, vhost: VirtualHostCore): Topo
   const about = { kind: 'queue', name: asked.name, origin: asked.origin } as const;
   const names = new Set([...existing.arguments.keys(), ...asked.arguments.keys()]);
   for (const name of asked.mayDiffer ?? []) names.delete(name);
+  // Since 4 the broker names the type of a queue that names none (rule F10).
+  const unnamed = vhost.profile.defaultQueueTypes ? existing.type : 'classic';
+  if ((asked.arguments.get('x-queue-type')?.value ?? unnamed) === existing.type) names.delete('x-queue-type');
   return compare(about, [
     ['durable', existing.durable, asked.durable],
     ['exclusive', existing.owner !== undefined, asked.exclusive],
