@@ -1,6 +1,6 @@
 import { DeadLetter, type DlxContext } from 'dlx-broker';
 import { describe, expect, it } from 'vitest';
-import { direct, fails, Morgue, noon, shop, worker, type Given, type Shop } from './arrange.js';
+import { direct, fails, Morgue, noon, shop, standing, worker, type Given, type Shop } from './arrange.js';
 
 const rejecting: Given = { providers: [worker(fails, DeadLetter('dlx')), Morgue] };
 const lastOf = ({ bodies }: Shop): DlxContext => bodies().at(-1)!.context;
@@ -12,8 +12,9 @@ describe('on its death', () => {
     expect(lastOf(given).message).toMatchObject({ exchange: 'dlx', routingKey: 'work' });
   });
 
-  it('its routing key becomes that of its queue, if that names one; then CC is taken off (rule H2)', async () => {
-    const given = await shop({ providers: [worker(fails, DeadLetter('dlx', 'set')), Morgue] });
+  it('its routing key becomes that of its queue, if that names one; RabbitMQ 3.10 takes CC off then (rule H2)', async () => {
+    const providers = [worker(fails, DeadLetter('dlx', 'set')), Morgue];
+    const given = await shop({ providers }, standing({ rabbitmq: '3.10' }));
     await given.emit('work', 'bad', { cc: ['copy'] });
     expect(lastOf(given).message.routingKey).toBe('set');
     expect(lastOf(given).headers).not.toHaveProperty('CC');

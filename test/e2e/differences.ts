@@ -143,7 +143,7 @@ const rows = {
     RabbitMQ: 'refused without trying',
     errors: {
       embedded:
-        "cannot declare exchange 'x' (option 'topology' of DlxBrokerModule): COMMAND_INVALID - unknown exchange type 'topik'; " +
+        "cannot declare exchange 'x' (option 'topology' of DlxBrokerModule): PRECONDITION_FAILED - unknown exchange type 'topik'; " +
         "did you mean 'topic'? there are direct, fanout, topic, headers, x-delayed-message",
       serve: unsureType,
       RabbitMQ: unsureType,

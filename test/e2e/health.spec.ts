@@ -109,7 +109,7 @@ describe('the health of a broker', () => {
       isReady: true,
       problems: [],
       broker: 'default',
-      server: 'embedded 3.10',
+      server: 'embedded 4',
       connection: 'ready',
       consumers: 1,
       handling: 0,
@@ -303,7 +303,7 @@ describe('checks by terminus, over HTTP', () => {
     expect(body.details.dlx).toEqual({
       status: 'up',
       broker: 'default',
-      server: 'embedded 3.10',
+      server: 'embedded 4',
       connection: 'ready',
       consumers: 1,
       handling: 0,

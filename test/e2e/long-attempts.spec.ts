@@ -36,7 +36,8 @@ async function start(handlers: Type, consumerTimeout: string | false, options: P
   const keep = (text: unknown): void => {
     if (!isOfStart(text)) lines.push(String(text));
   };
-  const broker = embedded({ clock, consumerTimeout });
+  // 3.10, whose classic queues have a consumer timeout.
+  const broker = embedded({ clock, consumerTimeout, rabbitmq: '3.10' });
   const root = {
     module: class {},
     imports: [DlxBrokerModule.forRoot({ broker, drainTimeout: 10, ...options })],
@@ -226,7 +227,7 @@ describe('a handler that is at work for longer than the consumer timeout of the 
         return this.hold(data, context);
       }
     }
-    const server = await serve({ amqp: { host: '127.0.0.1', port: 0 }, consumerTimeout: 1_000 });
+    const server = await serve({ amqp: { host: '127.0.0.1', port: 0 }, rabbitmq: '3.10', consumerTimeout: 1_000 });
     ends.push(() => server.close());
     const broker = rabbitmq({ urls: `amqp://127.0.0.1:${server.amqp.port}` });
     const { lines, emit, dlx, handlers } = await start(Jobs, false, { broker });

@@ -1,6 +1,6 @@
 import { emptyTable, longstr, type Properties } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { DeadLetters, type ConsumedLetter } from '../../libs/dlx-broker/src/nest/streams/index.js';
-import { harness } from '../../libs/dlx-broker/src/nest/testing/harness.js';
+import { harness, type HarnessOptions } from '../../libs/dlx-broker/src/nest/testing/harness.js';
 
 /** Where the letters of {@link lettersHarness} lie. */
 export const deadQueue = 'orders.dead';
@@ -9,8 +9,8 @@ export const deadQueue = 'orders.dead';
  * A harness for dead letters: the exchange `shop` with the key `order.created` leads to the queue `orders`; what dies
  * there, or in `invoices` or `expiring` (after 50 ms), comes to `orders.dead`, and from there to `graveyard`.
  */
-export async function lettersHarness() {
-  const { clock, broker, backend, queue } = harness();
+export async function lettersHarness(options?: HarnessOptions) {
+  const { clock, broker, backend, queue } = harness(options);
   const declared = { durable: true, autoDelete: false, arguments: emptyTable };
   const dying = (to: string) => new Map([['x-dead-letter-exchange', longstr(to)]]);
   const exchange = (name: string, type: string) => ({ ...declared, name, type, internal: false });

@@ -46,7 +46,7 @@ export class EngineUnderTest {
     // With a budget, queues of a few messages are long, and most of their messages are rows.
     const packing = budget === undefined ? undefined : { from: 2, rows: 2 };
     const lent = { ...(pace && { pace }), ...(journal && { journal }), ...(packing && { packing }) };
-    this.broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns, ...lent });
+    this.broker = new Broker({ rabbitmq: '3.10', clock: this.clock, names: new CountedNames(), patterns, ...lent });
     this.#publisher = this.#open();
     this.#publisher.confirmSelect();
     this.#publisher.declareExchange('fan', { type: 'fanout', durable: true });

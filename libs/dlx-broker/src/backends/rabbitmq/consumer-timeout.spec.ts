@@ -22,13 +22,13 @@ describe('the consumer timeout of a server', () => {
   });
 
   it.each([
-    [{}, { limit: 30 * minutes, byQueue: false }],
-    [{ consumerTimeout: 5 * minutes }, { limit: 5 * minutes, byQueue: false }],
+    [{}, { limit: 30 * minutes, byQueue: true }],
+    [{ consumerTimeout: 5 * minutes }, { limit: 5 * minutes, byQueue: true }],
     [
-      { consumerTimeout: 5_000_000_000, rabbitmq: '4' },
-      { limit: 5_000_000_000, byQueue: true },
+      { consumerTimeout: 5_000_000_000, rabbitmq: '3.10' },
+      { limit: 5_000_000_000, byQueue: false },
     ],
-    [{ consumerTimeout: Infinity }, { limit: Infinity, byQueue: false }],
+    [{ consumerTimeout: Infinity }, { limit: Infinity, byQueue: true }],
   ] as const)('a dlx-broker with %o says it', async (options, expected) => {
     const clock = new ManualClock();
     const broker = new Broker({ clock, names: new CountedNames(), patterns: policyPatterns, ...options });

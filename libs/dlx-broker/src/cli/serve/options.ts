@@ -129,7 +129,7 @@ export const serveOptions = {
   tlsCert: option(contents, '--tls-cert <FILE>', 'use TLS (1.2 at least) with this certificate', 'tlsKey'),
   tlsKey: option(contents, '--tls-key <FILE>', 'the key of the certificate', 'tlsCert'),
   tlsCa: option(authority, '--tls-ca <FILE>', 'accept only clients with a certificate of this authority', 'tlsCert'),
-  rabbitmq: option(version, '--rabbitmq <VERSION>', 'version of RabbitMQ to behave like: 3.10 or 4 (default: 3.10)'),
+  rabbitmq: option(version, '--rabbitmq <VERSION>', 'version of RabbitMQ to behave like: 3.10 or 4 (default: 4)'),
   consumerTimeout: option(
     timeout,
     '--consumer-timeout <TIME>',

@@ -10,7 +10,7 @@ import { AmqpError } from './errors.js';
 import { type Patterns, StoredPatterns } from './patterns.js';
 import { PolicyBook } from './policy/policy-book.js';
 import type { Clock, ConnectionOutbox, Journal, Names, Pace, Settled } from './ports.js';
-import { type Profile, type ProfileName, profiles } from './profile.js';
+import { defaultProfile, type Profile, type ProfileName, profiles } from './profile.js';
 import { Packer, type Packing, usualPacking } from './queue/backlog/index.js';
 import type { PendingLetter } from './queue/dead-lettering.js';
 import { defaultDeadLetterRetryAfter } from './queue/retained.js';
@@ -87,7 +87,7 @@ export interface BrokerOptions {
   readonly journal?: Journal;
   /** Without one every command runs to its end in one turn. */
   readonly pace?: Pace;
-  /** The version of RabbitMQ to behave like. Default `'3.10'`. */
+  /** The version of RabbitMQ to behave like. Default `'4'`. */
   readonly rabbitmq?: ProfileName;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever (rule Q8). Default 30 minutes. */
   readonly consumerTimeout?: number;
@@ -139,7 +139,7 @@ export class Broker {
 
   constructor(options: BrokerOptions) {
     this.#options = options;
-    this.profile = profiles[options.rabbitmq ?? '3.10'];
+    this.profile = profiles[options.rabbitmq ?? defaultProfile];
     this.consumerTimeout = options.consumerTimeout ?? defaultConsumerTimeout;
     this.patterns = new StoredPatterns(options.patterns);
     this.access = new Access(this.patterns, this.profile, (change) => this.#report(change));

@@ -114,7 +114,7 @@ describe("counters have the values of RabbitMQ's message_stats", () => {
     ]);
     channel.declareQueue('quorum', { durable: true, arguments: quorum });
     publishText(channel, '', 'quorum', 'm');
-    channel.nack(channel.get('quorum')!.deliveryTag);
+    channel.reject(channel.get('quorum')!.deliveryTag);
     expect(queue('limited').counters).toMatchObject({ maxlen: 1, expired: 1, rejected: 0, delivery_limit: 0 });
     expect(queue('quorum').counters).toMatchObject({ maxlen: 0, expired: 0, rejected: 0, delivery_limit: 1 });
     expect(vhost.counters).toMatchObject({ maxlen: 1, expired: 1, rejected: 0, delivery_limit: 1 });

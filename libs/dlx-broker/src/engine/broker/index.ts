@@ -31,7 +31,7 @@ export {
   type VirtualHostMetadata,
 } from './declarations.js';
 export * from './ports.js';
-export { product, type ProfileName, profiles, versionOf } from './profile.js';
+export { defaultProfile, product, type ProfileName, profiles, versionOf } from './profile.js';
 export { minDeadLetterRetryAfter } from './queue/retained.js';
 export { defaultConsumerTimeout, minConsumerTimeout } from './channel/unacked.js';
 export { Queue } from './queue/queue.js';

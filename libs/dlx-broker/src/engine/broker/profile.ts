@@ -130,6 +130,9 @@ export const profiles = {
 /** The release of RabbitMQ that a broker behaves like. */
 export type ProfileName = keyof typeof profiles;
 
+/** The profile of a broker that names none: new clusters are 4.x. */
+export const defaultProfile: ProfileName = '4';
+
 /** The name and version of this product, where APIs and protocols show them; `package.json` has the same version. */
 export const product = { name: 'dlx-broker', version: '1.0.0-rc.1' } as const;
 

@@ -22,7 +22,7 @@ export interface AccessOptions {
 }
 
 interface EngineOptions extends AccessOptions {
-  /** Which RabbitMQ the broker behaves like. Default `'3.10'`. */
+  /** Which RabbitMQ the broker behaves like. Default `'4'`. */
   readonly rabbitmq?: ProfileName;
   /**
    * How long a client, or a handler, may keep a message unacknowledged: RabbitMQ's `consumer_timeout`. Then its channel is closed, or

@@ -55,7 +55,7 @@ export class QueueView {
   /** The messages ready to be delivered, the next one first. */
   messages(): readonly WaitingMessage[] {
     const messages: WaitingMessage[] = [];
-    this.#here().peek(({ message, returns, deadline }) => {
+    this.#here().peek(({ message, redelivered, deadline }) => {
       const { properties } = message;
       messages.push({
         payload: decodePayload(message),
@@ -65,7 +65,7 @@ export class QueueView {
         properties,
         headers: fromFieldTable(properties.headers),
         deaths: historyOf(message),
-        redelivered: returns > 0,
+        redelivered,
         expiresAt: deadline === 0 ? undefined : deadline,
       });
     });

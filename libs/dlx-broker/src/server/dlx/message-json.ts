@@ -159,7 +159,7 @@ export const idOf = ({ position }: Entry): string => String(position);
 /** A waiting message as JSON; times are milliseconds since 1970. */
 export function messageToJson(entry: Entry, shown: Shown): Record<string, unknown> {
   const { encoding, truncate, longestHeader } = shown;
-  const { message, returns, failures, deadline } = entry;
+  const { message, redelivered, returns, failures, deadline } = entry;
   const { properties, exchange, routingKey } = message;
   const headers = properties.headers ?? emptyTable;
   const origin = originOf(message);
@@ -171,7 +171,7 @@ export function messageToJson(entry: Entry, shown: Shown): Record<string, unknow
       origin === undefined
         ? null
         : { exchange: origin.exchange, routing_key: origin.routingKey, proven: message.origin !== undefined },
-    redelivered: returns > 0,
+    redelivered,
     returns,
     failures,
     expires_at: deadline === 0 ? null : deadline,

@@ -67,9 +67,9 @@ describe('GET /api/dlx/queues/{vhost}/{name}/messages', () => {
       exchange: '',
       routing_key: 'dead',
       origin: { exchange: '', routing_key: 'work', proven: true },
-      redelivered: false,
+      redelivered: true, // rule W16
       returns: 0,
-      failures: 0,
+      failures: 1,
       expires_at: null,
       redrives: 0,
       fingerprint: '1:525de071c926cc36',

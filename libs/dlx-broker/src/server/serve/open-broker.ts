@@ -49,7 +49,7 @@ const clusterId = 'internal_cluster_id';
 
 /** Options of a broker in this process. */
 export interface OpenBrokerOptions {
-  /** The version of RabbitMQ to behave like; default 3.10. */
+  /** The version of RabbitMQ to behave like; default 4. */
   readonly rabbitmq?: ProfileName | undefined;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. Default 30 minutes. */
   readonly consumerTimeout?: number | undefined;

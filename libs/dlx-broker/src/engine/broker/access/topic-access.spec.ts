@@ -11,7 +11,7 @@ const all = { configure: '.*', write: '.*', read: '.*' };
 
 /** A topic exchange `t`, a direct one `d` and a queue `q`; each command on a channel of its own. */
 function arrange(write: string, read: string) {
-  const { broker } = harness();
+  const { broker } = harness({ rabbitmq: '3.10' });
   broker.access.setUser('U');
   broker.access.setPermissions('U', '/', all);
   broker.access.topics.set('U', '/', { exchange: 't', write, read });

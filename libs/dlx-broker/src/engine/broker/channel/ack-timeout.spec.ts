@@ -17,7 +17,7 @@ function arrange(
 ) {
   const clock = new ManualClock();
   const patterns = { compile: (pattern: string) => ({ matches: (name: string) => name === pattern }) };
-  const broker = new Broker({ clock, names: new CountedNames(), patterns, ...options });
+  const broker = new Broker({ rabbitmq: '3.10', clock, names: new CountedNames(), patterns, ...options });
   const { channel: publishing } = listen(broker);
   const table = Object.entries(args).map(
     ([name, value]) => [name, typeof value === 'number' ? int32(value) : longstr(value)] as const,
@@ -203,7 +203,7 @@ describe('rule W19: RabbitMQ 4.3 knows a time limit for each delivery of a quoru
   });
 
   it('RabbitMQ 3.10 does not know it', () => {
-    const { broker, channel, send, wait } = arrange({}, { 'x-consumer-timeout': minute });
+    const { broker, channel, send, wait } = arrange({ rabbitmq: '3.10' }, { 'x-consumer-timeout': minute });
     const definition = { 'consumer-timeout': minute };
     expect(() => broker.virtualHost('/').setPolicy('limit', { pattern: 'q', definition })).toThrow(/consumer-timeout/);
     channel.consume('q');

@@ -3,7 +3,7 @@ import { Consumer } from '../channel/consumer.js';
 import type { ReceivingChannel } from '../channel/receiver.js';
 import type { QueueDeclared, QueueType } from '../declarations.js';
 import { accessRefused, AmqpError, notImplemented, preconditionFailed } from '../errors.js';
-import { type Profile, profiles } from '../profile.js';
+import { defaultProfile, type Profile, profiles } from '../profile.js';
 import { integer, natural } from '../queue/argument-values.js';
 import { isOn, queueArgument, queueArguments, wrongValue } from '../queue/arguments.js';
 import type { Queue } from '../queue/queue.js';
@@ -48,7 +48,7 @@ export function checkQueueArguments(
   durable: boolean,
   exclusive: boolean,
   autoDelete: boolean,
-  profile: Profile = profiles['3.10'],
+  profile: Profile = profiles[defaultProfile],
 ): void {
   if (args.size > 0) {
     checkValue(queue, vhost, args, 'x-queue-type', profile);
@@ -65,7 +65,7 @@ export function checkConsumerArguments(
   queue: Pick<QueueDeclared, 'name' | 'type'>,
   vhost: string,
   args: FieldTable,
-  { checksAs43 }: Pick<Profile, 'checksAs43'> = profiles['3.10'],
+  { checksAs43 }: Pick<Profile, 'checksAs43'> = profiles[defaultProfile],
 ): number {
   const value = args.get('x-priority');
   const wrong = value && integer(value, args);

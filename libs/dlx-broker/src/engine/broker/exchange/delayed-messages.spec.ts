@@ -44,7 +44,7 @@ describe('a delayed exchange is declared', () => {
   it.each([
     ['without the type it routes by', undefined, 406, 'must be an existing exchange type'],
     ['with a type that is no text', int32(7), 406, 'must be an existing exchange type'],
-    ['with a type there is not', longstr('x-none'), 503, "unknown exchange type 'x-none'"],
+    ['with a type there is not', longstr('x-none'), 406, "unknown exchange type 'x-none'"],
     ['with its own type', longstr('x-delayed-message'), 406, "can't be used for 'x-delayed-type'"],
   ])('not %s', (_case, type, code, text) => {
     const { channel, vhost } = arrange();
@@ -224,14 +224,14 @@ describe('a delayed exchange', () => {
     vhost.queues.get('work')!.peek(({ message }) => void (found = message.properties.headers));
     expect([...found!]).toEqual([
       ['first', longstr('1')],
-      ['x-delay', int64(-3_000_000_000)],
       ['last', int32(2)],
+      ['x-delay', int64(-3_000_000_000)],
     ]);
     expect([found!.size, found!.has('last'), found!.has('none'), [...found!.keys()]]).toEqual([
       3,
       true,
       false,
-      ['first', 'x-delay', 'last'],
+      ['first', 'last', 'x-delay'],
     ]);
   });
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { policyPatterns } from '../../../platform/patterns.js';
+import { profiles } from '../profile.js';
 import { Policies, PolicyError, type PolicyRequest } from './policy.js';
 
-const policies = (kind?: 'user' | 'operator') => new Policies(policyPatterns, kind);
+const policies = (kind?: 'user' | 'operator') => new Policies(policyPatterns, kind, profiles['3.10']);
 const on = (pattern: string, definition: unknown, more: Partial<PolicyRequest> = {}): PolicyRequest => ({
   pattern,
   definition,

@@ -2,7 +2,7 @@ import { maxNesting } from '../../message/index.js';
 import type { Policy, QueueType } from '../declarations.js';
 import { erlangJson, erlangString } from '../erlang-terms.js';
 import { type MatchCost, type Matcher, PatternError, type Patterns } from '../patterns.js';
-import { type Profile, profiles } from '../profile.js';
+import { defaultProfile, type Profile, profiles } from '../profile.js';
 import { anything, key, oneOf, type PolicyKey, positive, type QueueArgument, text } from '../queue/argument-row.js';
 import { isKnown, queueArguments } from '../queue/arguments.js';
 
@@ -146,7 +146,7 @@ export class Policies {
   /** Policies that were set since {@link applied}. */
   readonly #changed = new Set<string>();
 
-  constructor(patterns: Patterns, kind: 'user' | 'operator' = 'user', profile: Profile = profiles['3.10']) {
+  constructor(patterns: Patterns, kind: 'user' | 'operator' = 'user', profile: Profile = profiles[defaultProfile]) {
     this.#patterns = patterns;
     this.#profile = profile;
     this.#operator = kind === 'operator';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bool, emptyTable, type Field, type FieldTable, int32, longstr } from '../../message/index.js';
+import { profiles } from '../profile.js';
 import { noSettings } from './arguments.js';
 import { effectiveSettings } from './settings.js';
 
@@ -37,7 +38,8 @@ describe('the settings of a queue', () => {
 
   it('rule D2: have no delivery limit when the argument is no number: 3.10 does not check it', () => {
     for (const value of [longstr('5'), bool(true)]) {
-      expect(effectiveSettings('quorum', tableOf({ 'x-delivery-limit': value })).deliveryLimit).toBeUndefined();
+      const args = tableOf({ 'x-delivery-limit': value });
+      expect(effectiveSettings('quorum', args, undefined, undefined, profiles['3.10']).deliveryLimit).toBeUndefined();
     }
   });
 });

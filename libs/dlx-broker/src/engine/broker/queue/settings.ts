@@ -1,6 +1,6 @@
 import { type Field, type FieldTable, fromField, integerOf, type Message } from '../../message/index.js';
 import type { Policy, QueueDeclared, QueueType } from '../declarations.js';
-import { type Profile, profiles } from '../profile.js';
+import { defaultProfile, type Profile, profiles } from '../profile.js';
 import type { Merge, QueueArgument } from './argument-row.js';
 import { isOn, noSettings, queueArguments, type QueueSettings } from './arguments.js';
 import { overflowPolicies } from './overflow.js';
@@ -27,7 +27,7 @@ export function effectiveSettings(
   args: FieldTable,
   policy?: Definition,
   operatorPolicy?: Definition,
-  profile: Profile = profiles['3.10'],
+  profile: Profile = profiles[defaultProfile],
 ): QueueSettings {
   const values: Values = { ...noSettings };
   if (args.size > 0 || policy !== undefined || operatorPolicy !== undefined) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { array, deathsOf, emptyTable, type FieldTable, int32, longstr, type Properties } from '../../message/index.js';
 import { headersForRedrive } from '../../../platform/history/index.js';
-import { harness } from '../../../nest/testing/harness.js';
+import { harness, type HarnessOptions } from '../../../nest/testing/harness.js';
 import { listen, publishText } from '../../../../../../test/harnesses/listener.js';
 import type { Channel } from '../channel/channel.js';
 import type { Entry } from '../queue/entry.js';
@@ -13,8 +13,8 @@ const table = (entries: Record<string, string | number>): FieldTable =>
   );
 
 /** A queue `work` whose dead letters go to `dead`; `kill` rejects all that waits in it. */
-function arrange() {
-  const { broker, clock, queue: view } = harness();
+function arrange(options: HarnessOptions = {}) {
+  const { broker, clock, queue: view } = harness(options);
   const vhost = broker.virtualHost('/');
   const listener = listen(broker);
   const { channel } = listener;
@@ -99,7 +99,7 @@ describe('a redrive moves a message', () => {
   });
 
   it('that may die on the same way again: without its deaths no cycle is cut (rules I1, I6)', () => {
-    const { clock, declare, publish, redrive, entries, bodies } = arrange();
+    const { clock, declare, publish, redrive, entries, bodies } = arrange({ rabbitmq: '3.10' });
     const expiring = (to: string) =>
       table({ 'x-message-ttl': 100, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': to });
     declare('first', expiring('second'));
@@ -200,7 +200,7 @@ describe('a redrive changes nothing', () => {
   });
 
   it('for dead letters that are only retained until their targets have them: they wait in no line (rule M3)', () => {
-    const { channel, queue } = arrange();
+    const { channel, queue } = arrange({ rabbitmq: '3.10' });
     const args = {
       'x-queue-type': 'quorum',
       'x-dead-letter-strategy': 'at-least-once',

@@ -318,7 +318,7 @@ describe('what belongs to another user', () => {
     expect(await call('DELETE', '/queues/%2F/bob-1', { as: 'ann:p' })).toMatchObject(refused);
     expect(await call('POST', '/queues/%2F/bob-1/get', { as: 'ann:p', ...fetchOne() })).toMatchObject({
       status: 401,
-      body: { reason: "ACCESS_REFUSED - access to queue 'bob-1' in vhost '/' refused for user 'ann'" },
+      body: { reason: "ACCESS_REFUSED - read access to queue 'bob-1' in vhost '/' refused for user 'ann'" },
     });
   });
 

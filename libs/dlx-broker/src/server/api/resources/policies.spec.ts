@@ -50,7 +50,7 @@ describe.each(kinds)('%s', (kind) => {
     [
       'a bad apply-to',
       { ...policy, 'apply-to': 'all of them' },
-      "Validation failed\n\napply-to 'all of them' unrecognised; should be 'queues', 'exchanges' or 'all'\n",
+      "Validation failed\n\napply-to 'all of them' unrecognised; should be one of: 'queues', 'classic_queues',  'quorum_queues', 'streams', 'exchanges', or 'all'\n",
     ],
     ['no JSON', '{', 'not_json'],
   ])('are refused with %s (rule F13)', async (_, body, reason) => {

@@ -295,7 +295,7 @@ describe('a redrive', () => {
     access.deletePermissions('eve', '/');
     rooms.clock.advance(5_000);
     expect([task.state, task.counts.moved]).toEqual(['failed', 1]);
-    expect(task.reason).toBe("ACCESS_REFUSED - access to queue 'dead' in vhost '/' refused for user 'eve'");
+    expect(task.reason).toBe("ACCESS_REFUSED - read access to queue 'dead' in vhost '/' refused for user 'eve'");
   });
 
   it('fails when its queue goes', () => {
