@@ -14,6 +14,8 @@ import {
 import { harness, type Harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { declaredArguments } from '../harnesses/declared-arguments.js';
+import { noDeliveryLimit } from '../../libs/dlx-broker/src/backends/topology/index.js';
 
 const open: INestApplicationContext[] = [];
 afterEach(async () => {
@@ -48,13 +50,7 @@ async function deploy({ broker }: Harness, clusterTopology: DlxBrokerOptions['cl
   return { attempts, warnings };
 }
 
-const argumentsOf = ({ broker }: Harness, queue: string): unknown =>
-  Object.fromEntries(
-    [...(broker.virtualHost('/').queues.get(queue)?.declared.arguments ?? [])].map(([name, { value }]) => [
-      name,
-      value,
-    ]),
-  );
+const argumentsOf = ({ broker }: Harness, queue: string): unknown => declaredArguments(broker, queue);
 
 describe('option clusterTopology', () => {
   it('rule M1: makes quorum queues that lose no dead letter, and retries over wait queues without a lease', async () => {
@@ -68,10 +64,11 @@ describe('option clusterTopology', () => {
       'x-overflow': 'reject-publish',
       'x-delivery-limit': 30,
     });
-    expect(argumentsOf(world, 'work.parked')).toEqual({ 'x-queue-type': 'quorum' });
+    const unlimited = { 'x-queue-type': 'quorum', 'x-delivery-limit': noDeliveryLimit };
+    expect(argumentsOf(world, 'work.parked')).toEqual(unlimited);
     expect(argumentsOf(world, 'wait.keep.86400000')).toMatchObject({ 'x-dead-letter-strategy': 'at-least-once' });
-    expect(argumentsOf(world, 'urgent')).toEqual({ 'x-queue-type': 'quorum' });
-    expect(argumentsOf(world, 'local')).toEqual({ 'x-queue-type': 'classic' });
+    expect(argumentsOf(world, 'urgent')).toEqual(unlimited);
+    expect(argumentsOf(world, 'local')).toEqual({});
     expect(warnings.filter((line) => line.includes('x-max-priority'))).toEqual([
       expect.stringMatching(/^queue 'urgent' \(.*\) loses x-max-priority$/),
     ]);

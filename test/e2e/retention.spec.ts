@@ -7,6 +7,8 @@ import { DlxTesting } from 'dlx-broker/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { retain } from '../../libs/dlx-broker/src/nest/retry/lot-retention.js';
 import { planRetry } from '../../libs/dlx-broker/src/nest/retry/index.js';
+import { declaredArguments } from '../harnesses/declared-arguments.js';
+import { noDeliveryLimit } from '../../libs/dlx-broker/src/backends/topology/index.js';
 
 const opened: DlxTesting[] = [];
 afterEach(async () => {
@@ -27,10 +29,7 @@ function failing(more: Partial<RetryPolicy>, queue = 'orders'): Type<unknown> {
   return Orders;
 }
 
-const lotArguments = (dlx: DlxTesting, name: string) => {
-  const found = dlx.broker.virtualHost('/').queues.get(name)?.declared.arguments ?? new Map();
-  return Object.fromEntries([...found].map(([key, { value }]) => [key, value]));
-};
+const lotArguments = (dlx: DlxTesting, name: string) => declaredArguments(dlx.broker, name);
 
 const make = (): DlxTesting => {
   const dlx = new DlxTesting({ logger: false });
@@ -190,7 +189,11 @@ describe('a parking lot of the type quorum', () => {
       name,
       ...Object.fromEntries([...args].map(([key, { value }]) => [key, value])),
     }));
-    expect(archive).toEqual({ name: 'orders.parked.archive', 'x-queue-type': 'quorum' });
+    expect(archive).toEqual({
+      name: 'orders.parked.archive',
+      'x-queue-type': 'quorum',
+      'x-delivery-limit': noDeliveryLimit,
+    });
     expect(lot).toMatchObject({
       name: 'orders.parked',
       'x-queue-type': 'quorum',

@@ -16,6 +16,7 @@ import { harness, type Harness } from 'dlx-broker/testing';
 import { setImmediate as soon } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { classOf } from '../harnesses/class-of.js';
+import { declaredArguments } from '../harnesses/declared-arguments.js';
 
 const open: INestApplicationContext[] = [];
 afterEach(async () => {
@@ -57,13 +58,7 @@ async function advance({ clock }: Harness, milliseconds: number, step = millisec
   }
 }
 
-const argumentsOf = ({ broker }: Harness, queue: string): unknown =>
-  Object.fromEntries(
-    [...(broker.virtualHost('/').queues.get(queue)?.declared.arguments ?? [])].map(([name, { value }]) => [
-      name,
-      value,
-    ]),
-  );
+const argumentsOf = ({ broker }: Harness, queue: string): unknown => declaredArguments(broker, queue);
 
 describe('a fixed delay is left to the broker: a reject into one wait queue', () => {
   it('which the queue names as its dead-letter exchange, and the description says', async () => {

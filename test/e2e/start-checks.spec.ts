@@ -4,6 +4,7 @@ import { Ctx, EventPattern, MessagePattern, Transport } from '@nestjs/microservi
 import { Test } from '@nestjs/testing';
 import {
   Answer,
+  type BrokerChoice,
   Circuit,
   Consume,
   DeadLetter,
@@ -12,6 +13,7 @@ import {
   DlxClient,
   DlxContext,
   DlxServer,
+  embedded,
   getDlxTransportId,
   Ordered,
   Outbox,
@@ -105,6 +107,25 @@ describe('at start the log shows', () => {
 
   it('none of them, if the option is false', async () => {
     expect((await start({ providers: [Orders], options: { logHandlers: false } })).lines).toEqual([]);
+  });
+
+  it('which handler’s quorum queue drops what returns too often, on RabbitMQ 4 (rule W6)', async () => {
+    const quorum = { 'x-queue-type': 'quorum' };
+    const Queues = classOf('Queues', {
+      bare: [Consume('bare'), Retry({ attempts: 3 }), QueueArguments(quorum)],
+      limited: [Consume('limited'), Retry({ attempts: 3 }), QueueArguments({ ...quorum, 'x-delivery-limit': 7 })],
+      kept: [Consume('kept'), DeadLetter('amq.fanout'), QueueArguments(quorum)],
+      losing: [Consume('losing'), DeadLetter(false), QueueArguments(quorum)],
+      classic: [Consume('classic'), Retry({ attempts: 3 })],
+    });
+    const about = async (broker: BrokerChoice): Promise<readonly string[]> =>
+      (await start({ providers: [Queues], options: { broker } })).about('more than 20 times');
+    expect(await about(embedded())).toEqual([
+      "warn queue 'bare' of Queues.bare loses a message that returns to it more than 20 times, as when it ends the process again and " +
+        'again: the queue is a quorum queue without a delivery limit and a dead-letter exchange, and RabbitMQ 4 drops such ' +
+        "messages; add @DeadLetter('exchange'), or @QueueArguments({ 'x-delivery-limit': 2147483647 }) for no limit",
+    ]);
+    expect(await about(embedded({ rabbitmq: '3.10' }))).toEqual([]);
   });
 
   it('which handler would lose what it fails on, and what to do about it', async () => {

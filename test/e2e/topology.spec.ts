@@ -14,14 +14,12 @@ import {
 } from 'dlx-broker';
 import { harness, type Harness } from 'dlx-broker/testing';
 import { firstValueFrom } from 'rxjs';
+import { declaredArguments } from '../harnesses/declared-arguments.js';
 import { describe, expect, it } from 'vitest';
 import { contextApp, ParcelsModule } from './apps.js';
 import { classOf } from '../harnesses/class-of.js';
 
-const argumentsOf = ({ broker }: Harness, name: string): unknown =>
-  Object.fromEntries(
-    [...(broker.virtualHost('/').queues.get(name)?.declared.arguments ?? [])].map(([key, { value }]) => [key, value]),
-  );
+const argumentsOf = ({ broker }: Harness, name: string): unknown => declaredArguments(broker, name);
 
 async function start(options: DlxBrokerOptions, imports: readonly (DynamicModule | Type)[] = []) {
   const here = harness();

@@ -1,4 +1,4 @@
-import type { Clock } from '../engine/broker/index.js';
+import type { Clock, ProfileName } from '../engine/broker/index.js';
 import type { Address, DeathReason, FieldTable, Message, Properties, RecordedOrigin } from '../engine/message/index.js';
 import type { Topology } from './topology/index.js';
 
@@ -7,6 +7,14 @@ export interface ServerInfo {
   /** `embedded`, `dlx-broker` for a stand-alone one, `RabbitMQ`, or what another server calls itself. */
   readonly product: 'embedded' | 'dlx-broker' | 'RabbitMQ' | (string & {});
   readonly version: string;
+  /** The version of RabbitMQ whose behaviour it has, such as `4.3.6`. Default: `version` of a RabbitMQ, otherwise unknown. */
+  readonly behavesAs?: string;
+}
+
+/** The profile that is nearest to a server; undefined if the version of its behaviour is unknown. */
+export function profileOf({ product, version, behavesAs }: ServerInfo): ProfileName | undefined {
+  const major = Number.parseInt(behavesAs ?? (product === 'RabbitMQ' ? version : ''));
+  return Number.isNaN(major) ? undefined : major >= 4 ? '4' : '3.10';
 }
 
 /**

@@ -50,7 +50,7 @@ describe('what a server lacks', () => {
     for (const capability of ['browsing', 'listing', 'delayed', 'deaths', 'pausing'] as const) {
       expect(need(backend, capability)).toBe(backend[capability]);
     }
-    const server = { product: 'embedded', version: '4' };
+    const server = { product: 'embedded', version: '4', behavesAs: '4.3.6' };
     expect(backend.state).toEqual({ kind: 'ready', server });
     expect(await backend.ready).toEqual(server);
     await backend.close();

@@ -15,7 +15,7 @@ describe('a connection', () => {
   it('opens a virtual host, knows its server, and closes', async () => {
     const { connection, events, link, server } = await connected({ name: 'mine' });
     expect(events).toEqual(['opened RabbitMQ']);
-    expect(connection.server?.version).toBe('3.10.8');
+    expect(connection.server?.version).toBe('4.3.6');
     expect(connection.server?.can('basic.nack')).toBe(true);
     expect(connection.server?.can('flying')).toBe(false);
     expect([...server.connections][0]?.client.connectionName).toBe('mine');

@@ -5,6 +5,7 @@ import {
   type Connection,
   Outcome,
   profiles,
+  versionOf,
   replyQueue,
   silentOutbox,
 } from '../../engine/broker/index.js';
@@ -88,7 +89,10 @@ export class EmbeddedBackend implements Backend {
     this.#options = options;
     this.consumerTimeout = { limit: broker.consumerTimeout, byQueue: broker.profile.queueConsumerTimeouts };
     this.pausing = pausingOn(broker, () => this.#connected());
-    this.state = { kind: 'ready', server: { product: 'embedded', version: profileName(broker) } };
+    this.state = {
+      kind: 'ready',
+      server: { product: 'embedded', version: profileName(broker), behavesAs: versionOf(broker) },
+    };
   }
 
   get ready(): Promise<ServerInfo> {

@@ -27,7 +27,11 @@ export function knownServer({ properties, product, version }: ServerDescription)
   const table = own.value;
   const port = table.get('http')?.value;
   return {
-    info: { product: 'dlx-broker', version: asText(table.get('version')?.value) ?? named.version },
+    info: {
+      product: 'dlx-broker',
+      version: asText(table.get('version')?.value) ?? named.version,
+      behavesAs: named.version,
+    },
     isExact: table.get('delayed')?.value === true,
     canReplace: table.get('replace')?.value === true,
     timeout: timeoutIn(table),

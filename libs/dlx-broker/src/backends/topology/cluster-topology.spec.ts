@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fromFieldTable, toFieldTable } from '../../engine/message/index.js';
-import { clusterTopology } from './cluster-topology.js';
+import { fromFieldTable, int32, toFieldTable } from '../../engine/message/index.js';
+import { clusterTopology, noDeliveryLimit } from './cluster-topology.js';
 import type { QueueDeclaration } from './topology.js';
 
 type Plain = Readonly<Record<string, string | number>>;
@@ -24,6 +24,7 @@ function onCluster(args: Plain, more: Partial<QueueDeclaration> = {}, deliveryLi
 describe('on a cluster', () => {
   const dlx = { 'x-dead-letter-exchange': 'dlx' };
   const quorum = { 'x-queue-type': 'quorum' };
+  const unlimited = { ...quorum, 'x-delivery-limit': noDeliveryLimit };
   const safe = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish' };
 
   it('rule M1: a queue is a quorum queue whose dead letters are not lost', () => {
@@ -35,8 +36,8 @@ describe('on a cluster', () => {
   });
 
   it('a parked queue has no limit, beyond which messages would be dropped', () => {
-    expect(onCluster({}).args).toEqual(quorum);
-    expect(onCluster(quorum).args).toEqual(quorum);
+    expect(onCluster({}).args).toEqual(unlimited);
+    expect(onCluster(quorum).args).toEqual(unlimited);
   });
 
   it('a queue that names its type or its strategy keeps it', () => {
@@ -60,7 +61,7 @@ describe('on a cluster', () => {
 
   it('what a quorum queue cannot do is named', () => {
     const { args, notes } = onCluster({ 'x-max-priority': 5 });
-    expect(args).toEqual(quorum);
+    expect(args).toEqual(unlimited);
     expect(notes).toEqual(["queue 'q' loses x-max-priority"]);
   });
 
@@ -75,6 +76,7 @@ describe('on a cluster', () => {
     };
     const given = { exchanges: [exchange], queues: [queue({}, { mayDiffer: ['x-overflow'] })], bindings: [] };
     const { topology } = clusterTopology(given);
-    expect(topology).toEqual({ ...given, queues: [{ ...given.queues[0], arguments: toFieldTable(quorum) }] });
+    const args = new Map([...toFieldTable(quorum), ['x-delivery-limit', int32(noDeliveryLimit)]]);
+    expect(topology).toEqual({ ...given, queues: [{ ...given.queues[0], arguments: args }] });
   });
 });

@@ -52,6 +52,12 @@ function onCluster(queue: QueueDeclaration, options: ClusterOptions, notes: stri
  */
 export const clusterDeliveryLimit = 20;
 
+/**
+ * As good as no limit: the largest `x-delivery-limit`. RabbitMQ 4 gives a quorum queue that names none a limit of 20, and drops what
+ * returns more often if the queue has no dead-letter exchange (rule W6).
+ */
+export const noDeliveryLimit = 2_147_483_647;
+
 /** A declared queue, as far as its type depends on it. Values are as JavaScript has them. */
 export interface QueueForm {
   readonly durable: boolean;
@@ -88,7 +94,7 @@ const classicOnly: ReadonlySet<string> = new Set(
 
 /**
  * A quorum queue whose dead letters are not lost (rule M1): at-least-once and reject-publish as a pair, and a delivery limit. A queue
- * without a dead-letter exchange gets neither: beyond its limit it would drop messages.
+ * without a dead-letter exchange gets no limit: beyond it messages would be dropped.
  */
 export function quorumForm(queue: QueueForm, deliveryLimit = clusterDeliveryLimit): QuorumForm {
   const removed = queue.names.filter((name) => classicOnly.has(name));
@@ -101,8 +107,10 @@ export function quorumForm(queue: QueueForm, deliveryLimit = clusterDeliveryLimi
     set.set('x-overflow', 'reject-publish');
     notes.push('no longer dead-letters what it refuses: its x-overflow becomes reject-publish');
   }
-  if (queue.value('x-dead-letter-exchange') === undefined) return { removed, set, notes };
-  if (queue.value('x-delivery-limit') === undefined) set.set('x-delivery-limit', deliveryLimit);
+  const isDying = queue.value('x-dead-letter-exchange') !== undefined;
+  if (queue.value('x-delivery-limit') === undefined)
+    set.set('x-delivery-limit', isDying ? deliveryLimit : noDeliveryLimit);
+  if (!isDying) return { removed, set, notes };
   if (dropsHead) {
     notes.push('dead-letters at most once: it drops its oldest message when it is full, which at-least-once forbids');
     return { removed, set, notes };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Conversion, forRabbitMq } from './for-rabbitmq.js';
+import { noDeliveryLimit } from '../../backends/topology/index.js';
 
 const vhost = '/';
 const queue = (name: string, args: object = {}, more: object = {}) => ({
@@ -95,7 +96,7 @@ describe('definitions for RabbitMQ', () => {
 
   it('keep names that are special in JavaScript', () => {
     const { args } = converted(JSON.parse('{"__proto__": 1, "constructor": 2}') as object);
-    expect(Object.keys(args ?? {})).toEqual(['__proto__', 'constructor', 'x-queue-type']);
+    expect(Object.keys(args ?? {})).toEqual(['__proto__', 'constructor', 'x-queue-type', 'x-delivery-limit']);
   });
 });
 
@@ -103,14 +104,15 @@ describe('a queue becomes a quorum queue', () => {
   const dlx = { 'x-dead-letter-exchange': 'dlx' };
   const pair = { 'x-dead-letter-strategy': 'at-least-once', 'x-overflow': 'reject-publish' };
   const quorum = { 'x-queue-type': 'quorum' };
+  const unlimited = { ...quorum, 'x-delivery-limit': noDeliveryLimit };
 
   it('rule M1: with at-least-once and reject-publish as a pair, and a delivery limit', () => {
     expect(converted(dlx)).toEqual({ args: { ...dlx, ...quorum, ...pair, 'x-delivery-limit': 20 }, notes: [] });
     expect(converted({ ...dlx, 'x-message-ttl': 5 }).args).toMatchObject({ 'x-message-ttl': 5, ...pair });
   });
 
-  it('rule D2: without a delivery limit where it has no dead-letter exchange, for it would drop messages', () => {
-    expect(converted({})).toEqual({ args: quorum, notes: [] });
+  it('rule D2: without an effective delivery limit where it has no dead-letter exchange, for it would drop messages', () => {
+    expect(converted({})).toEqual({ args: unlimited, notes: [] });
   });
 
   it('with the pair also when a policy names its dead-letter exchange', () => {
@@ -122,13 +124,13 @@ describe('a queue becomes a quorum queue', () => {
       { ...policies[0], vhost: 'other' },
       { ...policies[0], 'apply-to': 'exchanges' },
     ];
-    expect(converted({}, {}, { policies: elsewhere }).args).toEqual(quorum);
+    expect(converted({}, {}, { policies: elsewhere }).args).toEqual(unlimited);
   });
 
   it('without what quorum queues refuse', () => {
     const refused = { 'x-max-priority': 5, 'x-queue-mode': 'lazy', 'x-queue-version': 2 };
     const { args, notes } = converted({ ...refused, mine: 1 });
-    expect(args).toEqual({ mine: 1, ...quorum });
+    expect(args).toEqual({ mine: 1, ...unlimited });
     expect(notes).toEqual(Object.keys(refused).map((name) => `queue 'q' in vhost '/' loses ${name}`));
   });
 
@@ -167,6 +169,6 @@ describe('a queue becomes a quorum queue', () => {
   it('if its name fits, and it is none yet', () => {
     const queues = [queue('one'), queue('two'), queue('three', { 'x-queue-type': 'quorum', 'x-delivery-limit': 3 })];
     const { definitions } = convert({ queues }, { isQuorum: (name) => name.startsWith('t'), deliveryLimit: 7 });
-    expect(definitions['queues']).toEqual([queues[0], queue('two', quorum), queues[2]]);
+    expect(definitions['queues']).toEqual([queues[0], queue('two', unlimited), queues[2]]);
   });
 });

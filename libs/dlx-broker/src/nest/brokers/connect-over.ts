@@ -1,4 +1,5 @@
-import { loadRabbitMq, type RabbitMqLog, serverOf } from '../../backends/index.js';
+import { type BackendState, loadRabbitMq, profileOf, type RabbitMqLog, serverOf } from '../../backends/index.js';
+import { defaultProfile } from '../../engine/broker/index.js';
 import { shownText, withoutPasswords } from '../../platform/index.js';
 import type { Connected } from '../module/options.js';
 import { EventLog } from '../log/event-log.js';
@@ -14,8 +15,16 @@ export async function connectOver(
 ): Promise<Connected> {
   const { openRabbitMq } = await loadRabbitMq();
   const backend = openRabbitMq(options, reportsTo(new EventLog('DlxBroker', logging)));
-  const where = (): string => `connected to ${serverOf(backend.state)} at ${backend.place}`;
+  const where = (): string =>
+    `connected to ${serverOf(backend.state)} at ${backend.place}${otherProfile(backend.state)}`;
   return { ...givenBackend(backend), where, close: () => backend.close() };
+}
+
+/** What tests need for the behaviour of the server, if it is not that of the embedded broker by default. */
+function otherProfile(state: BackendState): string {
+  const profile = 'server' in state ? profileOf(state.server) : undefined;
+  if (profile === undefined || profile === defaultProfile) return '';
+  return `; to test with its behaviour, set embedded({ rabbitmq: '${profile}' })`;
 }
 
 /** Logs what backends report, on one line and without passwords. */

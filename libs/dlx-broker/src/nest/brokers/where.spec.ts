@@ -81,6 +81,10 @@ it('a server is named without the password; a server in memory says so, and what
   expect(lines).toEqual([
     expect.stringMatching(new RegExp(`^LOG connected to dlx-broker \\S+ at 127\\.0\\.0\\.1:${port}$`)),
   ]);
+  const older = await serve({ amqp: { host: '127.0.0.1', port: 0 }, rabbitmq: '3.10', notice: () => undefined });
+  const [line] = await linesOn(rabbitmq({ urls: `amqp://guest:guest@127.0.0.1:${older.amqp.port}` }), 0);
+  await older.close();
+  expect(line).toMatch(/127\.0\.0\.1:\d+; to test with its behaviour, set embedded\(\{ rabbitmq: '3\.10' \}\)$/);
   expect(notices[0]).toBe('in memory: nothing survives this process');
   expect(losses).toEqual([3]);
 });

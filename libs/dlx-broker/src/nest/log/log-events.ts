@@ -103,7 +103,11 @@ export const logEvents = {
     'an event reached no queue, or a delayed one would reach none now; once for each routing key',
   ),
   handlerStarted: line('log', ['handler', 'queue'], 'a handler starts (option `logHandlers`)'),
-  failuresLost: line('warn', ['handler', 'queue'], 'messages on which a handler fails are lost'),
+  failuresLost: line(
+    'warn',
+    ['handler', 'queue'],
+    'messages on which a handler fails, or that return too often, are lost',
+  ),
   topologyDoubtful: line('warn', [], 'a declaration has no effect, loses dead letters, or was changed'),
   handlerStuck: line(
     'warn',

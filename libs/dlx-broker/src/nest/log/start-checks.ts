@@ -1,5 +1,10 @@
-import type { Backend, ConsumerTimeout } from '../../backends/index.js';
-import { returningDeadLetters, type Topology, unreceivedDeadLetters } from '../../backends/topology/index.js';
+import { type Backend, type ConsumerTimeout, profileOf } from '../../backends/index.js';
+import {
+  noDeliveryLimit,
+  returningDeadLetters,
+  type Topology,
+  unreceivedDeadLetters,
+} from '../../backends/topology/index.js';
 import type { HomeContext } from '../../platform/index.js';
 import type { Feature, Warning } from '../core/feature.js';
 import type { HandlerSource } from '../handlers/handler-source.js';
@@ -52,7 +57,8 @@ export class StartChecks {
     const place = { handler: planned.handler.origin, queue: planned.queue };
     if (options.logHandlers) log.write('handlerStarted', describeHandler(planned, consumer, topology, backend), place);
     const loss = lossWarning(planned, topology, backend);
-    if (loss !== undefined) log.write('failuresLost', loss, place);
+    const lost = loss ?? limitWarning(planned, topology, backend);
+    if (lost !== undefined) log.write('failuresLost', lost, place);
     const late = timeoutWarning(planned, backend.consumerTimeout);
     if (late !== undefined) log.write('timeoutTooLong', late, place);
     for (const { event, text } of this.#warnings(planned, false)) log.write(event, text, place);
@@ -139,6 +145,24 @@ function lossWarning(
   return (
     `a message on which ${handler.origin} fails is lost: queue '${queue}' has no dead-letter exchange, and the handler no retry ` +
     "policy; add @DeadLetter('exchange') or @Retry({ attempts: 3 }), or @DeadLetter(false) if it may be lost"
+  );
+}
+
+/**
+ * The warning for a quorum queue without a delivery limit of its own and without a dead-letter exchange: RabbitMQ 4 drops what returns
+ * to it too often (rule W6). A process that a message kills returns it each time.
+ */
+function limitWarning({ handler, queue }: PlannedHandler, topology: Topology, backend: Backend): string | undefined {
+  const args = topology.queues.find(({ name }) => name === queue)?.arguments;
+  if (args?.get('x-queue-type')?.value !== 'quorum' || args.has('x-delivery-limit')) return undefined;
+  if (args.has('x-dead-letter-exchange') || handler.settings.losesFailures) return undefined;
+  const { state } = backend;
+  if (!('server' in state) || profileOf(state.server) !== '4' || backend.deadLetterExchange?.(queue) !== undefined)
+    return undefined;
+  return (
+    `queue '${queue}' of ${handler.origin} loses a message that returns to it more than 20 times, as when it ends the process again ` +
+    'and again: the queue is a quorum queue without a delivery limit and a dead-letter exchange, and RabbitMQ 4 drops such messages; ' +
+    `add @DeadLetter('exchange'), or @QueueArguments({ 'x-delivery-limit': ${noDeliveryLimit} }) for no limit`
   );
 }
 

@@ -1,6 +1,6 @@
-import { type Field, isReserved, isShortstr, longstr, maxShortstrBytes } from '../../engine/message/index.js';
+import { type Field, int32, isReserved, isShortstr, longstr, maxShortstrBytes } from '../../engine/message/index.js';
 import { DlxConfigurationError, shown } from '../../platform/options/index.js';
-import { type QueueDeclaration } from '../../backends/topology/index.js';
+import { noDeliveryLimit, type QueueDeclaration } from '../../backends/topology/index.js';
 import { type Retention, retentionArgumentNames, retentionArguments } from './retention.js';
 import { isWaitQueueName, type WaitQueueType } from './wait-queue-names.js';
 
@@ -43,4 +43,9 @@ export function archiveQueue(name: string, origin: string, type: WaitQueueType):
 const plain = { durable: true, exclusive: false, autoDelete: false } as const;
 
 const typed = (type: WaitQueueType): readonly (readonly [string, Field])[] =>
-  type === 'quorum' ? [['x-queue-type', longstr('quorum')]] : [];
+  type === 'quorum'
+    ? [
+        ['x-queue-type', longstr('quorum')],
+        ['x-delivery-limit', int32(noDeliveryLimit)],
+      ]
+    : [];

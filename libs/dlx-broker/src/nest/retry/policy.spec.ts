@@ -145,7 +145,7 @@ describe('the topology of a retry plan', () => {
     const { topology } = planRetry(fixed(1_000), { queue: 'orders', origin, waitQueueType: 'quorum' });
     const args = topology.queues.map((queue) => [...queue.arguments.keys()].sort());
     const waiting = ['x-dead-letter-exchange', 'x-dead-letter-strategy', 'x-message-ttl', 'x-overflow', 'x-queue-type'];
-    expect(args).toEqual([...topology.exchanges.map(() => waiting), ['x-queue-type']]);
+    expect(args).toEqual([...topology.exchanges.map(() => waiting), ['x-delivery-limit', 'x-queue-type']]);
     expect(topology.exchanges.map(({ name, autoDelete }) => [name, autoDelete])).toEqual(
       [1, 5, 15, 60, 300, 900, 3600, 21_600, 86_400].map((seconds) => [`wait.keep.${seconds}000`, false]),
     );

@@ -113,7 +113,7 @@ describe('the queues for those who wait', () => {
     await new WaitQueues(backend, type).lot('orders.parked');
     const declared = backend.broker.virtualHost('/').queues.get('orders.parked')!.declared;
     expect(declared).toMatchObject({ durable: true, autoDelete: false });
-    expect(declared.arguments.get('x-queue-type')?.value).toBe(type === 'classic' ? undefined : 'quorum');
+    expect(declared.arguments.get('x-queue-type')?.value).toBe(type);
   });
 
   it('say what it is that cannot be declared', async () => {
