@@ -25,8 +25,9 @@ interface EngineOptions extends AccessOptions {
   /** Which RabbitMQ the broker behaves like. Default `'4'`. */
   readonly rabbitmq?: ProfileName;
   /**
-   * How long a client, or a handler, may keep a message unacknowledged: RabbitMQ's `consumer_timeout`. Then its channel is closed, or
-   * with `rabbitmq: '4'` its consumer cancelled, and its messages return to their queues. Milliseconds, a string such as `'2h'`, or false for no limit. Default `'30m'`.
+   * How long a client, or a handler, may keep a message of a quorum queue unacknowledged: RabbitMQ's `consumer_timeout`. Then the
+   * message returns to its queue, and its consumer is cancelled. With `rabbitmq: '3.10'` it holds for all queues, and the channel is
+   * closed. Milliseconds, a string such as `'2h'`, or false for no limit. Default `'30m'`.
    */
   readonly consumerTimeout?: number | string | false;
   /**
