@@ -23,7 +23,7 @@ class Duel {
     readonly setup: readonly QueueSetup[],
     budget?: number,
   ) {
-    this.engine = new EngineUnderTest(setup, budget);
+    this.engine = new EngineUnderTest(setup, budget, undefined, '3.10'); // the profile of the model
     this.world = emptyWorld(this.engine.clock.now(), budget !== undefined);
     for (const { name } of setup) this.run({ do: 'declare', queue: name });
   }

@@ -1,4 +1,4 @@
-import type { Channel, Delivery, Journal, Pace } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import type { Channel, Delivery, Journal, Pace, ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import { Broker } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { Entry, DelayedMessages, Queue } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import {
@@ -37,7 +37,7 @@ export class EngineUnderTest {
    * @param budget steps in one go; without one every command runs to its very end
    * @param journal with one, all messages are persistent
    */
-  constructor(setups: readonly QueueSetup[], budget?: number, journal?: Journal) {
+  constructor(setups: readonly QueueSetup[], budget?: number, journal?: Journal, rabbitmq?: ProfileName) {
     this.#setups = setups;
     this.#deliveryMode = journal && 2;
     const pace: Pace | undefined =
@@ -45,8 +45,13 @@ export class EngineUnderTest {
     const patterns = { compile: () => ({ matches: () => true }) };
     // With a budget, queues of a few messages are long, and most of their messages are rows.
     const packing = budget === undefined ? undefined : { from: 2, rows: 2 };
-    const lent = { ...(pace && { pace }), ...(journal && { journal }), ...(packing && { packing }) };
-    this.broker = new Broker({ rabbitmq: '3.10', clock: this.clock, names: new CountedNames(), patterns, ...lent });
+    const lent = {
+      ...(pace && { pace }),
+      ...(journal && { journal }),
+      ...(packing && { packing }),
+      ...(rabbitmq && { rabbitmq }),
+    };
+    this.broker = new Broker({ clock: this.clock, names: new CountedNames(), patterns, ...lent });
     this.#publisher = this.#open();
     this.#publisher.confirmSelect();
     this.#publisher.declareExchange('fan', { type: 'fanout', durable: true });

@@ -10,7 +10,7 @@ type Entry = Parameters<Journal['enqueued']>[1];
 interface Remaining {
   readonly text: string;
   readonly position: number;
-  readonly priority: number;
+  readonly priority: number | undefined;
   /** True if a consumer has it, or had it (rule J3). */
   readonly touched: boolean;
 }
@@ -20,7 +20,7 @@ export type Remains = ReadonlyMap<string, readonly Remaining[]>;
 const remaining = (entry: Entry, touched: boolean): Remaining => ({
   text: `${describeEngineMessage(entry.message)} until ${entry.deadline}`,
   position: entry.position,
-  priority: entry.message.properties.priority ?? 0,
+  priority: entry.message.properties.priority,
   touched: touched || entry.returns > 0,
 });
 
@@ -106,7 +106,10 @@ export function lossBetween(before: Remains, after: Broker): string | undefined 
     }
     const queue = vhost.queues.get(name);
     if (queue === undefined) continue; // what an exchange holds has no other order than that of the times
-    const disorder = queue.declared.type === 'classic' ? disorderOf(was, is, queue) : untouchedDisorder(was, is);
+    const disorder =
+      queue.declared.type === 'classic'
+        ? disorderOf(was, is, queue)
+        : untouchedDisorder(was, is, vhost.profile.quorumPriorities);
     if (disorder !== undefined) return `${name}: ${disorder}`;
   }
   return undefined;
@@ -115,7 +118,7 @@ export function lossBetween(before: Remains, after: Broker): string | undefined 
 /** Rules J2, L1: a returned message has its old place, and only one that a consumer had is redelivered. */
 function disorderOf(was: readonly Remaining[], is: readonly Remaining[], queue: Queue): string | undefined {
   const highest = queue.settings.maxPriority ?? 0;
-  const level = ({ priority }: Remaining): number => Math.min(priority, highest);
+  const level = ({ priority }: Remaining): number => Math.min(priority ?? 0, highest);
   const show = ({ text, touched }: Remaining): string => `${text}${touched ? ' again' : ''}`;
   const should = [...was].sort((one, other) => level(other) - level(one) || one.position - other.position).map(show);
   const order = is.map(show);
@@ -124,12 +127,17 @@ function disorderOf(was: readonly Remaining[], is: readonly Remaining[], queue: 
     : `in order\n${order.join('\n')}\nnot\n${should.join('\n')}`;
 }
 
-/** Quorum queues put returned messages elsewhere (rule D5). Other queues keep their order. */
-function untouchedDisorder(was: readonly Remaining[], is: readonly Remaining[]): string | undefined {
+/** Quorum queues put returned messages elsewhere (rule D5). Others keep their order, since RabbitMQ 4 in each priority (rule W8). */
+function untouchedDisorder(
+  was: readonly Remaining[],
+  is: readonly Remaining[],
+  hasPriorities: boolean,
+): string | undefined {
+  const level = ({ priority = 4 }: Remaining): number => (hasPriorities ? Math.min(priority, 31) : 0);
   const fresh = (copies: readonly Remaining[]): Remaining[] => copies.filter(({ touched }) => !touched);
   const show = (copies: readonly Remaining[]): string => copies.map(({ text }) => text).join('\n');
   // One that died but has not arrived is back at its place.
-  const should = show(fresh(was).sort((one, other) => one.position - other.position));
+  const should = show(fresh(was).sort((one, other) => level(other) - level(one) || one.position - other.position));
   const order = show(fresh(is));
   return order === should ? undefined : `in order\n${order}\nnot\n${should}`;
 }
