@@ -5,7 +5,7 @@ import { policyPatterns } from '../../libs/dlx-broker/src/platform/patterns.js';
 import { Broker, type BrokerOptions, type Pace } from '../../libs/dlx-broker/src/engine/broker/index.js';
 import type { WireOptions } from '../contract/wire/connection.js';
 
-/** A broker in real time with the user guest, and a listener on a free port. */
+/** A broker in real time with the user guest, and a listener on a free port. It is compared with a RabbitMQ 3.10, so it behaves like one. */
 export interface AmqpHouse {
   readonly broker: Broker;
   readonly listener: Listener;
@@ -22,6 +22,7 @@ export async function amqpHouse(
   more: Pick<BrokerOptions, 'consumerTimeout' | 'rabbitmq'> = {},
 ): Promise<AmqpHouse> {
   const broker = new Broker({
+    rabbitmq: '3.10',
     clock: new SystemClock(),
     names: randomNames,
     pace,

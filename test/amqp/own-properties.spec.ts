@@ -31,7 +31,7 @@ const opened = (port = 0): Promise<Server> =>
   });
 
 describe('the properties of this server', () => {
-  const timeouts = { consumer_timeout: 1_800_000, consumer_timeout_by_queue: false };
+  const timeouts = { consumer_timeout: 1_800_000, consumer_timeout_by_queue: true };
   const own = { version: product.version, delayed: true, replace: true, ...timeouts };
 
   it('rule T9: say its version, which is that of the package', async () => {

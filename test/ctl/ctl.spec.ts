@@ -11,7 +11,7 @@ import { read } from '../docs/pages.js';
 import { commandsOf } from '../docs/shell.js';
 import { runCtl } from './run.js';
 
-const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 } });
+const served = await serve({ amqp: { host: '127.0.0.1', port: 0 }, http: { port: 0 }, rabbitmq: '3.10' });
 afterAll(() => served.close());
 
 const brokers = [

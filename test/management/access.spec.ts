@@ -16,7 +16,7 @@ describe.skipIf(rabbitmq === undefined)('what RabbitMQ answers, we answer:', () 
   let theirs: Talk;
   let ours: Talk;
   beforeAll(async () => {
-    broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
+    broker = new Broker({ rabbitmq: '3.10', clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
     addUsers(broker, [guestOf('/')]);
     listener = await listenHttp({ broker, now: Date.now, patterns: policyPatterns }, { port: 0 });
     theirs = new Talk(rabbitmq ?? '');

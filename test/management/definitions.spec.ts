@@ -118,7 +118,7 @@ describe.skipIf(rabbitmq === undefined)('definitions', () => {
   it('of RabbitMQ come in here, and go out as they came', async () => {
     await furnish(theirs);
     const exported = await theirs('GET', '/definitions');
-    const harness = apiHarness();
+    const harness = apiHarness({ rabbitmq: '3.10' });
     const call = callOf(harness);
     await call('POST', '/definitions', sendable(exported));
     expect(ours(await call('GET', '/definitions'))).toEqual(ours(exported));
@@ -130,7 +130,7 @@ describe.skipIf(rabbitmq === undefined)('definitions', () => {
 
   it('of one virtual host, too', async () => {
     const exported = await theirs('GET', `/definitions/${vhost}`);
-    const call = callOf(apiHarness());
+    const call = callOf(apiHarness({ rabbitmq: '3.10' }));
     await call('PUT', `/vhosts/${vhost}`);
     await call('POST', `/definitions/${vhost}`, exported);
     const lists = (definitions: unknown) =>
@@ -145,7 +145,7 @@ describe.skipIf(rabbitmq === undefined)('definitions', () => {
 
   it('of ours go into RabbitMQ, which lets the same user in', async () => {
     await strike();
-    const call = callOf(apiHarness());
+    const call = callOf(apiHarness({ rabbitmq: '3.10' }));
     await furnish(call);
     const exported = await call('GET', '/definitions');
     await theirs('POST', '/definitions', sendable(exported));

@@ -16,8 +16,10 @@ export interface Harness extends Ground {
   close(): Promise<void>;
 }
 
+/** Compared with a RabbitMQ 3.10. */
 export async function openHouse(): Promise<Harness> {
   const broker = new Broker({
+    rabbitmq: '3.10',
     clock: new SystemClock(),
     names: randomNames,
     patterns: policyPatterns,

@@ -11,6 +11,7 @@ if (amqpUrl === undefined) console.warn(`SKIPPED: the metrics of RabbitMQ: ${not
 let served: Served;
 beforeAll(async () => {
   served = await serve({
+    rabbitmq: '3.10', // compared with a 3.10
     amqp: { host: '127.0.0.1', port: 0 },
     http: { port: 0 },
     metrics: { port: 0 },

@@ -35,7 +35,7 @@ describe('who may do what does not depend on the road', () => {
   let theirs: Talk | undefined;
   const say = async (turn: Turn): Promise<void> => void (await Promise.all([ours.say(turn), theirs?.say(turn)]));
   beforeAll(async () => {
-    broker = new Broker({ clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
+    broker = new Broker({ rabbitmq: '3.10', clock: new SystemClock(), names: randomNames, patterns: policyPatterns });
     addUsers(broker, [guestOf('/')]);
     listener = await listenHttp({ broker, now: Date.now, patterns: policyPatterns }, { port: 0 });
     ours = new Talk(`http://guest:guest@127.0.0.1:${listener.port}`);
