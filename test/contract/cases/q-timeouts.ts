@@ -226,4 +226,27 @@ export const timeoutCases: readonly Case[] = [
       ],
     ),
   ),
+  ...(
+    [
+      ['commit', ['a', 'a']],
+      ['rollback', ['a']],
+    ] as const
+  ).map(([end, delivered]) =>
+    contract(
+      `rule Q8: since 4 what a transaction has settled returns when its time is over, and a ${end} changes nothing`,
+      async (session, channel) => {
+        await filled(channel, {}, 'a');
+        const slow = await session.channel();
+        await slow.txSelect();
+        const started = await consumer(session, slow);
+        await slow.ack(1);
+        await session.elapse(over);
+        const late = [started.cancelled, await counts(channel)];
+        await (end === 'commit' ? slow.txCommit() : slow.txRollback());
+        await session.elapse(over);
+        return [...late, bodies(started.messages), await counts(channel)];
+      },
+      since4([false, [0, 1], ['a'], [0, 1]], [true, [1, 1], delivered, [1, 1]]),
+    ),
+  ),
 ];

@@ -180,6 +180,32 @@ describe('rule W19: RabbitMQ 4.3 knows a time limit for each delivery of a quoru
     expect([channel.isClosed, ready()]).toEqual([true, 1]);
   });
 
+  it.each(['a consumer', 'a get'])('knows no time for what %s has of a deleted queue', (what) => {
+    const { channel, send, wait, ends } = arrange({ rabbitmq: '4', consumerTimeout: minute }, quorum);
+    send();
+    if (what === 'a get') channel.get('q');
+    else channel.consume('q', { consumerTag: 'c' });
+    channel.deleteQueue('q');
+    wait(10 * minute);
+    expect(ends).toEqual(what === 'a get' ? [] : [{ at: 0, text: 'c' }]);
+    channel.ack(1);
+  });
+
+  it.each(['replace', 'commit'] as const)('a %s of a delivery that has returned publishes nothing', (how) => {
+    const { broker, channel, send, wait, ready } = arrange({ rabbitmq: '4', consumerTimeout: minute }, quorum);
+    const { queues } = broker.virtualHost('/');
+    channel.declareQueue('next', { durable: true });
+    channel.confirmSelect();
+    channel.consume('q');
+    send();
+    wait(minute);
+    const body = Buffer.from('successor');
+    if (how === 'replace') channel.replace(1, '', 'next', {}, body);
+    else
+      channel.commitNow({ deliveryTag: 1, publications: [{ exchange: '', routingKey: 'next', properties: {}, body }] });
+    expect([ready(), queues.get('next')?.length, channel.isClosed]).toEqual([1, 0, false]);
+  });
+
   it('keeps no timer once the channel is closed', () => {
     const { channel, send, clock } = arrange({ rabbitmq: '4' }, quorum);
     channel.consume('q');

@@ -1,11 +1,12 @@
 import { Timer, type Timers } from '../scheduler/timers.js';
 import type { Outstanding } from './outputs.js';
-import type { AckWatch, Unacked } from './unacked.js';
+import type { AckWatch } from './unacked.js';
 
 /** What the delivery timeouts of a channel need of it. */
 interface DeliveryTimeoutsParts {
   readonly timers: Timers;
-  readonly unacked: Unacked;
+  /** Visits the deliveries that are not settled, those included that a transaction is to settle. */
+  readonly each: (visit: (delivery: Outstanding) => void) => void;
   /** How long a delivery may stay unacknowledged, in milliseconds; Infinity for ever. */
   readonly limitOf: (delivery: Outstanding) => number;
   /** Called with the deliveries whose time is over, oldest first. */
@@ -39,8 +40,8 @@ export class DeliveryTimeouts implements AckWatch {
   #check(now: number): void {
     const late: Outstanding[] = [];
     let next = Infinity;
-    this.parts.unacked.each((delivery) => {
-      if (delivery.isReleased) return;
+    this.parts.each((delivery) => {
+      if (delivery.isReleased || delivery.from.deleted) return;
       if (delivery.due <= now) late.push(delivery);
       else next = Math.min(next, delivery.due);
     });

@@ -52,6 +52,10 @@ interface PublishingChannel extends TransactionalChannel {
   readonly replyAddress: string | undefined;
 }
 
+/** The error of a delivery that nothing can replace, because it timed out: its message is in its queue again (rule W19). */
+const lateIn = ({ deliveryTag, isReleased }: Outstanding): AmqpError | undefined =>
+  isReleased ? preconditionFailed(`delivery ${deliveryTag} timed out and has returned to its queue`) : undefined;
+
 /** A channel's publishing half: checks, confirms, returns (section K of the rules). */
 export class Publisher {
   #confirms: Confirms | undefined;
@@ -100,7 +104,8 @@ export class Publisher {
 
   /**
    * Publishes a message, and acks a delivery of this channel, in one step of the journal (rule K14). The delivery stays outstanding when
-   * a queue refuses the message, and when the message is returned: no queue gets it, or the exchange or a permission is missing.
+   * a queue refuses the message, and when the message is returned: no queue gets it, the exchange or a permission is missing, or the
+   * delivery timed out.
    * @returns the tag of its confirm
    * @throws 406 for a channel without confirms, and for a delivery that is not outstanding
    */
@@ -120,7 +125,7 @@ export class Publisher {
     if (replaced === undefined) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
     checkSize(body.length, vhost.profile.maxMessageSize);
     if (options?.immediate === true) throw notImplemented('immediate=true');
-    const exchange = options?.refusal ?? this.#exchangeOrRefusal(exchangeName, routingKey);
+    const exchange = lateIn(replaced) ?? options?.refusal ?? this.#exchangeOrRefusal(exchangeName, routingKey);
     if (exchange instanceof AmqpError) {
       if (exchange.closes === 'connection') throw exchange;
       const tag = confirms.next();
@@ -215,7 +220,10 @@ export class Publisher {
     const { channel } = this;
     const { settler } = channel.receiver;
     if (channel.transaction !== undefined) throw preconditionFailed('channel is transactional');
-    if (!settler.unacked.has(deliveryTag)) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
+    const replaced = settler.unacked.get(deliveryTag);
+    if (replaced === undefined) throw preconditionFailed(`unknown delivery tag ${deliveryTag}`);
+    const error = lateIn(replaced);
+    if (error !== undefined) return { outcome: 'failed', index: 0, error };
     const host: CommitHost = {
       channel,
       checked: ({ exchange, routingKey, properties, body, origin }) => ({

@@ -234,7 +234,7 @@ export class Receiver implements ConsumerHome {
     if (vhost.profile.queueConsumerTimeouts) {
       return new DeliveryTimeouts({
         timers: scheduler.timers,
-        unacked: this.settler.unacked,
+        each: (visit) => this.settler.eachUnsettled(visit),
         limitOf: ({ from, consumer }) => consumer?.timeout ?? from.settings.consumerTimeout ?? vhost.consumerTimeout,
         timedOut: (deliveries, now) => this.#timedOut(deliveries, now),
       });

@@ -210,6 +210,12 @@ export class Settler {
     return record !== undefined;
   }
 
+  /** The outstanding deliveries, and those that the transaction is to settle. */
+  eachUnsettled(visit: (record: Outstanding) => void): void {
+    this.unacked.each(visit);
+    for (const { records } of this.channel.transaction?.settlements ?? []) records.forEach(visit);
+  }
+
   /** A delivery timed out: it returns to its queue, and is outstanding until the client settles it (rule Q8). */
   release(record: Outstanding, now: number): void {
     record.consumer?.late();
