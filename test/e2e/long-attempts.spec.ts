@@ -256,5 +256,7 @@ describe('a handler that is at work for longer than the consumer timeout of the 
     const { lines } = await start(Jobs, consumerTimeout as string);
     expect(lines).toEqual(limit === undefined ? [] : [expect.stringContaining(`(${limit} ms), after which`)]);
     expect(lines.join()).toContain(why);
+    const broker = embedded({ clock: new ManualClock(), consumerTimeout: consumerTimeout as string });
+    expect((await start(Jobs, false, { broker })).lines, 'RabbitMQ 4.3: a classic queue has none').toEqual([]);
   });
 });

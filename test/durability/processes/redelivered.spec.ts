@@ -14,7 +14,17 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function run(directory: string, level = 'error'): Child {
-  const child = start('serve', '--amqp', '127.0.0.1:0', '--log-level', level, '--data', directory);
+  const child = start(
+    'serve',
+    '--amqp',
+    '127.0.0.1:0',
+    '--log-level',
+    level,
+    '--rabbitmq',
+    '3.10',
+    '--data',
+    directory,
+  );
   running.push(child);
   return child;
 }

@@ -243,6 +243,8 @@ export interface ConsumerTimeout {
   readonly limit: number;
   /** True if the argument `x-consumer-timeout` of a queue takes precedence. */
   readonly byQueue: boolean;
+  /** True if only quorum queues have it, as since RabbitMQ 4.3. Default false. */
+  readonly quorumOnly?: boolean;
 }
 
 /** What only some servers can do. Reach a member by `need(backend, 'browsing')`, which explains its absence. */

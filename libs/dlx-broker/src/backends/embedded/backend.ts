@@ -87,7 +87,8 @@ export class EmbeddedBackend implements Backend {
     options: EmbeddedOptions = {},
   ) {
     this.#options = options;
-    this.consumerTimeout = { limit: broker.consumerTimeout, byQueue: broker.profile.queueConsumerTimeouts };
+    const { consumerTimeout: limit, profile } = broker;
+    this.consumerTimeout = { limit, byQueue: profile.queueConsumerTimeouts, quorumOnly: profile.queueConsumerTimeouts };
     this.pausing = pausingOn(broker, () => this.#connected());
     this.state = {
       kind: 'ready',

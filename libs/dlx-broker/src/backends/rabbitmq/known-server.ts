@@ -58,15 +58,15 @@ const asText = (value: unknown): string | undefined =>
  * @param given the option of the application, in milliseconds; undefined for what the server says, or 30 minutes
  */
 export function consumerTimeoutOf({ info, timeout }: KnownServer, given: number | undefined): ConsumerTimeout {
-  const { limit = defaultConsumerTimeout, byQueue = info.product === 'RabbitMQ' && isLater(info.version) } =
-    timeout ?? {};
-  return { limit: given ?? limit, byQueue };
+  const version = info.behavesAs ?? (info.product === 'RabbitMQ' ? info.version : '');
+  const { limit = defaultConsumerTimeout, byQueue = isSince(version, 3, 12) } = timeout ?? {};
+  return { limit: given ?? limit, byQueue, quorumOnly: isSince(version, 4, 3) };
 }
 
-/** True for RabbitMQ 3.12 and later, whose queues may have a time limit of their own. */
-function isLater(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major > 3 || (major === 3 && minor >= 12);
+/** True for this version of RabbitMQ and later ones. */
+function isSince(version: string, major: number, minor: number): boolean {
+  const [first = 0, second = 0] = version.split('.').map(Number);
+  return first > major || (first === major && second >= minor);
 }
 
 /** What helps when a server lacks a capability. @returns undefined where the general remedy is as good */

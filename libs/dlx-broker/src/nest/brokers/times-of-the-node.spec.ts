@@ -36,8 +36,8 @@ it('a policy of @Ordered fits the consumer timeout of the embedded broker', asyn
   await expect(start('1h')).rejects.toThrow(
     /and a server takes a message back after 3600000 ms; .* below 3000000 ms, .* \(option 'consumerTimeout'\)/,
   );
-  expect((await start('2h')).consumerTimeout).toEqual({ limit: 7_200_000, byQueue: true });
-  expect((await start(false)).consumerTimeout).toEqual({ limit: Infinity, byQueue: true });
+  expect((await start('2h')).consumerTimeout).toEqual({ limit: 7_200_000, byQueue: true, quorumOnly: true });
+  expect((await start(false)).consumerTimeout).toEqual({ limit: Infinity, byQueue: true, quorumOnly: true });
 });
 
 it('rule M3: the time of deadLetterRetryAfter passes before a kept dead letter is published again', async () => {

@@ -59,7 +59,7 @@ export class StartChecks {
     const loss = lossWarning(planned, topology, backend);
     const lost = loss ?? limitWarning(planned, topology, backend);
     if (lost !== undefined) log.write('failuresLost', lost, place);
-    const late = timeoutWarning(planned, backend.consumerTimeout);
+    const late = timeoutWarning(planned, topology, backend.consumerTimeout);
     if (late !== undefined) log.write('timeoutTooLong', late, place);
     for (const { event, text } of this.#warnings(planned, false)) log.write(event, text, place);
   }
@@ -122,6 +122,12 @@ export class StartChecks {
   }
 }
 
+const argumentsOf = (topology: Topology, queue: string) =>
+  topology.queues.find(({ name }) => name === queue)?.arguments;
+
+const isQuorum = (topology: Topology, queue: string): boolean =>
+  argumentsOf(topology, queue)?.get('x-queue-type')?.value === 'quorum';
+
 /** The subject and the verb of a warning: `Orders.created gets no messages`. */
 const getNone = (handlers: readonly string[], note = ''): string =>
   `${handlers.join(', ')}${note} ${handlers.length === 1 ? 'gets' : 'get'} no messages`;
@@ -138,8 +144,7 @@ function lossWarning(
 ): string | undefined {
   const { losesFailures, queue: asked } = handler.settings;
   if (retry !== undefined || losesFailures || handler.kind === 'request') return undefined;
-  const declared = topology.queues.find(({ name }) => name === queue);
-  if (declared?.arguments.has('x-dead-letter-exchange') === true) return undefined;
+  if (argumentsOf(topology, queue)?.has('x-dead-letter-exchange') === true) return undefined;
   const isUnknown = asked.declare === false && backend.deadLetterExchange === undefined;
   if (isUnknown || backend.deadLetterExchange?.(queue) !== undefined) return undefined;
   return (
@@ -153,9 +158,9 @@ function lossWarning(
  * to it too often (rule W6). A process that a message kills returns it each time.
  */
 function limitWarning({ handler, queue }: PlannedHandler, topology: Topology, backend: Backend): string | undefined {
-  const args = topology.queues.find(({ name }) => name === queue)?.arguments;
-  if (args?.get('x-queue-type')?.value !== 'quorum' || args.has('x-delivery-limit')) return undefined;
-  if (args.has('x-dead-letter-exchange') || handler.settings.losesFailures) return undefined;
+  const args = argumentsOf(topology, queue);
+  if (!isQuorum(topology, queue) || args?.has('x-delivery-limit') === true) return undefined;
+  if (args?.has('x-dead-letter-exchange') === true || handler.settings.losesFailures) return undefined;
   const { state } = backend;
   if (!('server' in state) || profileOf(state.server) !== '4' || backend.deadLetterExchange?.(queue) !== undefined)
     return undefined;
@@ -170,8 +175,13 @@ function limitWarning({ handler, queue }: PlannedHandler, topology: Topology, ba
  * The warning for a handler that may work for longer than the consumer timeout. Without a time limit it does so only if the timeout is
  * below the usual one.
  */
-function timeoutWarning(planned: PlannedHandler, known: ConsumerTimeout | undefined): string | undefined {
+function timeoutWarning(
+  planned: PlannedHandler,
+  topology: Topology,
+  known: ConsumerTimeout | undefined,
+): string | undefined {
   const { handler, queue, retry } = planned;
+  if (known?.quorumOnly === true && !isQuorum(topology, queue)) return undefined;
   const most = limitOf(planned, known);
   const timeout = retry?.timeout;
   if (timeout === undefined ? most >= usualTimeout.limit : timeout < most) return undefined;
