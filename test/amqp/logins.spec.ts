@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ListenOptions } from '../../libs/dlx-broker/src/amqp/server/index.js';
 import { type Login, LoginThrottle } from '../../libs/dlx-broker/src/platform/logins/index.js';
+import { turnPace } from '../../libs/dlx-broker/src/platform/index.js';
 import { bool, table } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { attempt, hard } from '../contract/contract.js';
 import { WireConnection } from '../contract/wire/connection.js';
@@ -34,12 +35,12 @@ async function open(options: ListenOptions = {}) {
   return { harness, world, login };
 }
 
-function startOk(isTold: boolean): Buffer {
+function startOk(isTold: boolean, response = '\0ada\0wrong'): Buffer {
   const capabilities = new Map([['authentication_failure_close', bool(isTold)]]);
   const args = {
     properties: new Map([['capabilities', table(capabilities)]]),
     mechanism: 'PLAIN',
-    response: '\0ada\0wrong',
+    response,
     locale: 'en_US',
   };
   return writeFrame(1, 0, writeMethod('connection.start-ok', args));
@@ -104,6 +105,28 @@ describe('a client that fails to log in again and again', () => {
       ...Array.from({ length: 3 }, () => invalid),
       'PLAIN login refused: user "two\\nlines" at 127.0.0.1 - invalid credentials',
     ]);
+  });
+});
+
+describe('a client whose frames or channels are refused gets no reason (rules T6, W10), so the operator gets it', () => {
+  it.each([
+    ['4', { frameMax: 4_096 }, 'its frame_max is 4096, and may be 8192 to 131072: set it in the client'],
+    ['3.10', { frameMax: 4_095 }, 'its frame_max is 4095, and may be 4096 to 131072: set it in the client'],
+    ['4', { channelMax: 0 }, 'its channel_max is 0, and may be 1 to 2047: set it in the client'],
+  ] as const)('in profile %s: %o', async (rabbitmq, tuning, why) => {
+    const notices: string[] = [];
+    const options = { limits: { silence: 10 }, notice: (text: string) => notices.push(text) };
+    const harness = await amqpHouse(options, turnPace, { rabbitmq });
+    harnesses.push(harness);
+    const peer = await RawPeer.connect('127.0.0.1', harness.port);
+    peer.send(Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 0, 9, 1]));
+    await peer.next();
+    peer.send(startOk(false, '\0guest\0guest'));
+    await peer.next();
+    const args = { channelMax: 2_047, frameMax: 131_072, heartbeat: 0, ...tuning };
+    peer.send(writeFrame(1, 0, writeMethod('connection.tune-ok', args)));
+    await peer.ended;
+    expect(notices).toEqual([`PLAIN login refused: user "guest" at 127.0.0.1 - ${why}`]);
   });
 });
 

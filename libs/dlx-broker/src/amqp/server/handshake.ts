@@ -64,7 +64,10 @@ export class Handshake {
   tuning: Tuning | undefined;
   #next: number = methodIds.connectionStartOk;
 
+  /** The login, while it waits. */
   #attempt: LoginAttempt | undefined;
+  /** The login that was accepted. */
+  #accepted: LoginAttempt | undefined;
   #cancelTimer: () => void = () => undefined;
 
   /** Sends `connection.start`. */
@@ -130,6 +133,7 @@ export class Handshake {
       throw new AmqpError('ACCESS_REFUSED', text, 'connection');
     }
     this.client = new Client(this.client.properties, user, mechanism);
+    this.#accepted = attempt;
     const { channels, frameSize, heartbeat } = this.host.limits;
     methods.writeConnectionTune(this.host.to, 0, channels, frameSize, heartbeat);
     this.#next = methodIds.connectionTuneOk;
@@ -139,10 +143,17 @@ export class Handshake {
     const { channelMax, frameMax, heartbeat } = methods.readConnectionTuneOk(from);
     const { limits, context } = this.host;
     const { channels, frameSize } = limits;
-    if (frameMax < context.broker.profile.minFrameSize || frameMax > frameSize) throw new Refused('frame_max');
-    if (channelMax === 0 || channelMax > channels) throw new Refused('channel_max');
+    this.#checkTuning('frame_max', frameMax, context.broker.profile.minFrameSize, frameSize);
+    this.#checkTuning('channel_max', channelMax, 1, channels);
     this.tuning = { channels: channelMax, frameSize: frameMax, heartbeat };
     this.#next = methodIds.connectionOpen;
+  }
+
+  /** The client sees its socket end and no reason, so the log has it. @throws Refused */
+  #checkTuning(name: string, value: number, least: number, most: number): void {
+    if (value >= least && value <= most) return;
+    this.#accepted?.refuse(`its ${name} is ${value}, and may be ${least} to ${most}: set it in the client`);
+    throw new Refused(name);
   }
 }
 

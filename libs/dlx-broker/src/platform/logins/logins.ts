@@ -135,13 +135,13 @@ export class LoginAttempt {
   /** Checks the password. @returns true when it is right */
   check(): boolean {
     const { authenticate, throttle } = this.#parts;
-    if (this.isCrowded) return this.#refuse('too many failed logins of this address wait');
+    if (this.isCrowded) return this.refuse('too many failed logins of this address wait');
     const waited = this.wait > 0;
     this.drop();
     const guess = this.#guess();
     if (!authenticate(this.#credentials)) {
       throttle.failed(guess, waited);
-      return this.#refuse('invalid credentials');
+      return this.refuse('invalid credentials');
     }
     throttle.succeeded(guess);
     return true;
@@ -158,7 +158,8 @@ export class LoginAttempt {
     return { address, user, kept: this.#parts.keptFor(user) };
   }
 
-  #refuse(why: string): false {
+  /** Logs why the client is refused, be it after its password was found right. */
+  refuse(why: string): false {
     const { mechanism, user, address } = this.#credentials;
     this.#parts.log.refused({ mechanism, user, address, why });
     return false;
