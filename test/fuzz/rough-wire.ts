@@ -8,7 +8,8 @@ export interface Roughness {
   readonly cut: ((bytes: Buffer) => Buffer[]) | undefined;
 }
 
-const frameSizes = [4096, 8192, 131_072] as const;
+/** Both profiles take them; since 4.1 the smallest is 8192 (rule W10). */
+const frameSizes = [8_192, 16_384, 131_072] as const;
 
 /** Bytes around a frame's payload. */
 const overhead = 8;

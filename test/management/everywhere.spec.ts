@@ -77,7 +77,7 @@ describe('the same users and permissions hold', () => {
     const channel = await connection.createChannel();
     const closed = new Promise<Error>((resolve) => channel.once('error', resolve));
     channel.publish('dlx.events', 'order.created', Buffer.from('{}'));
-    expect((await closed).message).toMatch(/ACCESS_REFUSED - access to exchange .* refused for user 'app'/);
+    expect((await closed).message).toMatch(/ACCESS_REFUSED - write access to exchange .* refused for user 'app'/);
     expect(await ask('app', 'POST', '/exchanges/%2F/dlx.events/publish', message)).toEqual({
       status: 400,
       text: expect.stringContaining("403 ACCESS_REFUSED - access to exchange 'dlx.events' in vhost '/' refused"),
