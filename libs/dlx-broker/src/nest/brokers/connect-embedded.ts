@@ -6,12 +6,12 @@ import { DlxConfigurationError, parseDuration, parseTimeLimit } from '../../plat
 import { Listeners, type Part } from '../../server/serve/listeners.js';
 import {
   faultsOf,
-  inMemory,
   lostLine,
   openBroker,
   type OpenBrokerOptions,
   type OpenedBroker,
   type Reporter,
+  startLine,
 } from '../../server/serve/open-broker.js';
 import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
 import { within } from '../core/within.js';
@@ -119,8 +119,8 @@ export async function connectEmbedded(
   }
   const own = await openEmbedded(options, reporter);
   try {
-    const connected = connectTo(own, options, reporter, 'embedded()');
-    return dataDir === undefined ? { ...connected, where: () => inMemory } : occupying(dataDir, connected);
+    const connected = { ...connectTo(own, options, reporter, 'embedded()'), where: () => startLine(own) };
+    return dataDir === undefined ? connected : occupying(dataDir, connected);
   } catch (error) {
     await own.close(); // the directory is free for the next attempt
     throw error;

@@ -33,7 +33,9 @@ async function linesOn(broker: BrokerChoice | undefined, orders: number, publish
   const keep =
     (level: string) =>
     (text: unknown): void =>
-      void (/in memory|data directory|connected/.test(String(text)) && lines.push(`${level} ${String(text)}`));
+      void (
+        /behaves as|in memory|data directory|connected/.test(String(text)) && lines.push(`${level} ${String(text)}`)
+      );
   const logger: LoggerService = { log: keep('LOG'), warn: keep('WARN'), error: keep('ERROR') };
   const imports = [DlxBrokerModule.forRoot(broker === undefined ? {} : { broker })];
   const app = await NestFactory.createApplicationContext({ module: Orders, imports, providers: [Orders] }, { logger });
@@ -46,7 +48,7 @@ async function linesOn(broker: BrokerChoice | undefined, orders: number, publish
   return lines;
 }
 
-const found = 'LOG in memory: nothing survives this process';
+const found = 'LOG behaves as RabbitMQ 4.3.6, in memory: nothing survives this process';
 const lost = (messages: string) =>
   `WARN ${messages} lost, because the broker was in memory; option 'dataDir' of embedded() keeps them`;
 
@@ -55,16 +57,17 @@ it.each([
   ['ten orders in retry', undefined, 10, undefined, [found, lost('10 messages are')]],
   ['a delayed event', embedded(), 1, 'delayed', [found, lost('1 message is')]],
 ] as const)(
-  'the log says that the broker is in memory, and that %s is lost at the close',
+  'the log says that the broker is in memory, which RabbitMQ it behaves like, and that %s is lost at the close',
   async (_, broker, orders, how, lines) => {
     expect(await linesOn(broker, orders, how)).toEqual(lines);
   },
 );
 
 it('a data directory loses nothing, and the log names it', async () => {
-  const broker = embedded({ dataDir: folder });
-  expect(await linesOn(broker, 10)).toEqual([`LOG data directory ${folder}: new`]);
-  expect(await linesOn(broker, 0)).toEqual([`LOG data directory ${folder}: 10 messages`]);
+  const broker = embedded({ dataDir: folder, rabbitmq: '3.10' });
+  const behaviour = 'LOG behaves as RabbitMQ 3.10.8';
+  expect(await linesOn(broker, 10)).toEqual([`LOG data directory ${folder}: new`, behaviour]);
+  expect(await linesOn(broker, 0)).toEqual([`LOG data directory ${folder}: 10 messages`, behaviour]);
 });
 
 it('a server is named without the password; a server in memory says so, and what it loses', async () => {
@@ -85,6 +88,6 @@ it('a server is named without the password; a server in memory says so, and what
   const [line] = await linesOn(rabbitmq({ urls: `amqp://guest:guest@127.0.0.1:${older.amqp.port}` }), 0);
   await older.close();
   expect(line).toMatch(/127\.0\.0\.1:\d+; to test with its behaviour, set embedded\(\{ rabbitmq: '3\.10' \}\)$/);
-  expect(notices[0]).toBe('in memory: nothing survives this process');
+  expect(notices[0]).toBe('behaves as RabbitMQ 4.3.6, in memory: nothing survives this process');
   expect(losses).toEqual([3]);
 });

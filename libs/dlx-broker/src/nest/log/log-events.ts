@@ -128,7 +128,7 @@ export const logEvents = {
     ['handler', 'queue'],
     'the server takes a message back before the time limit of its handler is over, or the handler has none',
   ),
-  brokerFound: line('log', [], 'where the broker is: in memory, or which server'),
+  brokerFound: line('log', [], 'where the broker is: in memory, or which server; which RabbitMQ it behaves like'),
   metricsOpened: line('log', ['url'], 'where the metrics are'),
   amqpOpened: line('log', ['host', 'port'], 'where AMQP clients may connect'),
   apiOpened: line('log', ['url'], 'where the management API is'),

@@ -5,6 +5,7 @@ import {
   type ProfileName,
   type RefusedPattern,
   type Stalled,
+  versionOf,
 } from '../../engine/broker/index.js';
 import { policyPatterns, randomNames, SystemClock, turnPace } from '../../platform/index.js';
 import type { Data, DataOptions } from '../../store/index.js';
@@ -73,8 +74,9 @@ export interface Reporter {
   readonly lost?: ((messages: number) => void) | undefined;
 }
 
-/** Where a broker without a data directory is. */
-export const inMemory = 'in memory: nothing survives this process';
+/** Which RabbitMQ a broker behaves like, and whether it keeps messages. */
+export const startLine = ({ broker, data }: OpenedBroker): string =>
+  `behaves as RabbitMQ ${versionOf(broker)}${data === undefined ? ', in memory: nothing survives this process' : ''}`;
 
 /** @param remedy what would have kept the messages */
 export const lostLine = (messages: number, remedy: string): string =>

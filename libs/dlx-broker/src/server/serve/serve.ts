@@ -2,7 +2,7 @@ import type { Limits, Listener, TlsOptions } from '../../amqp/server/index.js';
 import type { Broker, ProfileName } from '../../engine/broker/index.js';
 import type { HttpListener, HttpOptions } from '../index.js';
 import type { MetricsListener, MetricsOptions } from '../metrics/index.js';
-import { inMemory, openBroker, type Reporter } from './open-broker.js';
+import { openBroker, type Reporter, startLine } from './open-broker.js';
 import type { DataOptions } from '../../store/index.js';
 import { addUsers, doubtsAbout, guestOf, refuseUnknownVhosts, type ServedUser } from '../../platform/logins/index.js';
 import { Listeners } from './listeners.js';
@@ -125,7 +125,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     if (users !== undefined || definitions !== undefined) doubtsAbout(broker.access).forEach((line) => notice?.(line));
     await listeners.open();
     options.signal?.throwIfAborted();
-    if (data === undefined) notice?.(inMemory);
+    notice?.(startLine(own));
     return { broker, amqp: listeners.amqp as Listener, http: listeners.http, metrics: listeners.metrics, close };
   } catch (error) {
     await close();
