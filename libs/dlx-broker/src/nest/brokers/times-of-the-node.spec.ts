@@ -5,7 +5,7 @@ import { EmbeddedBackend } from '../../backends/index.js';
 import { silentOutbox } from '../../engine/broker/index.js';
 import { longstr } from '../../engine/message/index.js';
 import { DlxBroker } from '../module/broker.js';
-import { Consume, Retry } from '../decorators/index.js';
+import { Consume, DeadLetter, QueueArguments, Quorum, Retry } from '../decorators/index.js';
 import { Ordered } from '../features/index.js';
 import { DlxBrokerModule } from '../module/dlx-broker.module.js';
 import { embedded } from './embedded.js';
@@ -20,10 +20,21 @@ const Orders = classOf('Orders', {
   ship: [Consume('orders'), Ordered({ key: (id: number) => id }), Retry({ attempts: 12, backoff: '5m' })],
 });
 
-async function start(consumerTimeout: number | string | false | undefined) {
+const Late = classOf('Late', {
+  ship: [
+    Consume('orders'),
+    Ordered({ key: (id: number) => id }),
+    Retry({ attempts: 12, backoff: '5m' }),
+    QueueArguments({ 'x-consumer-timeout': 7_200_000 }),
+    Quorum(),
+    DeadLetter(false),
+  ],
+});
+
+async function start(consumerTimeout: number | string | false | undefined, handlers = Orders) {
   const clock = new ManualClock();
   const broker = embedded({ clock, ...(consumerTimeout !== undefined && { consumerTimeout }) });
-  const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [Orders] };
+  const module = { module: class {}, imports: [DlxBrokerModule.forRoot({ broker })], providers: [handlers] };
   const app = await NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
   ends.push(() => app.close());
   return app.get(DlxBroker).backend;
@@ -38,6 +49,11 @@ it('a policy of @Ordered fits the consumer timeout of the embedded broker', asyn
   );
   expect((await start('2h')).consumerTimeout).toEqual({ limit: 7_200_000, byQueue: true, quorumOnly: true });
   expect((await start(false)).consumerTimeout).toEqual({ limit: Infinity, byQueue: true, quorumOnly: true });
+});
+
+it('the remedy that @Ordered names for one queue is one that RabbitMQ 4.3 takes (rules F9, Q8)', async () => {
+  await expect(start(undefined)).rejects.toThrow(/'x-consumer-timeout': .* since 4\.3 with @Quorum\(\)$/);
+  expect((await start(undefined, Late)).consumerTimeout).toMatchObject({ limit: 1_800_000 });
 });
 
 it('rule M3: the time of deadLetterRetryAfter passes before a kept dead letter is published again', async () => {

@@ -73,7 +73,7 @@ export function refuseTooLong(inHand: TimeInHand, backend: Pick<Backend, 'state'
         ];
   throw new DlxConfigurationError(
     `${origin}: ${why}, and ${limits}; ${remedy}, to stay below ${most} ms, raise the consumer timeout of the broker (option 'consumerTimeout'), or set ` +
-      `@QueueArguments({ '${timeoutArgument}': ... }) on RabbitMQ 3.12 or later`,
+      `@QueueArguments({ '${timeoutArgument}': ... }) on RabbitMQ 3.12 or later, since 4.3 with @Quorum()`,
   );
 }
 
