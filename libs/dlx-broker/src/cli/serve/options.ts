@@ -133,7 +133,7 @@ export const serveOptions = {
   consumerTimeout: option(
     timeout,
     '--consumer-timeout <TIME>',
-    'how long a client may keep a message before it returns to its queue, such as 2h, or none (default: 30m)',
+    'how long a client may keep a message of a quorum queue, with --rabbitmq 3.10 of any queue, such as 2h, or none (default: 30m)',
   ),
   deadLetterRetryAfter: option(
     time,
