@@ -17,6 +17,8 @@ export interface Happening {
   readonly held: readonly HeldDelivery[];
   /** Whether a transaction of the step's channel held a nack or a reject before it. */
   readonly holdsRejection: boolean;
+  /** Whether a queue went while a transaction held a publish. */
+  readonly losesTarget: boolean;
 }
 
 /** A step whose result is open, or wrong in RabbitMQ 3.10.8: the generator drops it. */
@@ -142,6 +144,11 @@ export const avoided: readonly Avoided[] = [
     name: 'ack behind a rejection in one transaction',
     why: 'a classic queue looks at the acks that wait for it first, so at the commit the ack may overtake the rejection',
     applies: ({ step, holdsRejection }) => step.do === 'settle' && step.how === 'ack' && holdsRejection,
+  },
+  {
+    name: 'V12',
+    why: '4.3.6 fails a commit with 506 if a queue of one of its publishes is gone',
+    applies: ({ losesTarget }) => losesTarget,
   },
   {
     name: 'W6',

@@ -86,10 +86,16 @@ async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string |
   const consumers = world.consumers();
   const held = channels.flatMap((channel) => world.held(channel));
   const holdsRejection = 'channel' in step && world.holdsRejection(step.channel);
+  const { holdsPublish } = world;
+  const names = [...ground.queues.keys()];
   ground.events.length = 0;
   await rehearsal.perform(step);
   if (world.isCutOff) return 'a hard error';
   const ended = consumers.filter(({ channel }) => world.generation(channel) !== before[channel]);
   const { events, queues } = ground;
-  return reasonToAvoid({ events, queues, consumers: world.consumers(), ended, step, held, holdsRejection });
+  const losesQueue = names.some((name) => !queues.has(name));
+  return reasonToAvoid({
+    ...{ events, queues, consumers: world.consumers(), ended, step, held, holdsRejection },
+    losesTarget: holdsPublish && losesQueue,
+  });
 }

@@ -8,6 +8,8 @@ export interface Slot {
   readonly settled: Set<number>;
   /** How deliveries are settled by a transaction that is not committed yet, by delivery tag; undefined outside one. */
   transaction: Map<number, 'ack' | 'nack' | 'reject'> | undefined;
+  /** Whether a transaction that is not committed yet holds a publish. */
+  holdsPublish: boolean;
   /** The limit of consumers that start from now on; 0 when there is none. */
   prefetch: number;
   /** The shared limit of all its consumers. */
@@ -15,8 +17,9 @@ export interface Slot {
 }
 
 /** What a new channel has. */
-export const unused = (): Pick<Slot, 'transaction' | 'prefetch' | 'shared'> => ({
+export const unused = (): Pick<Slot, 'transaction' | 'holdsPublish' | 'prefetch' | 'shared'> => ({
   transaction: undefined,
+  holdsPublish: false,
   prefetch: 0,
   shared: 0,
 });

@@ -146,6 +146,11 @@ export class World {
     return [...((this.#slots[channel] as Slot).transaction?.values() ?? [])].some((how) => how !== 'ack');
   }
 
+  /** Whether a transaction of any channel holds a publish. */
+  get holdsPublish(): boolean {
+    return this.#slots.some((slot) => slot.holdsPublish);
+  }
+
   /** The limit all consumers of a channel share; 0 when there is none. */
   sharedLimit(channel: number): number {
     return (this.#slots[channel] as Slot).shared;
@@ -215,16 +220,19 @@ export class World {
         return channel.txSelect();
       case 'txCommit':
         slot.transaction?.clear();
+        slot.holdsPublish = false;
         return channel.txCommit();
       case 'txRollback':
         for (const tag of slot.transaction?.keys() ?? []) slot.settled.delete(tag);
         slot.transaction?.clear();
+        slot.holdsPublish = false;
         return channel.txRollback();
       case 'qos':
         if (step.global) slot.shared = step.prefetch;
         else [slot.prefetch, slot.shared] = [step.prefetch, 0];
         return channel.qos(step.prefetch, { global: step.global });
       case 'publish':
+        slot.holdsPublish ||= slot.transaction !== undefined;
         return Promise.all(
           step.bodies.map((body) =>
             channel.publish(step.exchange, step.key, {

@@ -80,7 +80,7 @@ describe('the same users and permissions hold', () => {
     expect((await closed).message).toMatch(/ACCESS_REFUSED - write access to exchange .* refused for user 'app'/);
     expect(await ask('app', 'POST', '/exchanges/%2F/dlx.events/publish', message)).toEqual({
       status: 400,
-      text: expect.stringContaining("403 ACCESS_REFUSED - access to exchange 'dlx.events' in vhost '/' refused"),
+      text: expect.stringContaining("403 ACCESS_REFUSED - write access to exchange 'dlx.events' in vhost '/' refused"),
     });
     await ask('root', 'PUT', '/permissions/%2F/app', everything);
     await publish('order.created');
