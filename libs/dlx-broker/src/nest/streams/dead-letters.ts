@@ -1,5 +1,6 @@
 import {
   catchError,
+  defer,
   EMPTY,
   mergeMap,
   Observable,
@@ -135,8 +136,8 @@ export class DeadLetters {
    * Skip letters with `where` or `whereReason`, not with `filter`, which would leave them unsettled. Place operators that end a
    * stream (`take`, `takeUntil`) after the work: letters that are unsettled at that time return to the queue.
    *
-   * The stream fails with a ConsumerCancelledError when a queue is deleted; with a pattern it continues without the queue. It
-   * completes when the application shuts down, and at once after that. A failure without an error handler ends the process, as in
+   * The stream fails with a ConsumerCancelledError when a queue is deleted, or a letter was unsettled for too long; with a pattern it
+   * continues without the queue until the next list that has it. It completes when the application shuts down, and at once after that. A failure without an error handler ends the process, as in
    * RxJS; {@link run} handles failures.
    * @throws DlxConfigurationError for what names no queue, and for unknown or impossible options
    */
@@ -158,15 +159,19 @@ export class DeadLetters {
         stream.open();
       });
     if (typeof queues === 'string') return one(queues).pipe(takeUntil(this.#closed));
-    const gone = catchError<ConsumedLetter<T>, Observable<never>>((error: unknown) => {
-      if (queues instanceof RegExp && error instanceof ConsumerCancelledError) return EMPTY;
-      throw error;
+    const all = defer(() => {
+      const consumed = new Set<string>();
+      const orGone = (queue: string): Observable<ConsumedLetter<T>> =>
+        one(queue).pipe(
+          catchError((error: unknown) => {
+            if (!(queues instanceof RegExp && error instanceof ConsumerCancelledError)) throw error;
+            consumed.delete(queue); // it may exist, or be declared again
+            return EMPTY;
+          }),
+        );
+      return queueNames(this.#backend, queues, pollInterval, consumed).pipe(mergeMap(orGone));
     });
-    const names = queueNames(this.#backend, queues, pollInterval);
-    return names.pipe(
-      mergeMap((queue) => one(queue).pipe(gone)),
-      takeUntil(this.#closed),
-    );
+    return all.pipe(takeUntil(this.#closed));
   }
 
   /**
@@ -259,8 +264,17 @@ function checkQueues(queues: QueueNames): void {
 /** The names of queues: one, several, or a pattern. A pattern also selects queues that are declared later. */
 export type QueueNames = string | readonly string[] | RegExp;
 
-/** Emits every name once, when the queue is first seen. @param pollInterval milliseconds between two lists of all queues, for a pattern */
-function queueNames(backend: Backend, which: QueueNames, pollInterval: number): Observable<string> {
+/**
+ * Emits the names of one queue or several once, and those that fit a pattern whenever they are not among the consumed ones, to which it
+ * adds them.
+ * @param pollInterval milliseconds between two lists of all queues, for a pattern
+ */
+function queueNames(
+  backend: Backend,
+  which: QueueNames,
+  pollInterval: number,
+  consumed: Set<string>,
+): Observable<string> {
   return new Observable((subscriber) => {
     if (!(which instanceof RegExp)) {
       for (const name of new Set(typeof which === 'string' ? [which] : which)) subscriber.next(name);
@@ -268,13 +282,13 @@ function queueNames(backend: Backend, which: QueueNames, pollInterval: number): 
     }
     const fits = new RegExp(which.source, which.flags.replace(/[gy]/g, '')); // with these flags a pattern remembers its last position
     let cancel: (() => void) | undefined;
-    let known = new Set<string>();
     const poll = async (): Promise<void> => {
       try {
-        const names = (await need(backend, 'listing').queueNames()).filter((name) => fits.test(name));
-        const fresh = names.filter((name) => !known.has(name));
-        known = new Set(names); // a deleted queue may be declared again
-        for (const name of fresh) subscriber.next(name);
+        for (const name of await need(backend, 'listing').queueNames()) {
+          if (!fits.test(name) || consumed.has(name)) continue;
+          consumed.add(name);
+          subscriber.next(name);
+        }
         if (!subscriber.closed) cancel = after(backend.clock, pollInterval, () => void poll());
       } catch (error) {
         subscriber.error(error);

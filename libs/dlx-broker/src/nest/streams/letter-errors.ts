@@ -32,7 +32,7 @@ export class CallbackTimeoutError extends Error {
   }
 }
 
-/** The broker ended the stream's consumer: its queue was deleted, or the connection is gone. */
+/** The broker ended the stream's consumer: its queue was deleted, the connection is gone, or a letter was unsettled for too long. */
 export class ConsumerCancelledError extends Error {
   override readonly name = 'ConsumerCancelledError';
 

@@ -1,7 +1,7 @@
 import { lastValueFrom, map, mergeMap, tap, throwError, toArray } from 'rxjs';
 import { setImmediate as soon } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { emptyTable } from '../../engine/message/index.js';
+import { emptyTable, longstr } from '../../engine/message/index.js';
 import { deadQueue, lettersHarness as arrange } from '../../../../../test/harnesses/letters-harness.js';
 import { DeadLetters } from './dead-letters.js';
 import type { ConsumedLetter } from './consumed-letter.js';
@@ -77,6 +77,23 @@ describe('the letters of several queues', () => {
     await turns();
     expect(broker.virtualHost('/').queues.get('b.parked')?.consumers.count).toBe(0);
   });
+});
+
+it('rule Q8: letters that a pattern has too long come again, although their consumer was cancelled', async () => {
+  const { letters, backend, clock, publish } = await arrange();
+  const [parked] = queueNamed('a.parked').queues;
+  const quorum = new Map([['x-queue-type', longstr('quorum')]]);
+  await backend.declare({ exchanges: [], bindings: [], queues: [{ ...parked!, arguments: quorum }] });
+  publish('1', {}, { exchange: '', routingKey: 'a.parked' });
+  const taken: unknown[] = [];
+  const subscription = letters.from(/\.parked$/).subscribe(({ payload }) => taken.push(payload));
+  await turns();
+  clock.advance(30 * 60_000);
+  await turns();
+  clock.advance(5_000);
+  await turns();
+  expect(taken).toEqual(['1', '1']);
+  subscription.unsubscribe();
 });
 
 describe('a replay', () => {
