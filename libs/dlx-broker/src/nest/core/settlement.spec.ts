@@ -5,7 +5,8 @@ import { WaitQueues } from '../retry/index.js';
 import { harness } from '../../testing.js';
 import type { EventLog } from '../log/event-log.js';
 import { DeliveryTimers } from './delivery-timers.js';
-import type { Handler } from './handler.js';
+import { DlxContext } from './context.js';
+import type { Handler, Taken } from './handler.js';
 import { readSettings } from './handler-settings.js';
 import type { OutcomeEvents } from './outcome-events.js';
 import { Settlement } from './settlement.js';
@@ -71,4 +72,46 @@ it('a message that no handler had, and that the broker keeps refusing, returns w
     clock.advance('1m');
   }
   expect(calls).toEqual(['giveBack']);
+});
+
+it.each([
+  ['a hold', 'held', (settlement: Settlement, { delivery, planned }: Taken) => settlement.wait(delivery, planned)],
+  [
+    'the wait for a duplicate that is being handled',
+    undefined,
+    (settlement: Settlement, taken: Taken) =>
+      settlement.end(
+        { failed: false, skipped: 'busy' },
+        { ...taken, context: new DlxContext(taken.delivery), replies: undefined },
+      ),
+  ],
+] as const)('%s that throws when it begins is tried again, and reported once', async (_, kind, begin) => {
+  const { settlement, lines, clock, message, planned } = arrange();
+  let tries = 0;
+  let isSettled = false;
+  const delivery = {
+    message,
+    queue: 'q',
+    get settled() {
+      return isSettled;
+    },
+    get recordsOrigins() {
+      if (++tries === 1) throw new Error('a bug');
+      return false;
+    },
+    replaceBy: (__: unknown, done: () => void) => {
+      isSettled = true;
+      done();
+    },
+  } as unknown as BackendDelivery;
+  begin(settlement, { delivery, planned });
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  };
+  await turns();
+  clock.advance('1s');
+  await turns();
+  expect([tries, isSettled, lines]).toEqual([2, true, kind === undefined ? ['unsettled'] : ['unsettled', kind]]);
+  expect(settlement.reports.counts).toMatchObject({ held: kind === undefined ? 0 : 1, rejected: 0, acked: 0 });
+  await settlement.idle('q');
 });
