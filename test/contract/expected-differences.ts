@@ -1,5 +1,5 @@
 import type { ProfileName } from '../../libs/dlx-broker/src/engine/broker/index.js';
-import { soft } from './contract.js';
+import { death, soft } from './contract.js';
 
 /** What a case showed on a broker although the rules say otherwise. */
 export interface ExpectedDifference {
@@ -76,6 +76,18 @@ const differences: readonly ExpectedDifference[] = [
     only: '4',
     observed: [['a'], ['a'], [2, 1]],
   })),
+  {
+    name: 'rule H5: the key of a death is there also where a BCC had its name',
+    rule: 'rule V14',
+    only: '4',
+    observed: [
+      'A',
+      [
+        death({ queue: 'dead', reason: 'rejected', keys: [] }),
+        death({ queue: 'work', reason: 'rejected', exchange: 'in', keys: ['k'] }),
+      ],
+    ],
+  },
   {
     name: 'rule K10: a queue deleted before the commit gets nothing, and the message is returned then',
     rule: 'rule V12',

@@ -17,6 +17,8 @@ export interface Happening {
   readonly held: readonly HeldDelivery[];
   /** Whether a transaction of the step's channel held a nack or a reject before it. */
   readonly holdsRejection: boolean;
+  /** The names of all BCC headers so far. */
+  readonly copied: ReadonlySet<string>;
   /** Whether a queue went while a transaction held a publish. */
   readonly losesTarget: boolean;
 }
@@ -144,6 +146,14 @@ export const avoided: readonly Avoided[] = [
     name: 'ack behind a rejection in one transaction',
     why: 'a classic queue looks at the acks that wait for it first, so at the commit the ack may overtake the rejection',
     applies: ({ step, holdsRejection }) => step.do === 'settle' && step.how === 'ack' && holdsRejection,
+  },
+  {
+    name: 'V14',
+    why: '4.3.6 leaves out the key of a death that a BCC of the publisher has, too',
+    applies: ({ events, copied }) =>
+      events.some(
+        ({ letter, entry: { message } }) => letter !== undefined && message.hasDied && copied.has(message.routingKey),
+      ),
   },
   {
     name: 'V12',

@@ -97,5 +97,6 @@ async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string |
   return reasonToAvoid({
     ...{ events, queues, consumers: world.consumers(), ended, step, held, holdsRejection },
     losesTarget: holdsPublish && losesQueue,
+    copied: world.copied,
   });
 }

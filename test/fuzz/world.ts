@@ -1,3 +1,4 @@
+import type { Field } from '../../libs/dlx-broker/src/engine/message/index.js';
 import { attempt } from '../contract/contract.js';
 import type { Received, TestChannel, TestConsumer, TestPolicy } from '../contract/driver.js';
 import { Failure } from '../contract/failure.js';
@@ -5,6 +6,10 @@ import { normalForm, type NormalForm, type Viewpoint } from '../contract/normal-
 import { plainValues, propertiesOf, tableOf } from './plain-values.js';
 import type { DeliveryName, Step } from './program.js';
 import { type Slot, unused } from './slot.js';
+
+/** The names in a BCC header, if there is one. */
+const keysOf = (copies: Field | undefined): string[] =>
+  copies?.type === 'A' ? copies.value.flatMap((key) => (key.type === 'S' ? key.value : [])) : [];
 
 /** The broker under a world. */
 export interface Ground extends Viewpoint {
@@ -68,6 +73,8 @@ export class World {
   /** Queues once declared as quorum queues. */
   readonly #normal = new WeakMap<object, NormalForm>();
   readonly #confirming = new Set<number>();
+  /** The names of all BCC headers so far. */
+  readonly copied = new Set<string>();
   #observer: TestChannel | undefined;
   /** Counts the steps. */
   #step = 0;
@@ -233,6 +240,7 @@ export class World {
         return channel.qos(step.prefetch, { global: step.global });
       case 'publish':
         slot.holdsPublish ||= slot.transaction !== undefined;
+        for (const name of keysOf(step.sent.headers?.['BCC'])) this.copied.add(name);
         return Promise.all(
           step.bodies.map((body) =>
             channel.publish(step.exchange, step.key, {

@@ -69,6 +69,35 @@ export const historyCases: readonly Case[] = [
     ['A', [death({ queue: 'work', reason: 'rejected', keys: ['work', 'c2', 'c1', 'c2', 'work'] })]],
   ),
   contract(
+    'rule H5: the key of a death is there also where a BCC had its name',
+    async (session, channel) => {
+      for (const [queue, to] of [
+        ['work', 'dead'],
+        ['dead', 'end'],
+      ] as const)
+        await channel.declareQueue(queue, {
+          arguments: args({ 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': to }),
+        });
+      await channel.declareQueue('end');
+      await channel.declareExchange('in', 'fanout');
+      await channel.bindQueue('work', 'in');
+      await channel.publish('in', 'k', { properties: { headers: args({ BCC: array([longstr('dead')]) }) } });
+      for (const queue of ['work', 'dead']) {
+        await session.settle();
+        const { deliveryTag = 0 } = (await channel.get(queue)) ?? {};
+        await channel.reject(deliveryTag, false);
+      }
+      return header(session, (await session.drain('end'))[0], 'x-death');
+    },
+    [
+      'A',
+      [
+        death({ queue: 'dead', reason: 'rejected', keys: ['dead'] }),
+        death({ queue: 'work', reason: 'rejected', exchange: 'in', keys: ['k'] }),
+      ],
+    ],
+  ),
+  contract(
     'rule H6: a known pair of queue and reason only counts up; everything else stays as at its first time',
     async (session, channel) => {
       await channel.declareQueue('work', { arguments: args({ 'x-dead-letter-exchange': '' }) });
