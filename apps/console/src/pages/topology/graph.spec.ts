@@ -78,6 +78,15 @@ describe('graph of a topology', () => {
     ]);
   });
 
+  it('a consumed queue with a time to live also has the letters that its consumer rejects', () => {
+    const invoices = { ...queue('invoices'), consumers: 1 };
+    const edge = dead('invoices', 'dlx', [], { automatic: ['expired'], delay: 3_600_000 });
+    const topology = { ...shop, queues: [invoices], bindings: [], dead_letter_edges: [edge], loops: [] };
+    expect(lines(topology, { ...all, alternate: false })).toEqual([
+      'q:invoices dead x:dlx: rejected, expired after 1 h',
+    ]);
+  });
+
   it('leaves out exchanges without an edge, and lists queues without one', () => {
     const { nodes, lonely } = graphOf(shop, all);
     expect(nodes.map(({ id }) => id)).toEqual([

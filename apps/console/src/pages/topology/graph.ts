@@ -110,7 +110,10 @@ export function graphOf(topology: Topology, shown: Shown): Graph {
     }
   }
   if (shown.dead) {
-    for (const edge of topology.dead_letter_edges) addDead(edge, shown.bindings, exchangeOf, add);
+    const consumed = new Set(topology.queues.filter(({ consumers }) => consumers > 0).map(({ name }) => name));
+    for (const edge of topology.dead_letter_edges) {
+      addDead(edge, deathsText(edge, consumed.has(edge.queue)), shown.bindings, exchangeOf, add);
+    }
   }
   if (shown.alternate) {
     for (const { name, alternate_exchange: alternate } of topology.exchanges) {
@@ -123,12 +126,12 @@ export function graphOf(topology: Topology, shown: Shown): Graph {
 
 function addDead(
   edge: DeadLetterEdge,
+  label: string,
   withBindings: boolean,
   exchangeOf: (name: string) => string,
   add: (kind: EdgeKind, from: string, to: string, label: string, certain?: boolean) => void,
 ): void {
   const from = queueId(edge.queue);
-  const label = deathsText(edge);
   if (edge.exchange !== '') {
     const exchange = exchangeOf(edge.exchange);
     add('dead', from, exchange, label);

@@ -2,9 +2,14 @@ import { expect, it } from 'vitest';
 import { deathsText, keysText, linesOf, short } from './labels';
 
 it('says how messages die', () => {
-  expect(deathsText({ automatic: [], delay: null })).toBe('rejected');
-  expect(deathsText({ automatic: ['maxlen', 'delivery_limit'], delay: null })).toBe('rejected, maxlen, delivery_limit');
-  expect(deathsText({ automatic: ['expired', 'maxlen'], delay: 30_000 })).toBe('expired after 30 s');
+  expect(deathsText({ automatic: [], delay: null }, false)).toBe('rejected');
+  expect(deathsText({ automatic: ['maxlen', 'delivery_limit'], delay: null }, false)).toBe(
+    'rejected, maxlen, delivery_limit',
+  );
+  expect(deathsText({ automatic: ['expired', 'maxlen'], delay: 30_000 }, false)).toBe('expired after 30 s');
+  expect(deathsText({ automatic: ['expired', 'maxlen'], delay: 30_000 }, true)).toBe(
+    'rejected, expired after 30 s, maxlen',
+  );
 });
 
 it('has a line for each reason', () => {

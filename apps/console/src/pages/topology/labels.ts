@@ -1,12 +1,17 @@
 import { duration } from '../../ui/format';
 
 /** How messages die in a queue: `rejected, maxlen`, `expired after 30 s`. */
-export function deathsText({ automatic, delay }: { automatic: readonly string[]; delay: number | null }): string {
+export function deathsText(
+  { automatic, delay }: { automatic: readonly string[]; delay: number | null },
+  isConsumed: boolean,
+): string {
   const reasons = automatic.map((reason) =>
     reason === 'expired' && delay !== null ? `expired after ${duration(delay)}` : reason,
   );
-  // A queue whose messages expire usually has no consumer that could reject one.
-  return (delay === null ? ['rejected', ...reasons] : reasons.filter((reason) => reason !== 'maxlen')).join(', ');
+  // A queue whose messages expire, and that has no consumer now, is usually a wait queue: no consumer rejects its messages.
+  return (
+    delay === null || isConsumed ? ['rejected', ...reasons] : reasons.filter((reason) => reason !== 'maxlen')
+  ).join(', ');
 }
 
 /** The keys of bindings in short. */
