@@ -93,7 +93,7 @@ export default function Connections({ address: { query } }: { address: Address }
                   pages={data.page_count}
                   filtered={data.filtered_count}
                   total={data.total_count}
-                  what="connections"
+                  what={data.total_count === 1 ? 'connection' : 'connections'}
                 />
               </>
             )
