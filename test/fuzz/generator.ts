@@ -95,7 +95,13 @@ async function reasonAgainst(step: Step, rehearsal: Rehearsal): Promise<string |
   const { events, queues } = ground;
   const losesQueue = names.some((name) => !queues.has(name));
   return reasonToAvoid({
-    ...{ events, queues, consumers: world.consumers(), ended, step, held, holdsRejection },
+    events,
+    queues,
+    consumers: world.consumers(),
+    ended,
+    step,
+    held,
+    holdsRejection,
     losesTarget: holdsPublish && losesQueue,
     copied: world.copied,
   });
