@@ -5,6 +5,7 @@ import * as streams from 'dlx-broker/streams';
 import * as testing from 'dlx-broker/testing';
 import { describe, expect, it } from 'vitest';
 import { replyCodes } from '../../libs/dlx-broker/src/engine/broker/errors.js';
+import { profiles } from '../../libs/dlx-broker/src/engine/broker/profile.js';
 import { read } from './pages.js';
 
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();
@@ -34,6 +35,11 @@ it('docs/reference/metrics.md has every field of DlxBroker.counts', async () => 
   await dlx.close();
   const [, table = ''] = /## `DlxBroker\.counts`\n[^|]*((?:\|.*\n)+)/.exec(read('docs/reference/metrics.md')) ?? [];
   expect(sorted([...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!))).toEqual(sorted(fields));
+});
+
+it.each(Object.entries(profiles))('docs/reference/profiles.md has every field of profile %s', (_, profile) => {
+  const [, table = ''] = /## All differences\n\n((?:\|.*\n)+)/.exec(read('docs/reference/profiles.md')) ?? [];
+  expect(sorted([...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!))).toEqual(sorted(Object.keys(profile)));
 });
 
 describe('docs/guide/testing.md', () => {

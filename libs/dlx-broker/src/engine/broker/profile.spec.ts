@@ -15,7 +15,7 @@ import type { QueueView } from '../../nest/testing/queue-view.js';
 import type { QueueOptions } from './commands/declare.js';
 import type { Permissions } from './declarations.js';
 import { silentOutbox } from './ports.js';
-import { type ProfileName, profiles } from './profile.js';
+import type { ProfileName } from './profile.js';
 
 const table = (entries: Record<string, string | number>): FieldTable =>
   new Map(Object.entries(entries).map(([k, v]) => [k, typeof v === 'string' ? longstr(v) : int32(v)]));
@@ -550,10 +550,6 @@ describe('policies', () => {
     const request = { pattern: '', applyTo, definition: { 'max-length': 5 } };
     expect(() => vhost(broker).setPolicy('p', request)).toThrow(text);
   });
-});
-
-it('profiles have the same rows, so that no difference is forgotten', () => {
-  expect(Object.keys(profiles['4'])).toEqual(Object.keys(profiles['3.10']));
 });
 
 describe('RabbitMQ 4.3 takes a publish', () => {

@@ -11,11 +11,9 @@ export interface Profile extends Dialect {
    * are not. Only failures reach the limit of a quorum queue (rule W6), and a dead letter keeps them (rule W16).
    */
   readonly countsFailuresApart: boolean;
-  /** Quorum queues can hold a returned message back for a while, and know the arguments for it (rule W7). */
-  readonly delayedRetry: boolean;
-  /** Queues have consumer timeouts of their own, by argument or policy (rule Q8). */
+  /** Each delivery of a quorum queue has a time, and no other delivery has one (rule W19). */
   readonly queueConsumerTimeouts: boolean;
-  /** Queue arguments are checked as RabbitMQ 4.3 checks them (rule F9). */
+  /** Queue arguments are known and checked as by RabbitMQ 4.3 (rules F9, W7). */
   readonly checksAs43: boolean;
   /** A purge of a quorum queue drops and counts at-least-once letters that have not arrived (rule O6). */
   readonly purgesRetained: boolean;
@@ -69,7 +67,6 @@ export const profiles = {
     defaultDeliveryLimit: undefined,
     negativeLimitIsNone: false,
     countsFailuresApart: false,
-    delayedRetry: false,
     queueConsumerTimeouts: false,
     checksAs43: false,
     purgesRetained: false,
@@ -101,7 +98,6 @@ export const profiles = {
     defaultDeliveryLimit: 20,
     negativeLimitIsNone: true,
     countsFailuresApart: true,
-    delayedRetry: true,
     queueConsumerTimeouts: true,
     checksAs43: true,
     purgesRetained: true,

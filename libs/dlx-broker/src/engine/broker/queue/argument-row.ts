@@ -65,8 +65,8 @@ export interface QueueArgument {
   readonly merge?: Merge | Readonly<Record<QueueType, Merge>>;
   /** Which value holds of a user's and an operator's policy; default: the smaller. `policy` means the operator's. */
   readonly operatorMerge?: Merge;
-  /** Only profiles with this feature know the argument. */
-  readonly needs?: 'delayedRetry' | 'queueConsumerTimeouts' | 'checksAs43';
+  /** True if RabbitMQ 3.10 does not know the argument. */
+  readonly isNewIn43?: true;
   /** What RabbitMQ 4.3 accepts otherwise: other values, and a further queue type. */
   readonly since43?: { readonly accepts?: Accepts; readonly on?: QueueType };
   /** How applications write it in options. Without this, they can set the argument only by its name. */

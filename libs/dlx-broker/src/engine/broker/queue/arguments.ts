@@ -253,7 +253,7 @@ export const argumentRows = [
     setting: 'delayedRetryType',
     merge: 'policy',
     operatorMerge: 'policy',
-    needs: 'delayedRetry',
+    isNewIn43: true,
     says: "only with `rabbitmq: '4'`, see [profiles](profiles.md#delayed-retry-rule-w7)",
   },
   {
@@ -265,7 +265,7 @@ export const argumentRows = [
     setting: 'delayedRetryMin',
     merge: 'minimum',
     operatorMerge: 'maximum',
-    needs: 'delayedRetry',
+    isNewIn43: true,
     says: 'the same: milliseconds',
   },
   {
@@ -276,7 +276,7 @@ export const argumentRows = [
     operator: true,
     setting: 'delayedRetryMax',
     merge: 'minimum',
-    needs: 'delayedRetry',
+    isNewIn43: true,
     says: 'the same: milliseconds',
   },
   {
@@ -286,10 +286,10 @@ export const argumentRows = [
     policy: key('consumer-timeout', isNatural, 'consumer timeout', both),
     setting: 'consumerTimeout',
     merge: 'minimum',
-    needs: 'queueConsumerTimeouts',
+    isNewIn43: true,
     says: "only with `rabbitmq: '4'`: milliseconds that a delivery may stay unacknowledged, see [profiles](profiles.md#consumer-timeouts-rule-q8)",
   },
-  { name: 'x-consumer-disconnected-timeout', accepts: natural, on: { quorum: 20 }, needs: 'checksAs43' },
+  { name: 'x-consumer-disconnected-timeout', accepts: natural, on: { quorum: 20 }, isNewIn43: true },
   {
     name: 'x-queue-master-locator',
     accepts: anything,
@@ -308,7 +308,7 @@ export const argumentRows = [
     on: {},
     policy: key('stream-max-segment-size-bytes', isNatural, 'segment size'),
   },
-  { name: 'x-stream-filter-size-bytes', accepts: anything, on: {}, needs: 'checksAs43' },
+  { name: 'x-stream-filter-size-bytes', accepts: anything, on: {}, isNewIn43: true },
   {
     name: 'x-initial-cluster-size',
     accepts: anything,
@@ -327,7 +327,7 @@ export function queueArgument(name: string, profile: Profile): QueueArgument | u
   return row !== undefined && isKnown(row, profile) ? row : undefined;
 }
 
-export const isKnown = (row: QueueArgument, profile: Profile): boolean => row.needs === undefined || profile[row.needs];
+export const isKnown = (row: QueueArgument, profile: Profile): boolean => profile.checksAs43 || row.isNewIn43 !== true;
 
 /** Whether a queue type knows the argument in a profile. */
 export const isOn = (row: QueueArgument, type: QueueType, profile: Profile): boolean =>
