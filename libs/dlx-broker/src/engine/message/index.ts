@@ -44,7 +44,7 @@ export * from './notes.js';
 export { readDeaths, stripDeaths, writeDeath } from './death.js';
 export * from './field-table.js';
 export * from './properties.js';
-export { plainProperties, type PlainProperty, plainPropertyNames, propertiesFromPlain } from './properties.js';
+export { plainProperties, propertiesFromPlain } from './properties.js';
 export * from './plain.js';
 export { Repeated, RepeatedField } from './field-table.js';
 export * from './message.js';

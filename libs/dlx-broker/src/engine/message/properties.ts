@@ -78,9 +78,7 @@ export function successorProperties(own: Properties, headers: FieldTable): Prope
 export type WritableProperties = { -readonly [Name in keyof Properties]: Properties[Name] };
 
 /** A property that is no table. */
-export type PlainProperty = Exclude<keyof Properties, 'headers'>;
-
-type Name = PlainProperty;
+type Name = Exclude<keyof Properties, 'headers'>;
 
 let measured: Properties | undefined;
 let measuredSize = 0;
@@ -125,11 +123,6 @@ const names: Readonly<Record<Name, string>> = {
 };
 
 const entries = Object.entries(names) as readonly (readonly [Name, string])[];
-
-/** The properties but the headers, by their names in RabbitMQ's JSON. */
-export const plainPropertyNames: ReadonlyMap<string, PlainProperty> = new Map(
-  entries.map(([name, plainName]) => [plainName, name]),
-);
 
 /** Properties without the headers for JSON. A timestamp beyond the safe integers is a text. */
 export function plainProperties(properties: Properties): Record<string, string | number> {

@@ -3,7 +3,7 @@ import { Consumer } from '../channel/consumer.js';
 import type { ReceivingChannel } from '../channel/receiver.js';
 import type { QueueDeclared, QueueType } from '../declarations.js';
 import { accessRefused, AmqpError, notImplemented, preconditionFailed } from '../errors.js';
-import { defaultProfile, type Profile, profiles } from '../profile.js';
+import type { Profile } from '../profile.js';
 import { integer, natural } from '../queue/argument-values.js';
 import { isOn, queueArgument, queueArguments, wrongValue } from '../queue/arguments.js';
 import type { Queue } from '../queue/queue.js';
@@ -48,7 +48,7 @@ export function checkQueueArguments(
   durable: boolean,
   exclusive: boolean,
   autoDelete: boolean,
-  profile: Profile = profiles[defaultProfile],
+  profile: Profile,
 ): void {
   if (args.size > 0) {
     checkValue(queue, vhost, args, 'x-queue-type', profile);
@@ -61,11 +61,11 @@ export function checkQueueArguments(
 }
 
 /** Checks the arguments of a consumer (rules Q3, Q14). @returns its priority; 0 if the arguments have none */
-export function checkConsumerArguments(
+function checkConsumerArguments(
   queue: Pick<QueueDeclared, 'name' | 'type'>,
   vhost: string,
   args: FieldTable,
-  { checksAs43 }: Pick<Profile, 'checksAs43'> = profiles[defaultProfile],
+  { checksAs43 }: Pick<Profile, 'checksAs43'>,
 ): number {
   const value = args.get('x-priority');
   const wrong = value && integer(value, args);

@@ -13,7 +13,7 @@ import { erlangTerm, fieldText } from '../erlang-terms.js';
 import { accessRefused, AmqpError, locked, noExchange, noQueue, preconditionFailed } from '../errors.js';
 import { routingTypeOf } from '../exchange/delayed-messages.js';
 import { exchangeTypes, isExchangeType } from '../exchange/types.js';
-import { defaultProfile, type Profile, profiles } from '../profile.js';
+import type { Profile } from '../profile.js';
 import type { QueueArgument } from '../queue/argument-row.js';
 import { isOn, queueArguments } from '../queue/arguments.js';
 import type { Queue } from '../queue/queue.js';
@@ -76,7 +76,7 @@ export function checkSameQueue(
   vhost: string,
   existing: QueueIdentity & { readonly type: QueueType },
   asked: QueueIdentity,
-  profile: Profile = profiles[defaultProfile],
+  profile: Profile,
 ): void {
   const where = `queue '${queue}' in vhost '${vhost}'`;
   checkSameProperty('durable', existing.durable, asked.durable, where);
