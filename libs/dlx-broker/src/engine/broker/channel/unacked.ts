@@ -173,7 +173,7 @@ export interface AckWatch {
 
 /**
  * Watches the oldest unacknowledged delivery of a channel. It stores no time for each delivery: once a minute it stores the time with
- * the last delivery tag. So a channel ends within a minute after the limit, and never before it, as in RabbitMQ.
+ * the last delivery tag. So a channel ends within a minute after the limit, and never before it, as in RabbitMQ 3.10.
  */
 export class AckTimeout implements AckWatch {
   readonly #timer: Timer;

@@ -147,8 +147,8 @@ const defaultPriority = 4;
 const returned = highest + 1;
 
 /**
- * The waiting messages of a RabbitMQ 4 quorum queue (rule W8), strictly by priority. Their properties count, too (rule D7). The first message of each priority can expire,
- * even if messages of higher priorities stand before it.
+ * The waiting messages of a RabbitMQ 4 quorum queue (rule W8), strictly by priority. The first message of each priority can expire, even
+ * if messages of higher priorities stand before it. Bytes of properties count, too (rule D7).
  */
 export class QuorumList extends PriorityList {
   /** The number of messages that can expire; while it is 0, the list searches no heads. */
