@@ -121,9 +121,9 @@ describe('at start the log shows', () => {
     const about = async (broker: BrokerChoice): Promise<readonly string[]> =>
       (await start({ providers: [Queues], options: { broker } })).about('more than 20 times');
     expect(await about(embedded())).toEqual([
-      "warn queue 'bare' of Queues.bare loses a message that returns to it more than 20 times, as when it ends the process again and " +
-        'again: the queue is a quorum queue without a delivery limit and a dead-letter exchange, and RabbitMQ 4 drops such ' +
-        "messages; add @DeadLetter('exchange'), or @QueueArguments({ 'x-delivery-limit': 2147483647 }) for no limit",
+      "warn queue 'bare' of Queues.bare loses a message that returns more than 20 times, for example one that ends the process each " +
+        'time: RabbitMQ 4 drops such messages of a quorum queue that has no delivery limit and no dead-letter exchange; ' +
+        "add @DeadLetter('exchange'), or @QueueArguments({ 'x-delivery-limit': 2147483647 }) for no limit",
     ]);
     expect(await about(embedded({ rabbitmq: '3.10' }))).toEqual([]);
   });

@@ -133,7 +133,7 @@ export const serveOptions = {
   consumerTimeout: option(
     timeout,
     '--consumer-timeout <TIME>',
-    'how long a client may keep a message of a quorum queue, with --rabbitmq 3.10 of any queue, such as 2h, or none (default: 30m)',
+    'how long a client may keep a message, such as 2h, or none; only in quorum queues, unless --rabbitmq is 3.10 (default: 30m)',
   ),
   deadLetterRetryAfter: option(
     time,

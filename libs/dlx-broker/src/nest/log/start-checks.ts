@@ -56,8 +56,7 @@ export class StartChecks {
     const { options, backend, log } = this.parts;
     const place = { handler: planned.handler.origin, queue: planned.queue };
     if (options.logHandlers) log.write('handlerStarted', describeHandler(planned, consumer, topology, backend), place);
-    const loss = lossWarning(planned, topology, backend);
-    const lost = loss ?? limitWarning(planned, topology, backend);
+    const lost = lossWarning(planned, topology, backend) ?? limitWarning(planned, topology, backend);
     if (lost !== undefined) log.write('failuresLost', lost, place);
     const late = timeoutWarning(planned, topology, backend.consumerTimeout);
     if (late !== undefined) log.write('timeoutTooLong', late, place);
@@ -165,8 +164,8 @@ function limitWarning({ handler, queue }: PlannedHandler, topology: Topology, ba
   if (!('server' in state) || profileOf(state.server) !== '4' || backend.deadLetterExchange?.(queue) !== undefined)
     return undefined;
   return (
-    `queue '${queue}' of ${handler.origin} loses a message that returns to it more than 20 times, as when it ends the process again ` +
-    'and again: the queue is a quorum queue without a delivery limit and a dead-letter exchange, and RabbitMQ 4 drops such messages; ' +
+    `queue '${queue}' of ${handler.origin} loses a message that returns more than 20 times, for example one that ends the process each ` +
+    'time: RabbitMQ 4 drops such messages of a quorum queue that has no delivery limit and no dead-letter exchange; ' +
     `add @DeadLetter('exchange'), or @QueueArguments({ 'x-delivery-limit': ${noDeliveryLimit} }) for no limit`
   );
 }
