@@ -96,7 +96,11 @@ export class Settlement {
       const { error, filtered } = failed;
       planned.gate?.failed(failed);
       replies?.error(filtered, doNothing);
-      return this.reports.settled(failed, { kind, error, fate: kind === 'by hand' ? settledBefore : undefined });
+      return this.reports.settled(failed, {
+        kind,
+        error,
+        fate: kind === 'by hand' ? 'after it had settled the message' : undefined,
+      });
     }
     if (outcome.failed) {
       this.#checkHook(context, planned);
@@ -257,6 +261,3 @@ export class Settlement {
     this.lines.write('errorsUnseen', text, { handler: handler.origin });
   }
 }
-
-/** The fate of a message whose handler fails after that. */
-const settledBefore = 'after it had settled the message';
