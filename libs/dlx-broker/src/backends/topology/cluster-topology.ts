@@ -50,7 +50,7 @@ function onCluster(queue: QueueDeclaration, options: ClusterOptions, notes: stri
  * The default `x-delivery-limit` on a cluster. On RabbitMQ before 4.3 every return to the queue counts, also the return when a channel
  * closes: a rolling restart would use up a smaller limit.
  */
-export const clusterDeliveryLimit = 20;
+const clusterDeliveryLimit = 20;
 
 /**
  * As good as no limit: the largest `x-delivery-limit`. RabbitMQ 4 gives a quorum queue that names none a limit of 20, and drops what

@@ -250,7 +250,7 @@ const address = (place: Letter['origin']): string =>
 const isUnproven = ({ origin }: Letter): boolean => origin?.proven === false;
 
 /** A line for each message: its last death, its origin, and the start of its body. */
-export function lettersText(body: unknown): string {
+function lettersText(body: unknown): string {
   const { items, messages_ready: ready, scanned, complete } = body as Page;
   const rows = items.map((letter) => {
     const { reason, count, queue, time } = parkedFrom(letter) ?? letter.deaths[0] ?? { reason: '', queue: '' };
@@ -291,7 +291,7 @@ function parkedFrom({
 const isDate = (time: number): boolean => !Number.isNaN(new Date(time).getTime());
 
 /** Everything about one message. */
-export function letterText(body: unknown): string {
+function letterText(body: unknown): string {
   const letter = body as Letter;
   const deaths = letter.deaths.map((death, at) => [
     death.reason,

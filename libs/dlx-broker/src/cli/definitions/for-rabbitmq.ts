@@ -13,7 +13,7 @@ export const isObject = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @returns the rows of one kind; none where there is no such list @throws CommandError when it is no list of objects */
-export function rowsIn(definitions: Definitions, kind: string): readonly Row[] {
+function rowsIn(definitions: Definitions, kind: string): readonly Row[] {
   const list = definitions[kind] ?? [];
   if (Array.isArray(list) && list.every(isObject)) return list;
   throw new CommandError(`these are no definitions: '${kind}' is no list of objects`, exit.data);
@@ -24,7 +24,7 @@ export const textOf = (row: Row, key: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-export const objectOf = (row: Row, key: string): Row => {
+const objectOf = (row: Row, key: string): Row => {
   const value = row[key];
   return isObject(value) ? value : {};
 };
@@ -33,7 +33,7 @@ export const objectOf = (row: Row, key: string): Row => {
 export const placeOf = (row: Row, key = 'name'): string => JSON.stringify([textOf(row, 'vhost'), textOf(row, key)]);
 
 /** As texts name it: `queue 'orders' in vhost '/'`. */
-export const shownPlace = (kind: string, row: Row): string =>
+const shownPlace = (kind: string, row: Row): string =>
   `${kind} '${textOf(row, 'name')}' in vhost '${textOf(row, 'vhost')}'`;
 
 interface Applied {

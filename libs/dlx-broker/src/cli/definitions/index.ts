@@ -86,7 +86,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * The definitions of a running server, asked over HTTP, or of a data directory that no broker uses.
  * @throws CommandError of the server; StoreError or CommandError of the directory
  */
-export async function definitionsOf(flags: SourceFlags, env: Environment): Promise<Definitions> {
+async function definitionsOf(flags: SourceFlags, env: Environment): Promise<Definitions> {
   if (flags.data !== undefined) return definitionsIn(flags.data, flags);
   const api = apiOf('definitions', flags, env);
   const { body } = await api.call('GET', ['definitions'], [200]);

@@ -132,7 +132,7 @@ export const addsForDevelopment = (manager: Application['packageManager']): read
  * @param nest the major version of Nest
  * @throws {CommandError} where no TypeScript with this API is installed
  */
-export function compilerOf(require: NodeJS.Require, adds: string, nest: number): typeof typescript {
+function compilerOf(require: NodeJS.Require, adds: string, nest: number): typeof typescript {
   const cli = tried(() => createRequire(require.resolve('@nestjs/cli/package.json')));
   for (const from of [require, cli]) {
     const ts = tried(() => from?.('typescript') as typeof typescript | undefined);

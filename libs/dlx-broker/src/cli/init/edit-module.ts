@@ -106,7 +106,7 @@ export const edited = (source: string, edits: readonly Edit[]): string =>
     .reduce((text, { at, text: more }) => text.slice(0, at) + more + text.slice(at), source);
 
 /** Import statements behind the last one of a file, in the style of its first one. */
-export function importsAfter(
+function importsAfter(
   ts: typeof typescript,
   file: typescript.SourceFile,
   imports: readonly (readonly [name: string, from: string])[],
@@ -123,7 +123,7 @@ export function importsAfter(
 }
 
 /** The spaces or tabs that the line of a place begins with. */
-export function indentAt(source: string, at: number): string {
+function indentAt(source: string, at: number): string {
   const line = source.slice(source.lastIndexOf('\n', at - 1) + 1, at);
   return /^[ \t]*/.exec(line)![0];
 }

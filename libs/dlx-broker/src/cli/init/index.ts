@@ -214,7 +214,7 @@ const packages = 'dlx-broker|hono|@hono';
  * Makes jest with ts-jest compile the packages of ES modules.
  * @returns the new section of package.json; undefined if it does so, or if the application compiles by other means
  */
-export function withEsModules(jest: Jest | undefined): Jest | undefined {
+function withEsModules(jest: Jest | undefined): Jest | undefined {
   const transform = jest?.transform ?? {};
   if (jest === undefined || !Object.values(transform).includes('ts-jest')) return undefined;
   if (JSON.stringify(jest).includes('dlx-broker')) return undefined;

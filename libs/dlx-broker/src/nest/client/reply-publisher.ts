@@ -18,7 +18,7 @@ import { Batch, type InBatch } from './batch.js';
 import { requesterWatch, type WatchedRequest } from './requester-watch.js';
 
 /** The answer of a handler cannot be written as JSON. The cause has the reason; the client gets only the text of JSON's error. */
-export class UnserialisableReplyError extends Error {
+class UnserialisableReplyError extends Error {
   override readonly name = 'UnserialisableReplyError';
 
   constructor(cause: unknown) {

@@ -56,7 +56,7 @@ export function where<L extends ConsumedLetter>(
 }
 
 /** @internal The operator {@link where} with another name in its errors. */
-export function whereAs<L extends ConsumedLetter>(
+function whereAs<L extends ConsumedLetter>(
   operator: string,
   test: (letter: L) => boolean,
   options: WhereOptions<L> = {},
@@ -149,7 +149,7 @@ export type GroupLetters<L extends ConsumedLetter> = OperatorFunction<L, Grouped
 /**
  * Groups letters by a key. Letters of a group without a subscriber are left, see {@link ConsumedLetter.leave}.
  */
-export const groupLetters = <L extends ConsumedLetter>(keyOf: (letter: L) => string): GroupLetters<L> =>
+const groupLetters = <L extends ConsumedLetter>(keyOf: (letter: L) => string): GroupLetters<L> =>
   groupBy(keyOf, { connector: () => new Group<L>() });
 
 class Group<L extends ConsumedLetter> extends Subject<L> {
@@ -186,7 +186,7 @@ export interface CallbackLimit {
  * the stream removes every timer.
  * @param passes returns true for a letter that passes, and calls `watch` with what a function of the application returned
  */
-export const callbackFilter =
+const callbackFilter =
   <L extends ConsumedLetter>(
     passes: (letter: L, watch: (answer: unknown) => void) => boolean,
     { origin, within }: CallbackLimit,

@@ -90,4 +90,4 @@ function changedHeaders(
 }
 
 /** How often a message was edited, as its header says. */
-export const editsOf = ({ own: { headers } }: Message): number => naturalAt(headers, editHeaders.count) ?? 0;
+const editsOf = ({ own: { headers } }: Message): number => naturalAt(headers, editHeaders.count) ?? 0;

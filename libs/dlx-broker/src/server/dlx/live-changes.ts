@@ -17,7 +17,7 @@ export const growingCounters: Counters = [
 ];
 
 /** The counters of a queue that a live event shows, by their names in JSON. */
-export const liveCounters: Counters = [
+const liveCounters: Counters = [
   ['messages_ready', (queue) => queue.length],
   ['messages_unacknowledged', (queue) => queue.unacked],
   ['messages_dlx', (queue) => queue.retained],
@@ -26,7 +26,7 @@ export const liveCounters: Counters = [
 ];
 
 /** @param oldest since when its oldest dead letter is dead, in milliseconds since 1970 */
-export const liveRow = (vhost: string, queue: Queue, oldest: number | undefined): Record<string, unknown> => ({
+const liveRow = (vhost: string, queue: Queue, oldest: number | undefined): Record<string, unknown> => ({
   vhost,
   name: queue.name,
   ...Object.fromEntries(liveCounters.map(([name, of]) => [name, of(queue)])),

@@ -29,7 +29,7 @@ export const discard: Handler = (request, management) => {
 };
 
 /** Deletes chosen messages, or those that match and were there at the beginning. None is dead-lettered. */
-export const discardAll: Handler = async (request, management) => {
+const discardAll: Handler = async (request, management) => {
   const { query } = request;
   onlyKnown(query.keys(), [...filterParameters, 'ids', 'instance', 'limit', 'dry_run'], 'parameter');
   const queue = readableQueue(request, management);

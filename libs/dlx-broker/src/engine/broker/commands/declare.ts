@@ -71,7 +71,7 @@ interface QueueIdentity {
  * exclusive queue (rule O4).
  * @throws 406 that names the first difference
  */
-export function checkSameQueue(
+function checkSameQueue(
   queue: string,
   vhost: string,
   existing: QueueIdentity & { readonly type: QueueType },
@@ -235,12 +235,7 @@ interface ExchangeIdentity {
 }
 
 /** Checks that an existing exchange has the properties of a redeclare (rule P2). @throws 406 that names the first difference */
-export function checkSameExchange(
-  exchange: string,
-  vhost: string,
-  existing: ExchangeIdentity,
-  asked: ExchangeIdentity,
-): void {
+function checkSameExchange(exchange: string, vhost: string, existing: ExchangeIdentity, asked: ExchangeIdentity): void {
   const where = `exchange '${exchange}' in vhost '${vhost}'`;
   checkSameProperty('type', existing.type, asked.type, where);
   checkSameProperty('durable', existing.durable, asked.durable, where);
@@ -251,7 +246,7 @@ export function checkSameExchange(
 }
 
 /** Checks that the alternate exchange of a new exchange is a name (rule P6). @throws 406 */
-export function checkAlternateExchange(exchange: string, vhost: string, args: FieldTable): void {
+function checkAlternateExchange(exchange: string, vhost: string, args: FieldTable): void {
   const value = args.get('alternate-exchange');
   if (value === undefined || value.type === 'S') return;
   const type = fieldTypeNames[value.type];

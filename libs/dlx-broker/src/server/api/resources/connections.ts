@@ -20,7 +20,7 @@ import {
  * The connections that a user may see: those of the user, or with the tag monitoring all; of one virtual host if the
  * path names it.
  */
-export function connectionsFor({ names, user }: ApiRequest, management: Management): readonly Connection[] {
+function connectionsFor({ names, user }: ApiRequest, management: Management): readonly Connection[] {
   const all = vhostsIn(names, management).flatMap(({ connections }) => [...connections]);
   return isOf('monitor', user) ? all : all.filter((connection) => connection.user?.name === user.name);
 }
@@ -66,7 +66,7 @@ const deleteOfUser: Handler = (request, management) => {
  * The connection that the path names.
  * @throws Problem 404, or 401 when it belongs to another user
  */
-export function connectionOf(request: ApiRequest, { broker }: Management): Connection {
+function connectionOf(request: ApiRequest, { broker }: Management): Connection {
   for (const { connections } of broker.virtualHosts.values()) {
     for (const connection of connections) {
       if (connectionName(connection) !== request.names['connection']) continue;
@@ -81,7 +81,7 @@ export function connectionOf(request: ApiRequest, { broker }: Management): Conne
  * Reading a connection of another user needs the tag monitoring, and closing it the tag administrator.
  * @throws Problem 401
  */
-export function checkOwner({ method, user }: { readonly method: string; readonly user: User }, owner: string): void {
+function checkOwner({ method, user }: { readonly method: string; readonly user: User }, owner: string): void {
   const audience = method === 'DELETE' ? 'administrator' : 'monitor';
   if (user.name !== owner && !isOf(audience, user)) throw notAuthorised('User not authorised to access object');
 }

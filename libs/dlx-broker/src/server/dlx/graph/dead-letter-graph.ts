@@ -6,7 +6,7 @@ import { type DeadLetterEdge, type DeadLetterEdges, type Loop, loopsIn, strongCo
 import { type Certainty, nowhere, Reach, type Reached } from './reach.js';
 
 /** Undefined for a queue without a dead-letter exchange. Yields wherever it may pause. */
-export function* deadLetterEdgeOf(queue: Queue, reach: Reach): Generator<void, DeadLetterEdge | undefined, void> {
+function* deadLetterEdgeOf(queue: Queue, reach: Reach): Generator<void, DeadLetterEdge | undefined, void> {
   const { deadLetterExchange: exchange, deadLetterRoutingKey: routingKey, messageTtl } = queue.settings;
   if (exchange === undefined) return undefined;
   const keys = routingKey === undefined ? keysInto(queue, reach.bindingIndex) : [oneKey(routingKey)];

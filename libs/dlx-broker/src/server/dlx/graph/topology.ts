@@ -55,10 +55,10 @@ interface AskedPart {
 }
 
 /** The parameters of {@link partIn}. */
-export const partParameters = ['vhost', 'queue', 'most'];
+const partParameters = ['vhost', 'queue', 'most'];
 
 /** @throws Problem 400 */
-export function partIn(query: URLSearchParams): AskedPart {
+function partIn(query: URLSearchParams): AskedPart {
   const queue = query.get('queue') ?? undefined;
   if (queue !== undefined && !query.has('vhost')) throw badRequest("'queue' needs the 'vhost' in which it is");
   return { queue, most: numberIn(query, 'most', Number.MAX_SAFE_INTEGER, 2, 100_000) };
@@ -170,7 +170,7 @@ function* only(whole: Topology, kept: ReadonlySet<Queue>, most: number): Generat
  * A topology as JSON. Every row has its virtual host, because those of several are shown together. A row is made when it is
  * written, and shows the state of that moment.
  */
-export function topologyToJson(part: TopologyPart): TopologyJson {
+function topologyToJson(part: TopologyPart): TopologyJson {
   const { vhost, exchanges, queues, bindings, edges, loops, dangling } = part.topology;
   return {
     complete: part.complete,

@@ -52,7 +52,7 @@ interface Order {
 }
 
 /** A page of the queues that the user may see. Sorting and filtering read counters, and no message but the first of a queue. */
-export const listQueues: Handler = async (request, management) => {
+const listQueues: Handler = async (request, management) => {
   const { query } = request;
   const { dlx, host } = management;
   const graphs = new Map<unknown, DeadLetterGraph>();

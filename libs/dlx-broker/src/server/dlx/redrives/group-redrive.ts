@@ -15,7 +15,7 @@ export interface Selection {
 }
 
 /** The messages that match a filter, in the order of the queue. */
-export class Filtered implements Selection {
+class Filtered implements Selection {
   scanned = 0;
   isDone = false;
   #cursor: Cursor | undefined;
