@@ -59,8 +59,8 @@ export interface AmqpConnection {
    * follows when the server has answered, or after `closeTimeout`.
    */
   close(): void;
-  /** Closes the socket without `connection.close`. */
-  destroy(): void;
+  /** Closes the socket without `connection.close`. @param why the failure that `closed` gets; by default it gets none */
+  destroy(why?: string): void;
   /** Reports what a callback threw to {@link ConnectionEvents.fault}. Does not throw. */
   fault(error: unknown): void;
 }

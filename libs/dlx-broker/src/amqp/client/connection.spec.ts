@@ -146,6 +146,14 @@ describe('heartbeats', () => {
     expect(server.clock.nextWakeUp()).toBeUndefined();
   });
 
+  it('do not end a connection that answers nothing: its owner does, and says why', async () => {
+    const { connection, events, link } = await connected({ heartbeat: 10 });
+    connection.destroy('no answer');
+    await settled(link);
+    expect(events.at(-1)).toBe('ConnectionClosedError (silence): connection to server:5672 lost: no answer');
+    expect(connection.isOpen).toBe(false);
+  });
+
   it('keep an idle connection on both sides', async () => {
     const { events, link, server } = await connected({ heartbeat: 10 });
     for (let half = 0; half < 200; half++) {

@@ -149,8 +149,9 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
     this.#cancelLimit = after(this.#runtime.clock, this.#options.closeTimeout, () => this.destroy());
   }
 
-  destroy(): void {
+  destroy(why?: string): void {
     this.#transport.destroy();
+    if (why !== undefined && this.isOpen) return this.#over('silence', why);
     this.#end(this.#state === 'handshake' ? this.#handshake.failure('closed', 'the client closed it') : undefined);
   }
 

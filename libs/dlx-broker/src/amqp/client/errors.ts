@@ -44,7 +44,7 @@ export type ConnectionEnd =
   | 'server'
   /** The socket was closed, or failed. */
   | 'socket'
-  /** Nothing came for two heartbeats. */
+  /** Nothing came for two heartbeats, or no answer to what was published. */
   | 'silence'
   /** The server broke the protocol. */
   | 'protocol'

@@ -128,7 +128,7 @@ export class PublishChannel implements SentOn {
   /** The time of the first nack since the last accepted message; undefined if there was none. */
   refusingSince: number | undefined;
   /** True if the server has confirmed or refused a publish since the last check. */
-  #hasMoved = false;
+  hasMoved = false;
   #movedAt: number;
 
   constructor(
@@ -157,14 +157,14 @@ export class PublishChannel implements SentOn {
 
   /** The server has confirmed, refused or returned a publish. */
   moved(): void {
-    this.#hasMoved = true;
+    this.hasMoved = true;
     this.hasAnswered = true;
   }
 
   /** Called at regular intervals. @returns the milliseconds for which confirms have been due and none came */
   stuckFor(now: number, isBlocked: boolean): number {
-    if (this.#hasMoved || this.outstanding === 0 || isBlocked) {
-      this.#hasMoved = false;
+    if (this.hasMoved || this.outstanding === 0 || isBlocked) {
+      this.hasMoved = false;
       this.#movedAt = now;
     }
     return now - this.#movedAt;

@@ -25,7 +25,10 @@ class Channel implements ConfirmPublisher {
   isOpen = true;
   readonly sent: Sent[] = [];
 
-  constructor(readonly ended: (failure?: ClientError) => void) {}
+  constructor(
+    readonly ended: (failure?: ClientError) => void,
+    private readonly server: { readonly answersCloses: boolean } = { answersCloses: true },
+  ) {}
 
   get outstanding(): number {
     return this.sent.length;
@@ -70,7 +73,7 @@ class Channel implements ConfirmPublisher {
   }
 
   close(): void {
-    this.end();
+    if (this.server.answersCloses) this.end();
   }
 }
 
@@ -92,6 +95,14 @@ function arrange(more: Partial<PublisherLimits> = {}) {
     isCongested: false,
     mostChannels: Infinity,
     isSlow: false,
+    answersCloses: true,
+    /** Why it was left, if it was. */
+    left: [] as (string | undefined)[],
+    destroy(why?: string): void {
+      connection.left.push(why);
+      connection.isOpen = false;
+      for (const each of channels) each.end(new ConnectionClosedError('silence', 'host:5672', why ?? ''));
+    },
     openChannel: () => ({
       isOpen: true,
       checkExchange(exchange: string, done: Done): void {
@@ -111,7 +122,7 @@ function arrange(more: Partial<PublisherLimits> = {}) {
       random: () => 0.999_999,
       fault: (error) => faults.push(error),
       open: (_connection, events) => {
-        const channel = new Channel((failure) => events.closed(failure));
+        const channel = new Channel((failure) => events.closed(failure), connection);
         if (channels.filter(({ isOpen }) => isOpen).length < connection.mostChannels) channels.push(channel);
         else {
           channel.isOpen = false;
@@ -538,11 +549,95 @@ describe('a channel that the server closed', () => {
     expect(channels).toHaveLength(1); // one came meanwhile
     clock.advance(1_900);
     publish('c');
-    clock.advance(5_000);
+    clock.advance(2_000);
     expect(channels).toHaveLength(2);
     expect(channel().texts).toContain('c');
     channel().answer(undefined, 'c');
     expect(shown()).toEqual({ a: 'taken', b: 'UnconfirmedError', c: 'taken' });
+  });
+
+  it('after a long rest has its whole time: a publish does not wait since the last one', () => {
+    const { clock, publish, channels, channel, connection } = arrange({ timeout: 10_000 });
+    publish('a');
+    channel().answer();
+    clock.advance(3_600_000);
+    publish('b');
+    clock.advance(4_900);
+    expect(channels).toHaveLength(1);
+    clock.advance(1_000);
+    expect([channels.length, connection.left]).toEqual([2, []]);
+  });
+});
+
+describe('a connection on which no publish is answered', () => {
+  const why = 'the server answered no publish for 7500 ms';
+
+  /** Publishes once a second. */
+  function busy(answered: (second: number) => boolean = () => false) {
+    const arranged = arrange({ timeout: 10_000, window: 100, messages: 100 });
+    const { clock, publish, channel, connection, attach } = arranged;
+    connection.answersCloses = false;
+    const seconds = (count: number): void => {
+      for (let second = 0; second < count; second++) {
+        publish(`${clock.now()}`);
+        if (answered(second)) channel().answer(undefined, `${clock.now()}`);
+        clock.advance(1_000);
+      }
+    };
+    const reconnect = (): void => {
+      connection.isOpen = true;
+      attach();
+    };
+    return { ...arranged, seconds, reconnect };
+  }
+
+  it('is left after three quarters of the time of a publish, so that another node may take them in time', () => {
+    const { seconds, connection, reconnect, channel, shown } = busy();
+    seconds(7);
+    expect(connection.left).toEqual([]);
+    seconds(1);
+    expect(connection.left).toEqual([why]);
+    reconnect();
+    expect(channel().texts).toHaveLength(8);
+    while (channel().outstanding > 0) channel().answer();
+    expect(Object.values(shown())).toEqual(Array.from({ length: 8 }, () => 'taken'));
+  });
+
+  it('is left later and later while no other one answers either, and as soon as at first once one has', () => {
+    const { seconds, connection, reconnect, channel } = busy();
+    const pauses: number[] = [];
+    const toTheEnd = (): void => {
+      let count = 0;
+      for (; connection.isOpen && count < 100; count++) seconds(1);
+      pauses.push(count);
+      reconnect();
+    };
+    for (let round = 0; round < 3; round++) toTheEnd();
+    seconds(1);
+    channel().answer();
+    seconds(1);
+    connection.destroy();
+    reconnect();
+    toTheEnd();
+    expect(pauses).toEqual([8, 15, 30, 8]);
+  });
+
+  it('stays where some publishes are answered', () => {
+    const { seconds, connection } = busy((second) => second % 4 === 0);
+    seconds(60);
+    expect(connection.left).toEqual([]);
+  });
+
+  it('stays while it is blocked, and where every answer is a nack', () => {
+    const { seconds, connection, publisher, channel } = busy();
+    publisher.blocked('memory');
+    seconds(30);
+    publisher.blocked(undefined);
+    for (let second = 0; second < 30; second++) {
+      while (channel().outstanding > 0) channel().answer(nacked);
+      seconds(1);
+    }
+    expect(connection.left).toEqual([]);
   });
 });
 

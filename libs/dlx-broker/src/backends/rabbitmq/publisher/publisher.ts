@@ -14,7 +14,7 @@ import { ConnectionLostError } from '../../errors.js';
 import { Exchanges } from './exchanges.js';
 import { failedInTurn, Failing, late, refused, unroutable, unsendable, verdictOn } from './failures.js';
 import { Outgoing, PublishChannel, sizeOf, WaitingLine } from './outgoing.js';
-import { type BufferLimits, OpenPublishes, Replacements } from './replacements.js';
+import { type BufferLimits, OpenPublishes, Patience, Replacements } from './replacements.js';
 
 /** The limits of a publisher. All times are milliseconds. */
 export interface PublisherLimits extends BufferLimits {
@@ -60,6 +60,7 @@ export class Publisher {
   readonly #suspects = new WaitingLine();
   readonly #channels = new Set<PublishChannel>();
   readonly #replacements = new Replacements();
+  readonly #patience: Patience;
   readonly #failing: Failing;
   readonly #exchanges: Exchanges;
   /** The channel for new publishes. */
@@ -79,6 +80,7 @@ export class Publisher {
     private readonly limits: PublisherLimits,
   ) {
     this.#open = new OpenPublishes(limits);
+    this.#patience = new Patience(limits.timeout * 0.75);
     this.#failing = new Failing(host.clock, (outgoing, failure) => this.#finish(outgoing, failure));
     this.#exchanges = new Exchanges({
       isDeclared: host.isDeclared,
@@ -104,7 +106,10 @@ export class Publisher {
       size,
     );
     this.#open.add(outgoing);
-    this.#scheduleCheck();
+    if (!this.#isCheckScheduled) {
+      this.#look(this.#now()); // there was no check while no publish was open
+      this.#scheduleCheck();
+    }
     if (!this.#maySend() || !this.#waiting.isEmpty) this.#waiting.push(outgoing);
     else if (this.#exchanges.admits(outgoing)) this.#send(outgoing, false);
   }
@@ -123,6 +128,7 @@ export class Publisher {
     this.#connection = connection;
     this.#obstacle = connection.isBlocked ? blockedFor('it is short of memory or disk') : undefined;
     this.#exchanges.attach(connection);
+    this.#patience.begin(this.#now());
     this.#needChannel(connection);
   }
 
@@ -331,20 +337,34 @@ export class Publisher {
     after(this.host.clock, pause, this.#check);
   }
 
-  /** Fails publishes after their deadline, and replaces a channel on which no confirm came for half of the time of a publish. */
+  /**
+   * Fails publishes after their deadline, replaces a channel on which no confirm came for half of the time of a publish, and leaves a
+   * connection on which no answer came for three quarters.
+   */
   readonly #check = (): void => {
     const now = this.#now();
     // Publishes of the application when one fails do not schedule a check: the next one may be due at once.
     const isMore = this.#expire(now, `within ${this.limits.timeout} ms`);
     this.#isCheckScheduled = false;
     if (isMore) return this.#scheduleCheck(0);
+    const quiet = this.#look(now);
+    if (quiet !== undefined) this.#connection?.destroy(`the server answered no publish for ${quiet} ms`);
+    if (this.#open.count > 0) this.#scheduleCheck();
+  };
+
+  /** Replaces the channels that are stuck. @returns how long the server has answered no publish at all, if that is too long */
+  #look(now: number): number | undefined {
+    let [isWaiting, hasAnswered] = [false, false];
     for (const channel of this.#channels) {
-      if (channel.stuckFor(now, this.#obstacle !== undefined) < this.limits.timeout / 2) continue;
+      hasAnswered ||= channel.hasMoved;
+      const stuck = channel.stuckFor(now, this.#obstacle !== undefined);
+      isWaiting ||= stuck > 0;
+      if (stuck < this.limits.timeout / 2) continue;
       this.#retire(channel);
       channel.publisher.close(); // its publishes are sent again on the next one
     }
-    if (this.#open.count > 0) this.#scheduleCheck();
-  };
+    return this.#patience.over(now, isWaiting, hasAnswered);
+  }
 
   /** Fails the publishes whose deadline is not after this time, as many as may fail in one turn. @returns true if there are more */
   #expire(now: number, when: string): boolean {

@@ -65,6 +65,40 @@ export class Replacements {
   }
 }
 
+/**
+ * Decides when a connection is left because its server answers no publish. A node that is cut off from the majority of its cluster keeps
+ * its connections and their heartbeats, and RabbitMQ 4 never ends them. While no other node answers either, the wait doubles.
+ */
+export class Patience {
+  #limit: number;
+  #quietSince = -Infinity;
+
+  /** @param first milliseconds without an answer after which the first connection is left */
+  constructor(private readonly first: number) {
+    this.#limit = first;
+  }
+
+  /** Another connection is in use. */
+  begin(now: number): void {
+    this.#quietSince = now;
+  }
+
+  /**
+   * Called at regular intervals while publishes are open.
+   * @param isWaiting true if an answer is due
+   * @param hasAnswered true if there was one since the last call
+   * @returns the milliseconds without an answer if the connection is to be left; otherwise undefined
+   */
+  over(now: number, isWaiting: boolean, hasAnswered: boolean): number | undefined {
+    if (!isWaiting || hasAnswered) this.#quietSince = now;
+    if (hasAnswered) this.#limit = this.first;
+    const quiet = this.#limit;
+    if (now - this.#quietSince < quiet) return undefined;
+    this.#limit *= 2;
+    return quiet;
+  }
+}
+
 /** Limits of the messages that are not confirmed. A single message may be larger than `bytes`. */
 export interface BufferLimits {
   readonly messages: number;
