@@ -41,12 +41,13 @@ describe.skipIf(reason !== undefined)('three nodes of RabbitMQ', () => {
   it('lose nothing, whatever happens to the nodes', { timeout: 90_000 * (faults.length + 2) }, async () => {
     const running = await safe(await cluster.urls());
     const { account } = running;
-    console.info(`nodes in ${cluster.network.name}: ${faults.map(([{ name }]) => name).join(', ')}`);
+    const names = faults.map(([{ name }]) => name).join(', ');
+    console.info(`nodes of RabbitMQ ${await cluster.version()} in ${cluster.network.name}: ${names}`);
     const publishing = publisher(running, 'orders', rate);
     await wait(3_000);
     const slow: string[] = [];
     for (const [fault, round] of faults) {
-      const [confirmed, begun] = [account.confirmed.size, performance.now()];
+      const [confirmed, twice, begun] = [account.confirmed.size, account.duplicates, performance.now()];
       account.takeGap();
       account.phase = fault.name;
       await fault.run(cluster, running, round);
@@ -55,7 +56,7 @@ describe.skipIf(reason !== undefined)('three nodes of RabbitMQ', () => {
       await wait(3_000);
       const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
       console.info(
-        `${fault.name}: ${seconds} s, ${account.confirmed.size - confirmed} confirmed, ` +
+        `${fault.name}: ${seconds} s, ${account.confirmed.size - confirmed} confirmed, ${account.duplicates - twice} twice, ` +
           `${(account.takeGap() / 1_000).toFixed(1)} s without a confirm, ` +
           `${(recovery / 1_000).toFixed(1)} s from the return of all nodes to the next confirm`,
       );

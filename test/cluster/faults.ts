@@ -43,10 +43,20 @@ const faults: Readonly<Record<string, Fault>> = {
     name: 'leader cut off',
     async run(cluster) {
       const leader = await cluster.leaderOf('orders');
-      await cluster.cut(leader);
+      await cluster.cut(leader, 'all');
       await wait(duration);
-      await cluster.mend(leader);
+      await cluster.mend(leader, 'all');
       if (await cluster.rejoin(leader)) console.info('the leader that was cut off had to be restarted');
+    },
+  },
+  minority: {
+    name: 'node of the application cut off from the others',
+    async run(cluster) {
+      const node = await cluster.nodeOfApplication();
+      await cluster.cut(node, 'nodes');
+      await wait(duration * 2);
+      await cluster.mend(node, 'nodes');
+      if (await cluster.rejoin(node)) console.info('the node that was cut off had to be restarted');
     },
   },
   alarm: {
@@ -71,7 +81,7 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-const everything = 'leader*10,all*2,pause,cut,alarm,upgrade';
+const everything = 'leader*10,all*2,pause,cut,minority,alarm,upgrade';
 
 /**
  * The faults of a run, one after the other, each with its round.

@@ -1,24 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
-const installed = '/usr/lib/rabbitmq/lib';
+const directory = process.env['RABBITMQ_4_DIR'];
+
+/** What the nodes and their commands see as `/`: with `RABBITMQ_4_DIR` the root that test/rabbitmq-4.sh made there, otherwise all. */
+export const root = directory === undefined ? '' : resolve(directory, 'forky');
+
+/** The path by which a node knows a file. */
+const inside = (path: string): string => path.slice(root.length);
 
 /** The folder of the server's own scripts: those in the path of Debian change the user and drop the environment. */
 export function scripts(): string | undefined {
   const given = process.env['RABBITMQ_SBIN'];
   if (given !== undefined) return given;
+  const installed = join(root, '/usr/lib/rabbitmq/lib');
   const versions = existsSync(installed)
     ? readdirSync(installed).filter((name) => name.startsWith('rabbitmq_server-'))
     : [];
   const newest = versions.sort((one, other) => one.localeCompare(other, 'en', { numeric: true })).at(-1);
-  return newest === undefined ? undefined : join(installed, newest, 'sbin');
+  return newest === undefined ? undefined : inside(join(installed, newest, 'sbin'));
 }
 
 /** Why no cluster can be started here; undefined when one can. */
 export const whyNoCluster = (): string | undefined =>
-  scripts() === undefined ? 'no RabbitMQ server is installed, and RABBITMQ_SBIN names none' : undefined;
+  scripts() === undefined
+    ? `no RabbitMQ server is installed${directory === undefined ? '' : ` in ${directory}`}, and RABBITMQ_SBIN names none`
+    : undefined;
 
 /** A node, its place and its ports. */
 export interface Node {
@@ -67,9 +76,10 @@ export function configure(folder: string, nodes: readonly Node[]): void {
 
 /** The environment of a node and of the commands for it: nothing else is inherited but the path. */
 export function environmentOf(
-  shared: string,
-  { base, name, host, amqp, distribution, folder }: Node,
+  all: string,
+  { base, name, host, amqp, distribution, folder: own }: Node,
 ): NodeJS.ProcessEnv {
+  const [shared, folder] = [inside(all), inside(own)];
   const listensAt = `{${host.replaceAll('.', ',')}}`;
   return {
     PATH: process.env['PATH'],

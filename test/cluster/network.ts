@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
+/** From what a node is cut off: from the other nodes only, or from the applications as well. */
+export type From = 'nodes' | 'all';
+
 /** How the nodes of a cluster reach one another, and how applications reach the nodes. */
 export interface Network {
   /** For the report. */
@@ -11,10 +14,10 @@ export interface Network {
   entrance(node: number, port: number): Promise<string>;
   /** The words before a command that runs at the place of a node. */
   prefix(node: number): readonly string[];
-  /** Nothing goes between this node and the applications any more, without an end of connections. */
-  cut(node: number): void;
-  mend(node: number): void;
-  /** True if {@link cut} also separates the node from the other nodes. */
+  /** Nothing goes to or from this node any more, without an end of connections. */
+  cut(node: number, from: From): void;
+  mend(node: number, from: From): void;
+  /** False if {@link cut} separates the node from the applications only. */
   readonly separatesNodes: boolean;
   close(): void;
 }
@@ -50,12 +53,24 @@ class Namespaces implements Network {
     return ['ip', 'netns', 'exec', this.#space(node)];
   }
 
-  cut(node: number): void {
-    ip('link', 'set', this.#space(node), 'down');
+  cut(node: number, from: From): void {
+    if (from === 'all') ip('link', 'set', this.#space(node), 'down');
+    else this.#neighbours(node, ['replace'], ['lladdr', '02:00:00:00:00:01', 'nud', 'permanent']); // no card has this address
   }
 
-  mend(node: number): void {
-    ip('link', 'set', this.#space(node), 'up');
+  mend(node: number, from: From): void {
+    if (from === 'all') ip('link', 'set', this.#space(node), 'up');
+    else this.#neighbours(node, ['del'], []);
+  }
+
+  /** Changes what a node and each other node know of the card of one another. */
+  #neighbours(node: number, before: readonly string[], after: readonly string[]): void {
+    for (const other of this.nodes.filter((each) => each !== node))
+      for (const [one, two] of [
+        [node, other],
+        [other, node],
+      ] as const)
+        ip('-n', this.#space(one), 'neigh', ...before, this.host(two), 'dev', 'eth0', ...after);
   }
 
   close(): void {
@@ -108,12 +123,12 @@ class Proxies implements Network {
     return [];
   }
 
-  cut(node: number): void {
-    this.#proxies.get(node)?.cut();
+  cut(node: number, from: From): void {
+    if (from === 'all') this.#proxies.get(node)?.cut();
   }
 
-  mend(node: number): void {
-    this.#proxies.get(node)?.mend();
+  mend(node: number, from: From): void {
+    if (from === 'all') this.#proxies.get(node)?.mend();
   }
 
   close(): void {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { configure, environmentOf, freeBase, memory, type Node, scripts } from './installation.js';
-import { type Network, openNetwork } from './network.js';
+import { configure, environmentOf, freeBase, memory, type Node, root, scripts } from './installation.js';
+import { type From, type Network, openNetwork } from './network.js';
 
 /** A node, and its process while it runs. */
 interface RunningNode extends Node {
@@ -22,7 +22,7 @@ const numbers = [1, 2, 3] as const;
  * a signal reaches all of it.
  */
 export class ClusterNodes {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'dlx-cluster-'));
+  readonly #folder = mkdtempSync(join(root === '' ? tmpdir() : join(root, 'tmp'), 'dlx-cluster-'));
   readonly #nodes: readonly RunningNode[];
   /** By address: Erlang's register of the nodes there. */
   readonly #epmds = new Map<string, ChildProcess>();
@@ -73,6 +73,11 @@ export class ClusterNodes {
     return `http://${host}:${http}`;
   }
 
+  /** What the nodes run, such as 4.3.6. */
+  async version(): Promise<string> {
+    return ((await this.#ask(this.#nodes[0]!, '/overview')) as { rabbitmq_version: string }).rabbitmq_version;
+  }
+
   /** The number of the node on which a queue's leader is. */
   async leaderOf(queue: string): Promise<number> {
     const path = `/queues/%2F/${encodeURIComponent(queue)}?columns=leader,node`;
@@ -83,6 +88,17 @@ export class ClusterNodes {
       if (leader !== undefined) return leader.number;
     }
     throw new Error(`no node knows the leader of queue '${queue}'`);
+  }
+
+  /** The number of the node to which an application is connected. The nodes tell of a connection after some seconds. */
+  async nodeOfApplication(): Promise<number> {
+    for (let left = 100; left > 0; left -= 1) {
+      const [connection] = (await this.#ask(this.#nodes[0]!, '/connections?columns=node')) as { node: string }[];
+      const node = this.#nodes.find(({ name }) => name === connection?.node);
+      if (node !== undefined) return node.number;
+      await wait(100);
+    }
+    throw new Error('no application is connected');
   }
 
   /** Ends nodes at once, without a word. */
@@ -105,19 +121,19 @@ export class ClusterNodes {
     await this.#run(number, 'rabbitmqctl', 'set_vm_memory_high_watermark', 'absolute', memory);
   }
 
-  /** Separates a node from the other nodes and from all applications. No connection ends by it. */
-  async cut(number: number): Promise<void> {
+  /** Separates a node from the other nodes, or also from all applications. No connection of an application ends by it. */
+  async cut(number: number, from: From): Promise<void> {
     if (!this.network.separatesNodes) {
       await this.#eval(number, (other) => `erlang:set_cookie('${other}', cut), erlang:disconnect_node('${other}')`);
     }
-    this.network.cut(number);
+    this.network.cut(number, from);
   }
 
-  async mend(number: number): Promise<void> {
+  async mend(number: number, from: From): Promise<void> {
     if (!this.network.separatesNodes) {
       await this.#eval(number, (other) => `erlang:set_cookie('${other}', erlang:get_cookie())`);
     }
-    this.network.mend(number);
+    this.network.mend(number, from);
   }
 
   /**
@@ -220,7 +236,8 @@ export class ClusterNodes {
   }
 
   #commandAt({ number }: Node, command: string): readonly [string, ...string[]] {
-    const [first = command, ...others] = [...this.network.prefix(number), command];
+    const within = root === '' ? [] : ['chroot', root];
+    const [first = command, ...others] = [...this.network.prefix(number), ...within, command];
     return [first, ...others];
   }
 
