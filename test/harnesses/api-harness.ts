@@ -36,6 +36,8 @@ export interface ApiHarness {
 
 export interface HarnessOptions extends ApiOptions {
   readonly rabbitmq?: ProfileName;
+  /** When a dead letter that did not arrive is routed again, in milliseconds. */
+  readonly deadLetterRetryAfter?: number;
   /** Keeps its durable messages. Default: everything is in memory. */
   readonly journal?: Journal;
   /** What it is lent beside broker, time and patterns. */
@@ -45,7 +47,7 @@ export interface HarnessOptions extends ApiOptions {
 }
 
 export function apiHarness(options: HarnessOptions = {}): ApiHarness {
-  const { host: more, makeHost, rabbitmq, journal, ...apiOptions } = options;
+  const { host: more, makeHost, rabbitmq, journal, deadLetterRetryAfter, ...apiOptions } = options;
   const clock = new ManualClock();
   const patterns = policyPatterns; // patterns of HTTP clients are not trusted
   const broker = new Broker({
@@ -54,6 +56,7 @@ export function apiHarness(options: HarnessOptions = {}): ApiHarness {
     patterns,
     ...(rabbitmq && { rabbitmq }),
     ...(journal && { journal }),
+    ...(deadLetterRetryAfter !== undefined && { deadLetterRetryAfter }),
   });
   addUsers(broker, [guestOf('/')]);
   const host: ManagementHost = { broker, now: () => clock.now(), patterns, ...more, ...makeHost?.(broker) };

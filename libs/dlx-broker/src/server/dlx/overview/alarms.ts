@@ -63,7 +63,8 @@ export function* brokerAlarms(
 export function stuckAlarm(queue: Queue, { edges }: DeadLetterGraph): Alarm | undefined {
   const stranded = queue.deadLettering.retained?.stranded ?? 0;
   if (stranded > 0) {
-    const text = `${stranded} dead letters found no queue that takes them; they are tried again every three minutes`;
+    const seconds = queue.home.deadLetterRetryAfter / 1_000;
+    const text = `${stranded} dead letters found no queue that takes them; they are tried again every ${seconds} s`;
     return alarmOf('stuck_dlx', queue, text);
   }
   const edge = edges.get(queue);

@@ -114,7 +114,7 @@ describe('GET /api/dlx/overview', () => {
   });
 
   it('raises an alarm for dead letters that do not arrive', async () => {
-    const { declare, publish, reject, alarms } = arrange();
+    const { declare, publish, reject, alarms } = arrange({ deadLetterRetryAfter: 5_000 });
     const atLeastOnce = {
       'x-queue-type': 'quorum',
       'x-overflow': 'reject-publish',
@@ -125,7 +125,7 @@ describe('GET /api/dlx/overview', () => {
     publish('kept', 2);
     reject('kept', 2);
     expect(await alarms()).toEqual([
-      ['stuck_dlx', '/', 'kept', expect.stringMatching(/^2 dead letters found no queue/)],
+      ['stuck_dlx', '/', 'kept', '2 dead letters found no queue that takes them; they are tried again every 5 s'],
       ['stuck_dlx', '/', 'lost', expect.stringMatching(/'gone' does not exist/)],
     ]);
   });
