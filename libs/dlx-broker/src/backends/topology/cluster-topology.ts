@@ -38,7 +38,7 @@ function onCluster(queue: QueueDeclaration, options: ClusterOptions, notes: stri
     note(`stays classic: ${why}`);
     return queue;
   }
-  const { removed, set, notes: differences } = quorumForm(form, options.deliveryLimit ?? clusterDeliveryLimit);
+  const { removed, set, notes: differences } = quorumForm(form, options.deliveryLimit);
   const made = new Map<string, Field>(args);
   for (const argument of removed) made.delete(argument);
   for (const [argument, value] of set) made.set(argument, typeof value === 'string' ? longstr(value) : int32(value));

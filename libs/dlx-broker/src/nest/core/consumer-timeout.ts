@@ -1,8 +1,9 @@
 import type { ConsumerTimeout } from '../../backends/index.js';
+import { defaultConsumerTimeout } from '../../engine/broker/index.js';
 import type { PlannedHandler } from './handler.js';
 
 /** What a server does of which nothing is known: it takes a message back after 30 minutes (rule Q8). */
-export const usualTimeout: ConsumerTimeout = { limit: 1_800_000, byQueue: false };
+export const usualTimeout: ConsumerTimeout = { limit: defaultConsumerTimeout, byQueue: false };
 
 /** The argument by which a queue has another time limit, on servers that know it. */
 export const timeoutArgument = 'x-consumer-timeout';
