@@ -5,7 +5,7 @@ import {
   inRestoreOrder,
   isPersistent,
   type Journal,
-  restoreTopology,
+  restoringTopology,
   type RetainedDeath,
   type Settled,
   type TopologyChange,
@@ -142,7 +142,7 @@ export class MemoryJournal implements Journal {
     this.#unsynced = [];
     const saved = new Map(this.#messages);
     broker.batch(() => {
-      restoreTopology(broker, this.#topology.all());
+      Array.from(restoringTopology(broker, this.#topology.all()));
       for (const [place, messages] of saved) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);

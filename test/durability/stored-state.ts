@@ -3,7 +3,7 @@ import {
   delayedName,
   type MessageOwner,
   type Journal,
-  restoreTopology,
+  restoringTopology,
   type RetainedDeath,
   type TopologyChange,
 } from '../../libs/dlx-broker/src/engine/broker/index.js';
@@ -76,7 +76,7 @@ export class StoredState {
    */
   restore(broker: Broker, afterCrash = false): void {
     broker.batch(() => {
-      restoreTopology(broker, this.topology.all());
+      Array.from(restoringTopology(broker, this.topology.all()));
       for (const [place, messages] of this.messages) {
         const { vhost, name } = JSON.parse(place) as { vhost: string; name: string };
         const home = broker.virtualHost(vhost);

@@ -46,7 +46,7 @@ export type { VirtualHostCore } from './virtual-host/core.js';
 export { isUserLimit, type VirtualHostLimits } from './access/limits.js';
 export { isReplyAddress, replyQueue } from './virtual-host/reply-addresses.js';
 export type { RedriveResult, RedriveTo } from './virtual-host/redrive.js';
-export { type Added, inRestoreOrder, isPersistent, outlives, restoreTopology, restoringTopology } from './restore.js';
+export { type Added, inRestoreOrder, isPersistent, outlives, restoringTopology } from './restore.js';
 export type { Browse, Browsed, Cursor } from './queue/ready-list.js';
 export type { Entry, RetainedDeath } from './queue/entry.js';
 export { type Binding, bindingIdentity } from './exchange/router.js';

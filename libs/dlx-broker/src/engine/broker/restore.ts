@@ -106,8 +106,3 @@ export function* restoringTopology(broker: Broker, declared: Iterable<Added>): G
     }
   }
 }
-
-/** Declares stored things in a new broker in one turn. */
-export function restoreTopology(broker: Broker, declared: Iterable<Added>): void {
-  for (const _ of restoringTopology(broker, declared)) continue;
-}

@@ -2,10 +2,12 @@ import { type Queue, type SettingSource, settingSources } from '../../../engine/
 import { fieldToJson } from '../../api/field-json.js';
 import type { Columns } from '../../api/lists.js';
 import { declaredQueueColumns } from '../../api/views/queue-columns.js';
+import type { ApiRequest } from '../../http/resource.js';
+import type { Management } from '../../management.js';
 import type { Measures } from '../../statistics/measures.js';
 import { queueSeries } from '../../statistics/series.js';
 import { type DeadLetterSign, oldestIn } from '../letter-facts.js';
-import { pauseToJson, type SeesReason } from '../pause.js';
+import { pauseToJson, reasonsFor } from '../pause.js';
 
 /** The name of the policy that gives a value; null for an argument and a default. */
 function policyOf({ inForce: { policy, operatorPolicy } }: Queue, by: SettingSource['by']): string | null {
@@ -115,12 +117,13 @@ type QueueColumns = Columns<Queue>;
  * @param signOf see {@link deadLetterSign}
  */
 export function queueRowColumns(
-  nodeName: string,
-  measures: Measures,
+  request: ApiRequest,
+  management: Management,
   signOf: (queue: Queue) => DeadLetterSign | undefined,
-  seesReason: SeesReason,
 ): QueueColumns {
-  const { vhost, name, type, durable, exclusive, auto_delete } = declaredQueueColumns(nodeName);
+  const measures = management.measures(request);
+  const seesReason = reasonsFor(management.broker, request.user);
+  const { vhost, name, type, durable, exclusive, auto_delete } = declaredQueueColumns(management.nodeName);
   const rate = (of: string) => (queue: Queue) => measures.rate(queue, queueSeries, of);
   return {
     ...({ vhost, name, type, durable, exclusive, auto_delete } as QueueColumns),

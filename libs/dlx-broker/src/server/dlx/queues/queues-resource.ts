@@ -16,7 +16,6 @@ import { edgeToJson } from '../graph/topology.js';
 import { onlyKnown, wordIn } from '../input.js';
 import { deadLetterSign, type DeadLetterSign } from '../letter-facts.js';
 import { growingCounters } from '../live-changes.js';
-import { reasonsFor } from '../pause.js';
 import { seenVhosts } from '../named.js';
 import { queueRowColumns, settingsToJson } from './queue-row.js';
 
@@ -60,12 +59,7 @@ const listQueues: Handler = async (request, management) => {
     const graph = graphs.get(queue.home);
     return graph && deadLetterSign(queue, graph);
   };
-  const columns = queueRowColumns(
-    management.nodeName,
-    management.measures(request),
-    signOf,
-    reasonsFor(management.broker, request.user),
-  );
+  const columns = queueRowColumns(request, management, signOf);
   const { page, onlyDead, order, withLengths } = queueListIn(query, columns);
   for (const vhost of seenVhosts(request, management)) graphs.set(vhost, await dlx.graphs.of(vhost));
   const all = [...graphs.values()].flatMap(({ queues }) => queues).filter(({ deleted }) => !deleted);
@@ -157,12 +151,7 @@ const showQueue: Handler = async (request, management) => {
   const vhost = management.vhost(queue.home.name);
   const graph = await dlx.graphs.of(vhost);
   const signOf = (each: Queue) => deadLetterSign(each, graph);
-  const columns = queueRowColumns(
-    management.nodeName,
-    management.measures(request),
-    signOf,
-    reasonsFor(management.broker, request.user),
-  );
+  const columns = queueRowColumns(request, management, signOf);
   return ok({
     ...rowOf(queue, columns),
     arguments: tableToJson(queue.declared.arguments),
