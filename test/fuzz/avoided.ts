@@ -23,7 +23,7 @@ export interface Happening {
   readonly losesTarget: boolean;
 }
 
-/** A step whose result is open, or wrong in RabbitMQ 3.10.8: the generator drops it. */
+/** A step whose result is open, or wrong in the RabbitMQ that is compared: the generator drops it. */
 export interface Avoided {
   readonly name: string;
   readonly why: string;

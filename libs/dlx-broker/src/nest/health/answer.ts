@@ -57,7 +57,7 @@ export interface DlxHealth {
   readonly problems: readonly HealthProblem[];
   /** The name of the broker in this application. */
   readonly broker: string;
-  /** The broker itself, such as `embedded 3.10` or `RabbitMQ 3.13.7`; undefined while there is no connection. */
+  /** The broker itself, such as `embedded 4` or `RabbitMQ 3.13.7`; undefined while there is no connection. */
   readonly server: string | undefined;
   readonly connection: 'connecting' | 'ready' | 'blocked' | 'reconnecting' | 'closed';
   /** The number of consumed queues. */
