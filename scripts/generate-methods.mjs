@@ -80,13 +80,12 @@ function reader({ name, wireName, args }) {
     const read = { table: 'readTable(from)', shortstr }[type] ?? `from.${type}()`;
     return reserved ? `${read};` : `const ${variable(argument)} = ${read};`;
   });
-  const fields = known.map((arg) => `readonly ${arg.name}: ${types[arg.type]};`).join('\n');
   const result = known.map((arg) =>
     variable(arg.name) === arg.name ? arg.name : `${arg.name}: ${variable(arg.name)}`,
   );
   if (known.length === 0)
     return `/** \`${wireName}\`: its arguments are reserved. */\nexport function read${pascal(name)}(from: MethodReader): void {\n${lines.join('\n')}\nfrom.finish();\n}`;
-  return `export interface ${pascal(name)} {\n${fields}\n}\n\n/** \`${wireName}\` */\nexport function read${pascal(name)}(from: MethodReader): ${pascal(name)} {\n${lines.join('\n')}\nfrom.finish();\nreturn { ${result.join(', ')} };\n}`;
+  return `/** \`${wireName}\` */\nexport function read${pascal(name)}(from: MethodReader) {\n${lines.join('\n')}\nfrom.finish();\nreturn { ${result.join(', ')} };\n}`;
 }
 
 const variable = (name) => (name === 'arguments' ? 'args' : name);

@@ -237,7 +237,7 @@ export class ChannelCore {
     this.begin(new IncomingDelivery(consumer, consumerTag, Number(deliveryTag), redelivered, exchange, routingKey));
   }
 
-  #return({ replyCode, replyText, exchange, routingKey }: methods.BasicReturn): void {
+  #return({ replyCode, replyText, exchange, routingKey }: ReturnType<typeof methods.readBasicReturn>): void {
     const { returned } = this.events;
     const to = returned && ((message: Parameters<typeof returned>[0]) => returned.call(this.events, message));
     this.begin(new IncomingReturn(to, replyCode, replyText, exchange, routingKey));
@@ -262,14 +262,14 @@ export class ChannelCore {
     }
   }
 
-  #cancelled({ consumerTag, noWait }: methods.BasicCancel): void {
+  #cancelled({ consumerTag, noWait }: ReturnType<typeof methods.readBasicCancel>): void {
     if (!noWait) methods.writeBasicCancelOk(this.to, this.number, consumerTag);
     const consumer = this.consumers.get(consumerTag);
     this.consumers.delete(consumerTag);
     if (this.#state === 'open') this.attempt(() => consumer?.cancelled());
   }
 
-  #closedByServer({ replyCode, replyText, classId, methodId }: methods.ChannelClose): void {
+  #closedByServer({ replyCode, replyText, classId, methodId }: ReturnType<typeof methods.readChannelClose>): void {
     methods.writeChannelCloseOk(this.to, this.number);
     // Both sides closed the channel at the same time: the server still answers the close of the client.
     if (this.#state === 'closing') return;

@@ -237,7 +237,7 @@ class ServerConnection implements ChannelHost, IncomingHost, TransportEvents {
     });
   }
 
-  #closedByServer({ replyCode, replyText }: methods.ConnectionClose): void {
+  #closedByServer({ replyCode, replyText }: ReturnType<typeof methods.readConnectionClose>): void {
     this.endTurn();
     methods.writeConnectionCloseOk(this.to, 0);
     this.#over('server', replyText, replyCode);

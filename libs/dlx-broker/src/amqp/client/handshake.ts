@@ -157,7 +157,12 @@ export class ClientHandshake {
     return new ConnectionFailedError(reason, place, virtualHost, detail, code, options);
   }
 
-  #start({ versionMajor, versionMinor, serverProperties, mechanisms }: methods.ConnectionStart): void {
+  #start({
+    versionMajor,
+    versionMinor,
+    serverProperties,
+    mechanisms,
+  }: ReturnType<typeof methods.readConnectionStart>): void {
     const { credentials } = this.options;
     if (versionMajor !== 0 || versionMinor !== 9) {
       throw this.failure('not AMQP', `the server speaks AMQP ${versionMajor}-${versionMinor}, not 0-9-1`);
@@ -184,7 +189,7 @@ export class ClientHandshake {
     this.#due = methodIds.connectionTune;
   }
 
-  #tune(offered: methods.ConnectionTune): void {
+  #tune(offered: ReturnType<typeof methods.readConnectionTune>): void {
     const { channelMax, frameMax, heartbeat, virtualHost } = { ...defaults, ...this.options };
     const agreed: Agreement = {
       server: this.#server as ServerDescription,
@@ -199,7 +204,7 @@ export class ClientHandshake {
     this.#due = methodIds.connectionOpenOk;
   }
 
-  #refusedBy({ replyCode, replyText }: methods.ConnectionClose): ConnectionFailedError {
+  #refusedBy({ replyCode, replyText }: ReturnType<typeof methods.readConnectionClose>): ConnectionFailedError {
     const isLogin = this.#due === methodIds.connectionTune;
     const text = `login${this.#as()}: ${replyText}`; // texts of servers may end with a full stop
     if (replyCode === 403) return this.failure('credentials', text, replyCode);

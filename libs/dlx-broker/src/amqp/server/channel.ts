@@ -125,7 +125,7 @@ export class ClientChannel implements ChannelOutbox, CommandChannel, ContentRule
   }
 
   /** `basic.get`: the message, or nothing. */
-  get({ queue, noAck }: methods.BasicGet): void {
+  get({ queue, noAck }: ReturnType<typeof methods.readBasicGet>): void {
     let [isLate, isAnswered] = [false, false];
     this.engine.fetch(queue, { noAck }, (got) => {
       isAnswered = true;

@@ -10,7 +10,7 @@ export interface CommandChannel {
   /** @throws AmqpError when the connection has as many consumers as it may have */
   checkConsumers(): void;
   /** `basic.get`: the message, or nothing. */
-  get(asked: methods.BasicGet): void;
+  get(asked: ReturnType<typeof methods.readBasicGet>): void;
   /** `basic.replace`: the next message of this channel takes the place of this delivery. @throws AmqpError */
   replaceNext(deliveryTag: number): void;
   /** Calls `write` when all outputs pending for this client are sent. */

@@ -3,15 +3,8 @@ import { type FieldTable, methodIds, writeTable } from '../../../engine/message/
 import type { FrameWriter } from '../frame/writer.js';
 import { emptyWriter, type MethodReader, readNoArguments, readTable } from '../method-reader.js';
 
-export interface ConnectionStartOk {
-  readonly clientProperties: FieldTable;
-  readonly mechanism: string;
-  readonly response: Uint8Array;
-  readonly locale: string;
-}
-
 /** `connection.start-ok` */
-export function readConnectionStartOk(from: MethodReader): ConnectionStartOk {
+export function readConnectionStartOk(from: MethodReader) {
   const clientProperties = readTable(from);
   const mechanism = from.name();
   const response = from.longbytes();
@@ -37,14 +30,8 @@ export function writeConnectionStartOk(
   to.end();
 }
 
-export interface ConnectionTuneOk {
-  readonly channelMax: number;
-  readonly frameMax: number;
-  readonly heartbeat: number;
-}
-
 /** `connection.tune-ok` */
-export function readConnectionTuneOk(from: MethodReader): ConnectionTuneOk {
+export function readConnectionTuneOk(from: MethodReader) {
   const channelMax = from.short();
   const frameMax = from.long();
   const heartbeat = from.short();
@@ -67,12 +54,8 @@ export function writeConnectionTuneOk(
   to.end();
 }
 
-export interface ConnectionOpen {
-  readonly virtualHost: string;
-}
-
 /** `connection.open` */
-export function readConnectionOpen(from: MethodReader): ConnectionOpen {
+export function readConnectionOpen(from: MethodReader) {
   const virtualHost = from.name();
   from.name();
   from.octet();
@@ -89,15 +72,8 @@ export function writeConnectionOpen(to: FrameWriter, channel: number, virtualHos
   to.end();
 }
 
-export interface ConnectionClose {
-  readonly replyCode: number;
-  readonly replyText: string;
-  readonly classId: number;
-  readonly methodId: number;
-}
-
 /** `connection.close` */
-export function readConnectionClose(from: MethodReader): ConnectionClose {
+export function readConnectionClose(from: MethodReader) {
   const replyCode = from.short();
   const replyText = from.name();
   const classId = from.short();
@@ -126,13 +102,8 @@ export function writeConnectionClose(
 /** `connection.close-ok` */
 export const writeConnectionCloseOk = emptyWriter(methodIds.connectionCloseOk);
 
-export interface ConnectionUpdateSecret {
-  readonly newSecret: Uint8Array;
-  readonly reason: string;
-}
-
 /** `connection.update-secret` */
-export function readConnectionUpdateSecret(from: MethodReader): ConnectionUpdateSecret {
+export function readConnectionUpdateSecret(from: MethodReader) {
   const newSecret = from.longbytes();
   const reason = from.name();
   from.finish();
@@ -152,12 +123,8 @@ export function writeChannelOpen(to: FrameWriter, channel: number): void {
   to.end();
 }
 
-export interface ChannelFlow {
-  readonly active: boolean;
-}
-
 /** `channel.flow` */
-export function readChannelFlow(from: MethodReader): ChannelFlow {
+export function readChannelFlow(from: MethodReader) {
   const bits0 = from.octet();
   const active = (bits0 & 1) !== 0;
   from.finish();
@@ -171,12 +138,8 @@ export function writeChannelFlow(to: FrameWriter, channel: number, active: boole
   to.end();
 }
 
-export interface ChannelFlowOk {
-  readonly active: boolean;
-}
-
 /** `channel.flow-ok` */
-export function readChannelFlowOk(from: MethodReader): ChannelFlowOk {
+export function readChannelFlowOk(from: MethodReader) {
   const bits0 = from.octet();
   const active = (bits0 & 1) !== 0;
   from.finish();
@@ -190,15 +153,8 @@ export function writeChannelFlowOk(to: FrameWriter, channel: number, active: boo
   to.end();
 }
 
-export interface ChannelClose {
-  readonly replyCode: number;
-  readonly replyText: string;
-  readonly classId: number;
-  readonly methodId: number;
-}
-
 /** `channel.close` */
-export function readChannelClose(from: MethodReader): ChannelClose {
+export function readChannelClose(from: MethodReader) {
   const replyCode = from.short();
   const replyText = from.name();
   const classId = from.short();
@@ -227,17 +183,8 @@ export function writeChannelClose(
 /** `channel.close-ok` */
 export const writeChannelCloseOk = emptyWriter(methodIds.channelCloseOk);
 
-export interface AccessRequest {
-  readonly realm: string;
-  readonly exclusive: boolean;
-  readonly passive: boolean;
-  readonly active: boolean;
-  readonly write: boolean;
-  readonly read: boolean;
-}
-
 /** `access.request` */
-export function readAccessRequest(from: MethodReader): AccessRequest {
+export function readAccessRequest(from: MethodReader) {
   const realm = from.name();
   const bits1 = from.octet();
   const exclusive = (bits1 & 1) !== 0;
@@ -249,19 +196,8 @@ export function readAccessRequest(from: MethodReader): AccessRequest {
   return { realm, exclusive, passive, active, write, read };
 }
 
-export interface ExchangeDeclare {
-  readonly exchange: string;
-  readonly type: string;
-  readonly passive: boolean;
-  readonly durable: boolean;
-  readonly autoDelete: boolean;
-  readonly internal: boolean;
-  readonly noWait: boolean;
-  readonly arguments: FieldTable;
-}
-
 /** `exchange.declare` */
-export function readExchangeDeclare(from: MethodReader): ExchangeDeclare {
+export function readExchangeDeclare(from: MethodReader) {
   from.short();
   const exchange = from.name();
   const type = from.name();
@@ -298,14 +234,8 @@ export function writeExchangeDeclare(
   to.end();
 }
 
-export interface ExchangeDelete {
-  readonly exchange: string;
-  readonly ifUnused: boolean;
-  readonly noWait: boolean;
-}
-
 /** `exchange.delete` */
-export function readExchangeDelete(from: MethodReader): ExchangeDelete {
+export function readExchangeDelete(from: MethodReader) {
   from.short();
   const exchange = from.name();
   const bits2 = from.octet();
@@ -330,16 +260,8 @@ export function writeExchangeDelete(
   to.end();
 }
 
-export interface ExchangeBind {
-  readonly destination: string;
-  readonly source: string;
-  readonly routingKey: string;
-  readonly noWait: boolean;
-  readonly arguments: FieldTable;
-}
-
 /** `exchange.bind` */
-export function readExchangeBind(from: MethodReader): ExchangeBind {
+export function readExchangeBind(from: MethodReader) {
   from.short();
   const destination = from.name();
   const source = from.name();
@@ -371,16 +293,8 @@ export function writeExchangeBind(
   to.end();
 }
 
-export interface ExchangeUnbind {
-  readonly destination: string;
-  readonly source: string;
-  readonly routingKey: string;
-  readonly noWait: boolean;
-  readonly arguments: FieldTable;
-}
-
 /** `exchange.unbind` */
-export function readExchangeUnbind(from: MethodReader): ExchangeUnbind {
+export function readExchangeUnbind(from: MethodReader) {
   from.short();
   const destination = from.name();
   const source = from.name();
@@ -392,18 +306,8 @@ export function readExchangeUnbind(from: MethodReader): ExchangeUnbind {
   return { destination, source, routingKey, noWait, arguments: args };
 }
 
-export interface QueueDeclare {
-  readonly queue: string;
-  readonly passive: boolean;
-  readonly durable: boolean;
-  readonly exclusive: boolean;
-  readonly autoDelete: boolean;
-  readonly noWait: boolean;
-  readonly arguments: FieldTable;
-}
-
 /** `queue.declare` */
-export function readQueueDeclare(from: MethodReader): QueueDeclare {
+export function readQueueDeclare(from: MethodReader) {
   from.short();
   const queue = from.name();
   const bits2 = from.octet();
@@ -437,16 +341,8 @@ export function writeQueueDeclare(
   to.end();
 }
 
-export interface QueueBind {
-  readonly queue: string;
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly noWait: boolean;
-  readonly arguments: FieldTable;
-}
-
 /** `queue.bind` */
-export function readQueueBind(from: MethodReader): QueueBind {
+export function readQueueBind(from: MethodReader) {
   from.short();
   const queue = from.name();
   const exchange = from.name();
@@ -478,13 +374,8 @@ export function writeQueueBind(
   to.end();
 }
 
-export interface QueuePurge {
-  readonly queue: string;
-  readonly noWait: boolean;
-}
-
 /** `queue.purge` */
-export function readQueuePurge(from: MethodReader): QueuePurge {
+export function readQueuePurge(from: MethodReader) {
   from.short();
   const queue = from.name();
   const bits2 = from.octet();
@@ -493,15 +384,8 @@ export function readQueuePurge(from: MethodReader): QueuePurge {
   return { queue, noWait };
 }
 
-export interface QueueDelete {
-  readonly queue: string;
-  readonly ifUnused: boolean;
-  readonly ifEmpty: boolean;
-  readonly noWait: boolean;
-}
-
 /** `queue.delete` */
-export function readQueueDelete(from: MethodReader): QueueDelete {
+export function readQueueDelete(from: MethodReader) {
   from.short();
   const queue = from.name();
   const bits2 = from.octet();
@@ -528,15 +412,8 @@ export function writeQueueDelete(
   to.end();
 }
 
-export interface QueueUnbind {
-  readonly queue: string;
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly arguments: FieldTable;
-}
-
 /** `queue.unbind` */
-export function readQueueUnbind(from: MethodReader): QueueUnbind {
+export function readQueueUnbind(from: MethodReader) {
   from.short();
   const queue = from.name();
   const exchange = from.name();
@@ -546,14 +423,8 @@ export function readQueueUnbind(from: MethodReader): QueueUnbind {
   return { queue, exchange, routingKey, arguments: args };
 }
 
-export interface BasicQos {
-  readonly prefetchSize: number;
-  readonly prefetchCount: number;
-  readonly global: boolean;
-}
-
 /** `basic.qos` */
-export function readBasicQos(from: MethodReader): BasicQos {
+export function readBasicQos(from: MethodReader) {
   const prefetchSize = from.long();
   const prefetchCount = from.short();
   const bits2 = from.octet();
@@ -577,18 +448,8 @@ export function writeBasicQos(
   to.end();
 }
 
-export interface BasicConsume {
-  readonly queue: string;
-  readonly consumerTag: string;
-  readonly noLocal: boolean;
-  readonly noAck: boolean;
-  readonly exclusive: boolean;
-  readonly noWait: boolean;
-  readonly arguments: FieldTable;
-}
-
 /** `basic.consume` */
-export function readBasicConsume(from: MethodReader): BasicConsume {
+export function readBasicConsume(from: MethodReader) {
   from.short();
   const queue = from.name();
   const consumerTag = from.name();
@@ -623,13 +484,8 @@ export function writeBasicConsume(
   to.end();
 }
 
-export interface BasicCancel {
-  readonly consumerTag: string;
-  readonly noWait: boolean;
-}
-
 /** `basic.cancel` */
-export function readBasicCancel(from: MethodReader): BasicCancel {
+export function readBasicCancel(from: MethodReader) {
   const consumerTag = from.name();
   const bits1 = from.octet();
   const noWait = (bits1 & 1) !== 0;
@@ -645,12 +501,8 @@ export function writeBasicCancel(to: FrameWriter, channel: number, consumerTag: 
   to.end();
 }
 
-export interface BasicCancelOk {
-  readonly consumerTag: string;
-}
-
 /** `basic.cancel-ok` */
-export function readBasicCancelOk(from: MethodReader): BasicCancelOk {
+export function readBasicCancelOk(from: MethodReader) {
   const consumerTag = from.name();
   from.finish();
   return { consumerTag };
@@ -663,15 +515,8 @@ export function writeBasicCancelOk(to: FrameWriter, channel: number, consumerTag
   to.end();
 }
 
-export interface BasicPublish {
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly mandatory: boolean;
-  readonly immediate: boolean;
-}
-
 /** `basic.publish` */
-export function readBasicPublish(from: MethodReader): BasicPublish {
+export function readBasicPublish(from: MethodReader) {
   from.short();
   const exchange = from.shortstr();
   const routingKey = from.shortstr();
@@ -699,13 +544,8 @@ export function writeBasicPublish(
   to.end();
 }
 
-export interface BasicGet {
-  readonly queue: string;
-  readonly noAck: boolean;
-}
-
 /** `basic.get` */
-export function readBasicGet(from: MethodReader): BasicGet {
+export function readBasicGet(from: MethodReader) {
   from.short();
   const queue = from.name();
   const bits2 = from.octet();
@@ -723,13 +563,8 @@ export function writeBasicGet(to: FrameWriter, channel: number, queue: string, n
   to.end();
 }
 
-export interface BasicAck {
-  readonly deliveryTag: number | bigint;
-  readonly multiple: boolean;
-}
-
 /** `basic.ack` */
-export function readBasicAck(from: MethodReader): BasicAck {
+export function readBasicAck(from: MethodReader) {
   const deliveryTag = from.longlong();
   const bits1 = from.octet();
   const multiple = (bits1 & 1) !== 0;
@@ -745,13 +580,8 @@ export function writeBasicAck(to: FrameWriter, channel: number, deliveryTag: num
   to.end();
 }
 
-export interface BasicReject {
-  readonly deliveryTag: number | bigint;
-  readonly requeue: boolean;
-}
-
 /** `basic.reject` */
-export function readBasicReject(from: MethodReader): BasicReject {
+export function readBasicReject(from: MethodReader) {
   const deliveryTag = from.longlong();
   const bits1 = from.octet();
   const requeue = (bits1 & 1) !== 0;
@@ -772,38 +602,24 @@ export function writeBasicReject(
   to.end();
 }
 
-export interface BasicRecoverAsync {
-  readonly requeue: boolean;
-}
-
 /** `basic.recover-async` */
-export function readBasicRecoverAsync(from: MethodReader): BasicRecoverAsync {
+export function readBasicRecoverAsync(from: MethodReader) {
   const bits0 = from.octet();
   const requeue = (bits0 & 1) !== 0;
   from.finish();
   return { requeue };
-}
-
-export interface BasicRecover {
-  readonly requeue: boolean;
 }
 
 /** `basic.recover` */
-export function readBasicRecover(from: MethodReader): BasicRecover {
+export function readBasicRecover(from: MethodReader) {
   const bits0 = from.octet();
   const requeue = (bits0 & 1) !== 0;
   from.finish();
   return { requeue };
 }
 
-export interface BasicNack {
-  readonly deliveryTag: number | bigint;
-  readonly multiple: boolean;
-  readonly requeue: boolean;
-}
-
 /** `basic.nack` */
-export function readBasicNack(from: MethodReader): BasicNack {
+export function readBasicNack(from: MethodReader) {
   const deliveryTag = from.longlong();
   const bits1 = from.octet();
   const multiple = (bits1 & 1) !== 0;
@@ -826,12 +642,8 @@ export function writeBasicNack(
   to.end();
 }
 
-export interface BasicReplace {
-  readonly deliveryTag: number | bigint;
-}
-
 /** `basic.replace` */
-export function readBasicReplace(from: MethodReader): BasicReplace {
+export function readBasicReplace(from: MethodReader) {
   const deliveryTag = from.longlong();
   from.finish();
   return { deliveryTag };
@@ -844,12 +656,8 @@ export function writeBasicReplace(to: FrameWriter, channel: number, deliveryTag:
   to.end();
 }
 
-export interface ConfirmSelect {
-  readonly noWait: boolean;
-}
-
 /** `confirm.select` */
-export function readConfirmSelect(from: MethodReader): ConfirmSelect {
+export function readConfirmSelect(from: MethodReader) {
   const bits0 = from.octet();
   const noWait = (bits0 & 1) !== 0;
   from.finish();

@@ -3,16 +3,8 @@ import { type FieldTable, methodIds, writeTable } from '../../../engine/message/
 import type { FrameWriter } from '../frame/writer.js';
 import { emptyWriter, type MethodReader, readNoArguments, readTable } from '../method-reader.js';
 
-export interface ConnectionStart {
-  readonly versionMajor: number;
-  readonly versionMinor: number;
-  readonly serverProperties: FieldTable;
-  readonly mechanisms: string;
-  readonly locales: string;
-}
-
 /** `connection.start` */
-export function readConnectionStart(from: MethodReader): ConnectionStart {
+export function readConnectionStart(from: MethodReader) {
   const versionMajor = from.octet();
   const versionMinor = from.octet();
   const serverProperties = readTable(from);
@@ -41,14 +33,8 @@ export function writeConnectionStart(
   to.end();
 }
 
-export interface ConnectionTune {
-  readonly channelMax: number;
-  readonly frameMax: number;
-  readonly heartbeat: number;
-}
-
 /** `connection.tune` */
-export function readConnectionTune(from: MethodReader): ConnectionTune {
+export function readConnectionTune(from: MethodReader) {
   const channelMax = from.short();
   const frameMax = from.long();
   const heartbeat = from.short();
@@ -84,12 +70,8 @@ export function writeConnectionOpenOk(to: FrameWriter, channel: number): void {
   to.end();
 }
 
-export interface ConnectionBlocked {
-  readonly reason: string;
-}
-
 /** `connection.blocked` */
-export function readConnectionBlocked(from: MethodReader): ConnectionBlocked {
+export function readConnectionBlocked(from: MethodReader) {
   const reason = from.name();
   from.finish();
   return { reason };
@@ -149,14 +131,8 @@ export const writeExchangeBindOk = emptyWriter(methodIds.exchangeBindOk);
 /** `exchange.unbind-ok` */
 export const writeExchangeUnbindOk = emptyWriter(methodIds.exchangeUnbindOk);
 
-export interface QueueDeclareOk {
-  readonly queue: string;
-  readonly messageCount: number;
-  readonly consumerCount: number;
-}
-
 /** `queue.declare-ok` */
-export function readQueueDeclareOk(from: MethodReader): QueueDeclareOk {
+export function readQueueDeclareOk(from: MethodReader) {
   const queue = from.name();
   const messageCount = from.long();
   const consumerCount = from.long();
@@ -192,12 +168,8 @@ export function writeQueuePurgeOk(to: FrameWriter, channel: number, messageCount
   to.end();
 }
 
-export interface QueueDeleteOk {
-  readonly messageCount: number;
-}
-
 /** `queue.delete-ok` */
-export function readQueueDeleteOk(from: MethodReader): QueueDeleteOk {
+export function readQueueDeleteOk(from: MethodReader) {
   const messageCount = from.long();
   from.finish();
   return { messageCount };
@@ -219,12 +191,8 @@ export const readBasicQosOk = readNoArguments;
 /** `basic.qos-ok` */
 export const writeBasicQosOk = emptyWriter(methodIds.basicQosOk);
 
-export interface BasicConsumeOk {
-  readonly consumerTag: string;
-}
-
 /** `basic.consume-ok` */
-export function readBasicConsumeOk(from: MethodReader): BasicConsumeOk {
+export function readBasicConsumeOk(from: MethodReader) {
   const consumerTag = from.name();
   from.finish();
   return { consumerTag };
@@ -237,15 +205,8 @@ export function writeBasicConsumeOk(to: FrameWriter, channel: number, consumerTa
   to.end();
 }
 
-export interface BasicReturn {
-  readonly replyCode: number;
-  readonly replyText: string;
-  readonly exchange: string;
-  readonly routingKey: string;
-}
-
 /** `basic.return` */
-export function readBasicReturn(from: MethodReader): BasicReturn {
+export function readBasicReturn(from: MethodReader) {
   const replyCode = from.short();
   const replyText = from.name();
   const exchange = from.name();
@@ -271,16 +232,8 @@ export function writeBasicReturn(
   to.end();
 }
 
-export interface BasicDeliver {
-  readonly consumerTag: string;
-  readonly deliveryTag: number | bigint;
-  readonly redelivered: boolean;
-  readonly exchange: string;
-  readonly routingKey: string;
-}
-
 /** `basic.deliver` */
-export function readBasicDeliver(from: MethodReader): BasicDeliver {
+export function readBasicDeliver(from: MethodReader) {
   const consumerTag = from.name();
   const deliveryTag = from.longlong();
   const bits2 = from.octet();
@@ -310,16 +263,8 @@ export function writeBasicDeliver(
   to.end();
 }
 
-export interface BasicGetOk {
-  readonly deliveryTag: number | bigint;
-  readonly redelivered: boolean;
-  readonly exchange: string;
-  readonly routingKey: string;
-  readonly messageCount: number;
-}
-
 /** `basic.get-ok` */
-export function readBasicGetOk(from: MethodReader): BasicGetOk {
+export function readBasicGetOk(from: MethodReader) {
   const deliveryTag = from.longlong();
   const bits1 = from.octet();
   const redelivered = (bits1 & 1) !== 0;
