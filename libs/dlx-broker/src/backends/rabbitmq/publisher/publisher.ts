@@ -14,7 +14,7 @@ import { ConnectionLostError } from '../../errors.js';
 import { Exchanges } from './exchanges.js';
 import { failedInTurn, Failing, late, refused, unroutable, unsendable, verdictOn } from './failures.js';
 import { Outgoing, PublishChannel, sizeOf, WaitingLine } from './outgoing.js';
-import { type BufferLimits, OpenPublishes, Patience, Replacements } from './replacements.js';
+import { type BufferLimits, OpenPublishes, Replacements, Silence } from './replacements.js';
 
 /** The limits of a publisher. All times are milliseconds. */
 export interface PublisherLimits extends BufferLimits {
@@ -60,7 +60,7 @@ export class Publisher {
   readonly #suspects = new WaitingLine();
   readonly #channels = new Set<PublishChannel>();
   readonly #replacements = new Replacements();
-  readonly #patience: Patience;
+  readonly #silence: Silence;
   readonly #failing: Failing;
   readonly #exchanges: Exchanges;
   /** The channel for new publishes. */
@@ -80,7 +80,7 @@ export class Publisher {
     private readonly limits: PublisherLimits,
   ) {
     this.#open = new OpenPublishes(limits);
-    this.#patience = new Patience(limits.timeout * 0.75);
+    this.#silence = new Silence(limits.timeout * 0.75);
     this.#failing = new Failing(host.clock, (outgoing, failure) => this.#finish(outgoing, failure));
     this.#exchanges = new Exchanges({
       isDeclared: host.isDeclared,
@@ -128,7 +128,7 @@ export class Publisher {
     this.#connection = connection;
     this.#obstacle = connection.isBlocked ? blockedFor('it is short of memory or disk') : undefined;
     this.#exchanges.attach(connection);
-    this.#patience.begin(this.#now());
+    this.#silence.begin(this.#now());
     this.#needChannel(connection);
   }
 
@@ -363,7 +363,7 @@ export class Publisher {
       this.#retire(channel);
       channel.publisher.close(); // its publishes are sent again on the next one
     }
-    return this.#patience.over(now, isWaiting, hasAnswered);
+    return this.#silence.over(now, isWaiting, hasAnswered);
   }
 
   /** Fails the publishes whose deadline is not after this time, as many as may fail in one turn. @returns true if there are more */

@@ -69,7 +69,7 @@ export class Replacements {
  * Decides when a connection is left because its server answers no publish. A node that is cut off from the majority of its cluster keeps
  * its connections and their heartbeats, and RabbitMQ 4 never ends them. While no other node answers either, the wait doubles.
  */
-export class Patience {
+export class Silence {
   #limit: number;
   #quietSince = -Infinity;
 
