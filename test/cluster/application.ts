@@ -88,13 +88,16 @@ function handlersOf(queue: string, account: Account, cause: { readonly isMended:
   return Handlers;
 }
 
+/** The most publishes of the publisher that are not confirmed. */
+export const mostOpen = 500;
+
 /** Publishes numbered messages at a rate until it is stopped. */
 export function publisher({ client, account }: Running, queue: string, rate: number): { stop(): Promise<number> } {
   let [number, outstanding, stopped] = [0, 0, false];
   let idle = (): void => undefined;
   const pause = 20;
   const timer = setInterval(() => {
-    for (let left = (rate * pause) / 1_000; left > 0 && outstanding < 500; left -= 1) {
+    for (let left = (rate * pause) / 1_000; left > 0 && outstanding < mostOpen; left -= 1) {
       const mine = number++;
       outstanding += 1;
       account.published();

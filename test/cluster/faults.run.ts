@@ -1,7 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Account } from './account.js';
-import { controlDelay, isPoison, publisher, publishWaiting, type Running, safe, unsafe } from './application.js';
+import {
+  controlDelay,
+  isPoison,
+  mostOpen,
+  publisher,
+  publishWaiting,
+  type Running,
+  safe,
+  unsafe,
+} from './application.js';
 import { faultsOf } from './faults.js';
 import { whyNoCluster } from './installation.js';
 import { ClusterNodes } from './nodes.js';
@@ -42,7 +51,8 @@ describe.skipIf(reason !== undefined)('three nodes of RabbitMQ', () => {
     const running = await safe(await cluster.urls());
     const { account } = running;
     const names = faults.map(([{ name }]) => name).join(', ');
-    console.info(`nodes of RabbitMQ ${await cluster.version()} in ${cluster.network.name}: ${names}`);
+    const version = await cluster.version();
+    console.info(`nodes of RabbitMQ ${version} in ${cluster.network.name}: ${names}`);
     const publishing = publisher(running, 'orders', rate);
     await wait(3_000);
     const slow: string[] = [];
@@ -77,7 +87,9 @@ describe.skipIf(reason !== undefined)('three nodes of RabbitMQ', () => {
     expect(parked).toBeGreaterThanOrEqual(poison);
     expect(parked - poison).toBeLessThanOrEqual(account.confirmed.size * 0.005);
     expect(account.confirmed.size).toBeGreaterThan(rate);
-    expect(account.duplicates).toBeLessThan(account.confirmed.size * 0.005 + 1);
+    // A node of 4.3 that goes on takes what was sent to it while it stood still, and another node has that already.
+    const pauses = version.startsWith('3.') ? 0 : faults.filter(([{ name }]) => name === 'leader paused').length;
+    expect(account.duplicates).toBeLessThan(account.confirmed.size * 0.005 + 1 + pauses * mostOpen);
     expect(account.unflagged).toEqual([]);
     expect(account.longestGaps.get('leader killed') ?? 0).toBeLessThan(longestGap);
   });
