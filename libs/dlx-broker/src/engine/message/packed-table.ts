@@ -1,6 +1,5 @@
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import {
-  byName,
   endOfField,
   markOf,
   readField,
@@ -200,9 +199,13 @@ export const compact = (table: FieldTable): FieldTable =>
 
 /** The table with its names in order (rule H12): the table itself if they are. */
 export const sorted = (table: FieldTable): FieldTable =>
-  (table instanceof PackedTable ? table.isSorted : areSorted(table))
-    ? table
-    : compact(new Map([...table].sort(byName)));
+  (table instanceof PackedTable ? table.isSorted : areSorted(table)) ? table : inOrder(table);
+
+function inOrder(table: FieldTable): FieldTable {
+  const ordered = new Map<string, Field>();
+  for (const name of [...table.keys()].sort(compareBytes)) ordered.set(name, table.get(name) as Field);
+  return table instanceof PackedTable ? PackedTable.of(ordered) : ordered;
+}
 
 function areSorted(table: FieldTable): boolean {
   let last = '';

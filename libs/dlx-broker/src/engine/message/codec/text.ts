@@ -38,13 +38,18 @@ export function encodeText(text: string): Buffer {
 }
 
 /** Half of a character above U+FFFF, or a byte that is no part of a character. Other code units have the order of their bytes. */
-const surrogate = /[\ud800-\udfff]/;
+const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;
 
 /** Compares texts by their bytes, as Erlang compares binaries. */
 export function compareBytes(one: string, other: string): number {
-  if (one === other) return 0;
-  if (surrogate.test(one) || surrogate.test(other)) return encodeText(one).compare(encodeText(other));
-  return one < other ? -1 : 1;
+  const length = Math.min(one.length, other.length);
+  for (let index = 0; index < length; index++) {
+    const [unit, otherUnit] = [one.charCodeAt(index), other.charCodeAt(index)];
+    if (unit === otherUnit) continue;
+    if (isSurrogate(unit) || isSurrogate(otherUnit)) return encodeText(one).compare(encodeText(other));
+    return unit - otherUnit;
+  }
+  return one.length - other.length;
 }
 
 /** The most bytes of an AMQP short string. */
