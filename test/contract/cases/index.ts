@@ -32,6 +32,7 @@ import { timeoutCases } from './q-timeouts.js';
 import { specialQueueCases } from './r-special-queues.js';
 import { directReplyToCases } from './s-direct-reply-to.js';
 import { wireCases } from './t-wire.js';
+import { laterQuorumCases } from './w-quorum-queues.js';
 
 /** All cases, in the order of the rules. */
 export const cases: readonly { readonly section: string; readonly list: readonly Case[] }[] = [
@@ -67,5 +68,6 @@ export const cases: readonly { readonly section: string; readonly list: readonly
   { section: 'R: priorities, single active consumer', list: specialQueueCases },
   { section: 'S: direct reply-to', list: directReplyToCases },
   { section: 'T: the wire', list: wireCases },
+  { section: 'W: quorum queues since RabbitMQ 4', list: laterQuorumCases },
   { section: 'found by random programs', list: fuzzFoundCases },
 ];
