@@ -108,15 +108,14 @@ describe('dead letters in the console', () => {
 
   it('are not changed by looking', async () => {
     fill();
+    const messages = (): Promise<{ items: readonly unknown[] }> =>
+      house.api('GET', '/dlx/queues/%2F/orders.dead/messages');
+    const before = await messages();
     await house.open(list);
     await house.page.getByRole('region', { name: 'Messages' }).getByRole('link').first().click();
     await house.page.locator('main h1').waitFor();
-    const { items } = await house.api<{ items: { redelivered: boolean; returns: number }[] }>(
-      'GET',
-      '/dlx/queues/%2F/orders.dead/messages',
-    );
-    expect(items.map(({ redelivered, returns }) => [redelivered, returns])).toEqual(items.map(() => [false, 0]));
-    expect(items).toHaveLength(4);
+    expect(await messages()).toEqual(before);
+    expect(before.items).toHaveLength(4);
   });
 
   it('are shown whatever time a publisher wrote', async () => {
