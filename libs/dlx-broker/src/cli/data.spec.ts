@@ -56,6 +56,17 @@ describe('the tools for a data directory', () => {
   });
 });
 
+it('a dead letter in a data directory is redelivered from the start, as its next delivery is (rule W16)', async () => {
+  const { lines } = await kept((channel) => {
+    const dying = { 'x-dead-letter-exchange': longstr(''), 'x-dead-letter-routing-key': longstr('dead') };
+    channel.declareQueue('dead', { durable: true });
+    channel.declareQueue('work', { durable: true, arguments: new Map(Object.entries(dying)) });
+    channel.publish('', 'work', persistent(), Buffer.from('m'));
+    channel.reject(channel.get('work')!.deliveryTag, false);
+  }, '4');
+  expect(lines).toMatchObject([{ queue: 'dead', body: 'm', redelivered: true }]);
+});
+
 describe('what died and has not arrived is output by the tools for a data directory', () => {
   it('with the queue it died in, and why', async () => {
     const { lines, counts, start } = await kept((channel) => {

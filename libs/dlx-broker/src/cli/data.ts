@@ -195,14 +195,14 @@ export type BodyFound = Uint8Array | 'lost' | 'unreadable';
  */
 export function lineOf({ vhost, queue, exchange }: Contents, kept: Kept, body: BodyFound): string {
   const { entry, due, death } = kept;
-  const { message, returns, deadline, position } = entry;
+  const { message, redelivered, deadline, position } = entry;
   return JSON.stringify({
     vhost,
     ...(queue === undefined ? { delayed_by: exchange } : { queue }),
     ...(due > 0 && { due: isoOf(due) }),
     ...(death !== undefined && { died: diedOf(death) }),
     position,
-    redelivered: returns > 0,
+    redelivered,
     ...(deadline !== 0 && { expires: isoOf(deadline) }),
     exchange: message.exchange,
     routing_key: message.routingKey,
