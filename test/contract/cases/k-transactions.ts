@@ -48,6 +48,15 @@ async function rejectInTransaction(channel: TestChannel, requeue: boolean, ...ta
   await channel.txCommit();
 }
 
+/** Settles three deliveries in one commit: a reject, a nack, a reject. */
+async function mixedInTransaction(channel: TestChannel, requeue: boolean): Promise<void> {
+  await channel.txSelect();
+  await channel.reject(3, requeue);
+  await channel.nack(1, { requeue });
+  await channel.reject(2, requeue);
+  await channel.txCommit();
+}
+
 async function answerInTransaction(session: Session, channel: TestChannel, commit: boolean): Promise<unknown> {
   const replies = await channel.consume('amq.rabbitmq.reply-to', { noAck: true });
   await channel.declareQueue('q');
@@ -178,11 +187,7 @@ export const transactionCases: readonly Case[] = [
       await channel.declareQueue('q', { durable: true, arguments: args(quorum) });
       await send(channel, 'q', 'a', 'b', 'c');
       await take(channel, 'q', 3);
-      await channel.txSelect();
-      await channel.reject(3, true);
-      await channel.nack(1, { requeue: true });
-      await channel.reject(2, true);
-      await channel.txCommit();
+      await mixedInTransaction(channel, true);
       return bodies(await session.drain('q'));
     },
     since4(['a', 'b', 'c'], ['c', 'a', 'b']),
@@ -193,11 +198,7 @@ export const transactionCases: readonly Case[] = [
       await workAndDead(channel);
       await send(channel, 'work', 'a', 'b', 'c');
       await take(channel, 'work', 3);
-      await channel.txSelect();
-      await channel.reject(3, false);
-      await channel.nack(1, { requeue: false });
-      await channel.reject(2, false);
-      await channel.txCommit();
+      await mixedInTransaction(channel, false);
       return bodies(await session.drain('dead'));
     },
     since4(['a', 'b', 'c'], ['c', 'a', 'b']),

@@ -11,9 +11,13 @@ export interface ServerInfo {
   readonly behavesAs?: string;
 }
 
+/** The version of RabbitMQ whose behaviour a server has; empty if it is unknown. */
+export const behaviourOf = ({ product, version, behavesAs }: ServerInfo): string =>
+  behavesAs ?? (product === 'RabbitMQ' ? version : '');
+
 /** The profile that is nearest to a server; undefined if the version of its behaviour is unknown. */
-export function profileOf({ product, version, behavesAs }: ServerInfo): ProfileName | undefined {
-  const major = Number.parseInt(behavesAs ?? (product === 'RabbitMQ' ? version : ''));
+export function profileOf(server: ServerInfo): ProfileName | undefined {
+  const major = Number.parseInt(behaviourOf(server));
   return Number.isNaN(major) ? undefined : major >= 4 ? '4' : '3.10';
 }
 

@@ -2,7 +2,7 @@ import { ChannelClosedError, type ServerDescription } from '../../amqp/client/in
 import { defaultConsumerTimeout } from '../../engine/broker/index.js';
 import { type FieldTable, integerOf } from '../../engine/message/index.js';
 import { shownText } from '../../platform/index.js';
-import type { Capabilities, ConsumerTimeout, ServerInfo } from '../backend.js';
+import { behaviourOf, type Capabilities, type ConsumerTimeout, type ServerInfo } from '../backend.js';
 import { ConnectionLostError, ServerError } from '../errors.js';
 import { codeOf, textOf } from './declarations/calls.js';
 
@@ -58,7 +58,7 @@ const asText = (value: unknown): string | undefined =>
  * @param given the option of the application, in milliseconds; undefined for what the server says, or 30 minutes
  */
 export function consumerTimeoutOf({ info, timeout }: KnownServer, given: number | undefined): ConsumerTimeout {
-  const version = info.behavesAs ?? (info.product === 'RabbitMQ' ? info.version : '');
+  const version = behaviourOf(info);
   const { limit = defaultConsumerTimeout, byQueue = isSince(version, 3, 12) } = timeout ?? {};
   return { limit: given ?? limit, byQueue, quorumOnly: isSince(version, 4, 3) };
 }

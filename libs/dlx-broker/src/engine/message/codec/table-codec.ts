@@ -117,7 +117,7 @@ export function writeSortedTable(to: ByteWriter, table: FieldTable): void {
   to.closeLength(opened);
 }
 
-export const byName = ([one]: Entry, [other]: Entry): number => compareBytes(one, other);
+const byName = ([one]: Entry, [other]: Entry): number => compareBytes(one, other);
 
 type Entry = readonly [name: string, field: Field];
 
