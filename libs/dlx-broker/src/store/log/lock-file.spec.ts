@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreError } from './faults.js';
@@ -73,13 +73,25 @@ describe('the lock of a data directory', () => {
   it.each([
     ['before the machine started anew', { boot: 'earlier' }],
     ['in another container', { namespace: 'pid:[1]' }],
-    ['where the system does not tell when it began', { started: undefined }],
   ])('%s is taken when it shows no sign of life, at once if it is old', async (_, mark) => {
     theirs(mark, 3600);
     const begun = performance.now();
     (await lockDirectory(directory, { ...options, watch: 5_000 })).release();
     expect(performance.now() - begun).toBeLessThan(1_000);
     theirs(mark);
+    (await lockDirectory(directory, options)).release();
+  });
+
+  // As on Windows and macOS: the event loop of its process may be blocked.
+  it('is refused while a process has its number, though silent, where the system does not say when it began', async () => {
+    const path = theirs({ pid: process.ppid, started: undefined }, 1);
+    await expect(lockDirectory(directory, options)).rejects.toThrow(
+      `is in use by process ${process.ppid}; stop that process first, or, if it does not use this directory, delete the lock ${path}`,
+    );
+  });
+
+  it('is taken there if its last sign of life is from before the machine started', async () => {
+    theirs({ pid: process.ppid, started: undefined }, uptime() + 60);
     (await lockDirectory(directory, options)).release();
   });
 

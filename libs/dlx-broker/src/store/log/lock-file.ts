@@ -9,16 +9,18 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname, uptime } from 'node:os';
 import { join } from 'node:path';
 import { cannotOpen, isFull, StoreError } from './faults.js';
 
 /**
  * Identifies a process among all others: also among those that get its number later, those after a restart of the machine,
- * and those of other containers. Where the system does not give these facts, only the number is known.
+ * and those of other containers. Where the system does not give these facts (Windows, macOS), the name of the machine and the
+ * number are known.
  */
 interface ProcessIdentity {
   readonly pid: number;
-  /** Identifies the run of the machine from its start to its end. */
+  /** Identifies the run of the machine from its start to its end, or the machine. */
   readonly boot?: string | undefined;
   /** The namespace of the process number. */
   readonly namespace?: string | undefined;
@@ -31,21 +33,28 @@ type Liveness = 'alive' | 'dead' | 'unseen';
 
 export function ownIdentity(): ProcessIdentity {
   const { pid } = process;
-  const boot = orUndefined(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  const boot = orUndefined(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()) ?? hostname();
   const namespace = orUndefined(() => readlinkSync('/proc/self/ns/pid'));
   return { pid, boot, namespace, started: statOf(pid)?.at(startField) };
 }
 
-/** Whether that process is alive, as far as this one can see. */
-export function livenessOf(other: ProcessIdentity, own: ProcessIdentity): Liveness {
+/**
+ * Whether that process is alive, as far as this one can see. Where the start of a process is not known, one with that number counts as
+ * alive: its event loop may be blocked, so that it gives no sign of life.
+ * @param touched its last sign of life, in milliseconds since 1970
+ */
+export function livenessOf(other: ProcessIdentity, own: ProcessIdentity, touched = Date.now()): Liveness {
   if (other.boot !== own.boot || other.namespace !== own.namespace) return 'unseen';
   if (!exists(other.pid)) return 'dead';
   const line = statOf(other.pid);
   if (line !== undefined && hasEnded(line)) return 'dead';
   const started = line?.at(startField);
-  if (started === undefined || other.started === undefined) return 'unseen';
+  if (started === undefined || other.started === undefined) return isBeforeBoot(touched) ? 'dead' : 'alive';
   return started === other.started ? 'alive' : 'dead';
 }
+
+/** Two seconds are the precision of some file systems. */
+const isBeforeBoot = (time: number): boolean => time + 2_000 < Date.now() - uptime() * 1_000;
 
 // Of the fields behind the name: the 3rd, the 20th and the 22nd of the line.
 const stateField = 0;
@@ -210,9 +219,9 @@ async function isAlive(
   watch: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const liveness = livenessOf(holder, own);
-  if (liveness !== 'unseen') return liveness === 'alive';
   const last = touchedAt(path);
+  const liveness = livenessOf(holder, own, last);
+  if (liveness !== 'unseen') return liveness === 'alive';
   const end = performance.now() + watch;
   if (isOld(last, watch)) return false;
   while (performance.now() < end) {
@@ -243,11 +252,12 @@ function touch(path: string, heartbeat: NodeJS.Timeout, lost: LockOptions['lost'
   }
 }
 
-function locked(directory: string, { pid }: ProcessIdentity, path: string): StoreError {
+function locked(directory: string, { pid, started }: ProcessIdentity, path: string): StoreError {
   const [who, remedy] =
     pid === process.pid
-      ? ['this very process', 'close the broker that has it, or name another directory']
-      : [`process ${pid}`, 'stop that process first'];
-  const text = `the data directory ${directory} is in use by ${who}; ${remedy} (its lock is ${path})`;
-  return new StoreError('locked', text);
+      ? ['this very process', `close the broker that has it, or name another directory (its lock is ${path})`]
+      : started === undefined
+        ? [`process ${pid}`, `stop that process first, or, if it does not use this directory, delete the lock ${path}`]
+        : [`process ${pid}`, `stop that process first (its lock is ${path})`];
+  return new StoreError('locked', `the data directory ${directory} is in use by ${who}; ${remedy}`);
 }
