@@ -8,7 +8,7 @@ import {
   shown,
 } from '../../platform/options/index.js';
 
-import { nearestStep } from './steps.js';
+import { nearestStep, stepUp } from './steps.js';
 import { mostWaitQueues } from './wait-queue-names.js';
 
 /** A wait as users write it: milliseconds, or a string such as `'200ms'`. */
@@ -20,7 +20,7 @@ export type Wait = number | string;
  */
 export type BackoffSetting = Wait | readonly Wait[] | Backoff | BackoffFunction;
 
-/** Returns the wait before an attempt, rounded to steps that are at most 13 % off; 0 is at once. */
+/** Returns the wait before an attempt, rounded up to steps: never earlier, at most 28 % later; 0 is at once. */
 export type BackoffFunction = (attempt: number, error: unknown) => Wait;
 
 export interface Backoff {
@@ -114,7 +114,7 @@ function functionSchedule(waitBefore: BackoffFunction, place: string): Schedule 
     before(retry, error) {
       const where = `${place}(${retry + 1})`;
       const delay = parseDuration(notAPromise(waitBefore(retry + 1, error), where), where);
-      return delay === 0 ? 0 : nearestStep(delay, longestDuration);
+      return delay === 0 ? 0 : Math.min(stepUp(delay), longestDuration);
     },
     longest: () => undefined,
   };

@@ -29,14 +29,14 @@ export type RetryDecision =
  * Decides about a failed message, for handlers and for streams. It has no effect and never throws. When a function of the policy
  * throws or returns an invalid value, the message is parked: a retry without a valid decision could repeat for ever.
  * @param plan undefined: the message is retried after the wait that was asked for
- * @param nearest returns the nearest delay that has a wait queue, see WaitQueues
+ * @param lasting returns the delay that has a wait queue, see WaitQueues
  */
 export function decideRetry(
   plan: RetryPlan | undefined,
   { attempt, error, now, failingSince = now, asked }: FailedAttempt,
-  nearest: (delay: number) => number,
+  lasting: (delay: number) => number,
 ): RetryDecision {
-  const waitFor = (wanted: number): number => (wanted === 0 ? 0 : nearest(wanted));
+  const waitFor = (wanted: number): number => (wanted === 0 ? 0 : lasting(wanted));
   if (plan === undefined) return { kind: 'retry', delay: waitFor(asked ?? 0) };
   try {
     if (asked === undefined && !plan.retries(error)) return { kind: 'park', why: 'error' };

@@ -61,7 +61,7 @@ describe('a retry plan', () => {
     expect(plan({ attempts: 3, backoff: '2s' }).delays).toEqual([2_000]);
   });
 
-  it('asks a function, and rounds its answer to steps at most 13 % off', () => {
+  it('asks a function, and rounds its answer up to steps: a time that a service names is never undercut', () => {
     const asked: unknown[] = [];
     const backoff = (attempt: number, error: unknown): number => {
       asked.push([attempt, error]);
@@ -69,7 +69,7 @@ describe('a retry plan', () => {
     };
     const { delays, delayBefore } = plan({ attempts: 4, backoff });
     expect(delays).toEqual([]);
-    expect([2, 3, 4].map((attempt) => delayBefore(attempt, 'why'))).toEqual([2_000, 3_150, 4_000]);
+    expect([2, 3, 4].map((attempt) => delayBefore(attempt, 'why'))).toEqual([2_500, 4_000, 5_000]);
     expect(asked).toEqual([2, 3, 4].map((attempt) => [attempt, 'why']));
     expect(plan({ attempts: 2, backoff: () => 0 }).delayBefore(2)).toBe(0);
     expect(() => plan({ attempts: 2, backoff: () => 'soon' }).delayBefore(2)).toThrow(/backoff\(2\): 'soon' is not/);

@@ -207,9 +207,9 @@ function successorOf(
   return { successor: republication(message, to, headers, recordOf(message, queue)), leftOut, attempt };
 }
 
-/** The wait in place of the one that was asked for: the nearest that has a wait queue, or the one that a delivery in hand allows. */
+/** The wait in place of the one that was asked for: see {@link WaitQueues.atLeast}, or the one that a delivery in hand allows. */
 export const waitOf = (delivery: BackendDelivery, delay: number, waitQueues: WaitQueues): number =>
-  delivery instanceof InHandDelivery ? delivery.waitOf(delay) : waitQueues.nearest(delay);
+  delivery instanceof InHandDelivery ? delivery.waitOf(delay) : waitQueues.atLeast(delay);
 
 /**
  * Sends a delivery to a work queue after a delay. The wait queue of that delay is declared if it may not exist. A delivery that waits

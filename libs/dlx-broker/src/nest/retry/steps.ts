@@ -15,12 +15,8 @@ function stepsAround(delay: number): readonly number[] {
  */
 export function nearestStep(delay: number, most = Infinity): number {
   const steps = stepsAround(delay).filter((step) => step <= most);
-  return nearestOf([1, ...steps], delay);
+  return [1, ...steps].reduce((one, other) => (Math.abs(other - delay) < Math.abs(one - delay) ? other : one));
 }
-
-/** The nearest of several delays, the first one of two that are as near. */
-export const nearestOf = (delays: readonly number[], delay: number): number =>
-  delays.reduce((one, other) => (Math.abs(other - delay) < Math.abs(one - delay) ? other : one));
 
 /** The next step that is not below a delay: at most 28 % later, and below 10 ms at most one millisecond. */
 export const stepUp = (delay: number): number => stepsAround(delay).find((step) => step >= delay) as number;

@@ -45,16 +45,19 @@ describe('the queues for those who wait', () => {
     expect(queue('wait.1000').exists).toBe(true);
   });
 
-  it('are 64 at most: then the nearest has to do, until some have gone', async () => {
+  it('are for any delay up to 64: then it is rounded up by at most 28 %, and never down, until some have gone', async () => {
     const { waitQueues, clock } = arrange();
     for (let index = 0; index < 64; index++) await waitQueues.wait(1_000 + index);
-    expect(waitQueues.nearest(1_010)).toBe(1_010);
-    expect(waitQueues.nearest(5_000)).toBe(1_063);
-    expect(waitQueues.nearest(1)).toBe(1_000);
+    expect(waitQueues.atLeast(1_010)).toBe(1_010);
+    expect(waitQueues.atLeast(5_000)).toBe(5_000);
+    expect(waitQueues.atLeast(5_001)).toBe(6_300);
+    expect(waitQueues.atLeast(999)).toBe(1_000);
+    expect(waitQueues.atLeast(1)).toBe(1);
+    expect(waitQueues.atLeast(315_360_000_000)).toBe(315_360_000_000);
     clock.advance(waitQueueLease + 999); // a lease begins when the last message is due
-    expect(waitQueues.nearest(5_000)).toBe(1_063);
+    expect(waitQueues.atLeast(5_001)).toBe(6_300);
     clock.advance(1);
-    expect(waitQueues.nearest(5_000)).toBe(5_000);
+    expect(waitQueues.atLeast(5_001)).toBe(5_001);
   });
 
   it('may be asked for again when they could not be declared', async () => {
@@ -82,8 +85,8 @@ describe('the queues for those who wait', () => {
   it('of a cluster stay for ever, keep what cannot return, and round delays up (rules B12, M1)', async () => {
     const { backend, clock, queue } = arrange();
     const waitQueues = new WaitQueues(backend, 'quorum');
-    expect([1, 1_000, 1_001, 86_400_001].map((delay) => waitQueues.nearest(delay))).toEqual([
-      1_000, 1_000, 5_000, 86_400_000,
+    expect([1, 1_000, 1_001, 86_400_001].map((delay) => waitQueues.atLeast(delay))).toEqual([
+      1_000, 1_000, 5_000, 100_000_000,
     ]);
     expect([7_200_000, 86_400_001].map((delay) => waitQueues.above(delay))).toEqual([21_600_000, undefined]);
     await waitQueues.wait(5_000);
@@ -104,7 +107,7 @@ describe('the queues for those who wait', () => {
   it('of a cluster are those that policies need, too', () => {
     const waitQueues = new WaitQueues(arrange().backend, 'quorum');
     waitQueues.declared([2_500]);
-    expect([2_000, 2_501].map((delay) => waitQueues.nearest(delay))).toEqual([2_500, 5_000]);
+    expect([2_000, 2_501].map((delay) => waitQueues.atLeast(delay))).toEqual([2_500, 5_000]);
     expect([2_500, 900_000].map((delay) => waitQueues.wait(delay))).toEqual([undefined, undefined]);
   });
 

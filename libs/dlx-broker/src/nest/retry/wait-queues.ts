@@ -8,7 +8,8 @@ import {
   type WaitQueueType,
 } from './wait-queue-names.js';
 import { parkingLotQueue } from './parking-lot.js';
-import { nearestOf } from './steps.js';
+import { longestDuration } from '../../platform/options/index.js';
+import { stepUp } from './steps.js';
 import type { Backend } from '../../backends/index.js';
 import type { QueueDeclaration } from '../../backends/topology/index.js';
 import type { Notices } from './notices.js';
@@ -64,13 +65,13 @@ export class WaitQueues {
   }
 
   /**
-   * The delay itself; or, when no further wait queue may be declared, the nearest delay that has one. With a fixed set of delays:
-   * the next longer one, or the longest.
+   * The delay itself. When there are 64 wait queues, or with a fixed set of delays: the next longer one that has a wait queue; if it would be
+   * much longer, or there is none, the next step of a fixed series, which gets one. It is never shorter.
    */
-  nearest(delay: number): number {
-    if (this.#isFixed) return this.above(delay) ?? Math.max(...this.#fixed());
-    if (this.#known.has(delay) || this.#inUse() < mostWaitQueues) return delay;
-    return nearestOf([...this.#known.keys()], delay);
+  atLeast(delay: number): number {
+    const longer = this.above(delay);
+    const step = Math.min(stepUp(delay), longestDuration);
+    return longer !== undefined && (this.#isFixed || longer < step) ? longer : step;
   }
 
   /** The delay itself; or, when no further wait queue may be declared, the next longer delay that has one. */

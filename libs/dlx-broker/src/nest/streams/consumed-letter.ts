@@ -83,9 +83,9 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
     return this.#consumer.isClosed;
   }
 
-  /** @internal The nearest delay that has a wait queue. @param delay milliseconds */
-  nearestWait(delay: number): number {
-    return this.#host.waitQueues.nearest(delay);
+  /** @internal See {@link WaitQueues.atLeast}. @param delay milliseconds */
+  waitFor(delay: number): number {
+    return this.#host.waitQueues.atLeast(delay);
   }
 
   /** @internal A function of the application inside an operator did not answer in time. */
@@ -150,7 +150,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
   /**
    * Sends it to its work queue after a delay, as one more attempt.
    * @param delay milliseconds, or a string such as `'30s'`; 0 is at once. Each distinct delay needs a wait queue of its own; when
-   *   there are 64, the nearest of them is used
+   *   there are 64, the wait is rounded up, by at most 28 %
    */
   retryIn(delay: number | string): Promise<void> {
     const { waitQueues } = this.#host;
@@ -158,7 +158,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
     const what = { kind: 'retried', delay: 0 };
     const wait = () => {
       const read = parseDuration(delay, 'retryIn');
-      what.delay = read === 0 ? 0 : waitQueues.nearest(read);
+      what.delay = read === 0 ? 0 : waitQueues.atLeast(read);
       return what.delay === 0 ? undefined : waitQueues.wait(what.delay);
     };
     const act = (done: Done): void => retryIn(this.#delivery, what.delay, waitQueues, options, done);

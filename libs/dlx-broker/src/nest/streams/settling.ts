@@ -128,7 +128,7 @@ export function retryWithBackoff<L extends ConsumedLetter>(
       now: clock.now(),
       failingSince: failingSince?.getTime(),
     };
-    const decision = decideRetry(plan, failed, (delay) => letter.nearestWait(delay));
+    const decision = decideRetry(plan, failed, (delay) => letter.waitFor(delay));
     if (decision.kind === 'park') return park(letter, plan, attempt, decision);
     const { delay } = decision;
     try {
