@@ -90,8 +90,12 @@ it('topology takes words, and no nonsense', () => {
 it('outcomes are errors', () => {
   expectTypeOf<RetryLater>().toExtend<Error>();
   expectTypeOf<Park>().toExtend<Error>();
-  expectTypeOf(RetryLater).constructorParameters.toEqualTypeOf<[delay: number | string, reason?: string]>();
-  expectTypeOf(Park).constructorParameters.toEqualTypeOf<[reason: string]>();
+  expectTypeOf(RetryLater).constructorParameters.toEqualTypeOf<
+    [delay: number | string, more?: string | { readonly reason?: string; readonly state?: unknown }]
+  >();
+  expectTypeOf(Park).constructorParameters.toEqualTypeOf<
+    [reason: string, options?: { readonly headers?: Readonly<Record<string, unknown>> }]
+  >();
 });
 
 it('a stream keeps the type of its payloads', () => {

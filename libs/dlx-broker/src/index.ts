@@ -70,7 +70,7 @@ export {
 export type { RetryPolicy } from './nest/retry/index.js';
 
 // What a handler may throw
-export { Drop, Park, Reject, RetryLater, Unavailable } from './nest/index.js';
+export { Drop, Park, Reject, RetryLater, RetryStateError, Unavailable } from './nest/index.js';
 
 // Messages
 export { type Death, type DlxRecord, DlxRecordBuilder } from './nest/index.js';

@@ -122,6 +122,7 @@ function MessageView({ name, id, query }: { name: QueueName; id: string; query: 
           <div class="message-error">
             <ErrorCard of={data} name={name} />
             <Attempts of={data} />
+            <State of={data} />
           </div>
           <aside aria-label="Way and destination">
             {!isReadOnly() && <Preview of={data} name={name} />}
@@ -236,6 +237,19 @@ function ErrorCard({ of: { error, headers, fingerprint }, name }: { of: Letter; 
           </details>
         )}
       </div>
+    </Card>
+  );
+}
+
+/** What an attempt left for the next one: JSON of an application. */
+function State({ of: { headers } }: { of: Letter }) {
+  const state = headers['dlx-state']?.value;
+  if (typeof state !== 'string') return null;
+  return (
+    <Card id="state" title="State" actions={<small>for the next attempt</small>}>
+      <pre class="code card-body" tabIndex={0}>
+        {visible(state)}
+      </pre>
     </Card>
   );
 }

@@ -9,6 +9,7 @@ import {
   notedErrorOf,
   publishedTo,
   readHistory,
+  stateOf,
   traceContextIn,
   traceHeaders,
   withTraceContext,
@@ -128,6 +129,14 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
   get isLastAttempt(): boolean {
     const attempts = this.attempts;
     return attempts === undefined || this.attempt >= attempts;
+  }
+
+  /**
+   * What an earlier attempt left by `new RetryLater(delay, { state })`; undefined if none did. It is a value of JSON, and no proof: a
+   * publisher may have written it.
+   */
+  get state(): unknown {
+    return stateOf(this.message, this.queue);
   }
 
   /** The error of the previous attempt, from the headers of the message. */

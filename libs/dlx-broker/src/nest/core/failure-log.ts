@@ -33,6 +33,8 @@ export const rejected = 'rejected';
 
 /** One line for each failed attempt: a warning while another one follows, an error for the last. */
 export class FailureLog {
+  readonly #bare = new Set<string>();
+
   constructor(
     private readonly log: EventLog,
     private readonly wanted: LogFailures,
@@ -70,6 +72,18 @@ export class FailureLog {
   shortened(taken: Taken, leftOut: string): void {
     const why = 'with it its headers would be too large';
     this.log.write('shortened', `${placeOf(taken)} goes on without ${leftOut}: ${why}`, { ...placed(taken), leftOut });
+  }
+
+  /** Warns, once for each handler, that a dead letter lacks the headers of its `Reject`. */
+  bare(taken: Taken): void {
+    const { origin } = taken.planned.handler;
+    if (this.#bare.has(origin)) return;
+    this.#bare.add(origin);
+    const why = 'a reject of AMQP carries none; throw new Park(why, { headers }) for a parked message that has them';
+    this.log.write('headersLost', `${placeOf(taken)} is dead-lettered without the headers of its Reject: ${why}`, {
+      handler: origin,
+      queue: shownText(taken.delivery.queue),
+    });
   }
 
   /** Logs another error. The option `logFailures` has no effect on it. */

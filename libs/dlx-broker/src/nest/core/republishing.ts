@@ -7,7 +7,7 @@ import type { DeliveryTimers } from './delivery-timers.js';
 import { attemptBy, type FailureLog, textOf } from './failure-log.js';
 import type { Failed, Hold } from './handler.js';
 import { afterOutage } from './holding.js';
-import { Park, RetryLater } from './outcomes.js';
+import { askedHeaders, Park, RetryLater } from './outcomes.js';
 import type { Reports } from './reports.js';
 
 /** The first pause before another try to republish a message, in milliseconds. It doubles each time. */
@@ -66,7 +66,7 @@ export class Republishing {
       const own = this.reports.headers(failed, 'retry');
       const { headers, failingSince } = afterOutage(failed, own, this.waitQueues.now());
       const fingerprint = this.reports.fingerprint(failed);
-      const byReject = this.rejecting.has(delivery.queue);
+      const byReject = this.rejecting.has(delivery.queue) && askedHeaders(error) === undefined; // a reject of AMQP has no headers
       const failure = { error, headers, failingSince, fingerprint, byReject, asked: waitAskedBy(error), isLast };
       retryOrPark(delivery, planned.retry, failure, this.waitQueues, moved);
     });

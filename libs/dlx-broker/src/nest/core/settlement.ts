@@ -12,7 +12,7 @@ import type { Feature } from './feature.js';
 import type { Failed, Handling, Outcome, PlannedHandler, Taken } from './handler.js';
 import { holdOf } from './holding.js';
 import type { OutcomeEvents } from './outcome-events.js';
-import { Drop, Park, Reject, RetryLater } from './outcomes.js';
+import { askedHeaders, Drop, Park, Reject, RetryLater } from './outcomes.js';
 import type { ConsumerPlan } from './plan.js';
 import { Reports } from './reports.js';
 import { PendingDeliveries, Republishing, shortestPause, waitAskedBy } from './republishing.js';
@@ -235,6 +235,7 @@ export class Settlement {
     const { delivery, error } = failed;
     const { backend, reports } = this;
     if (delivery.settled) return reports.settled(failed, { kind: 'requeued', error, fate });
+    if (!backend.rejectsWithHeaders && askedHeaders(error) !== undefined) this.#log.bare(failed);
     const { since } = reports;
     const { headers } = delivery.message.own;
     delivery.reject(backend.rejectsWithHeaders ? fitting(headers, reports.headers(failed, 'reject')) : undefined);

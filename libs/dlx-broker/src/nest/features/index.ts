@@ -9,6 +9,7 @@ import type { EventLog } from '../log/event-log.js';
 import type { ResolvedOptions } from '../module/options.js';
 import type { SafeTracing } from '../tracing/index.js';
 import type { FeatureDecorator } from '../core/handler-settings.js';
+import { asked } from './asked-headers/index.js';
 import { circuitDecorator } from './circuit/decorator.js';
 import { circuit, circuitMetrics } from './circuit/feature.js';
 import { contractDecorator } from './contract/decorator.js';
@@ -73,6 +74,7 @@ const rows: readonly FeatureRow[] = [
   row({ decorator: circuitDecorator, metrics: circuitMetrics, make: ({ circuits }) => circuit(circuits) }),
   row({ decorator: orderedDecorator, metrics: orderedMetrics, make: ordered }),
   { make: ({ options, log }) => envelope(options.envelope, log) },
+  { make: () => asked },
   { make: ({ options, backend, log }) => errorHistory(options, backend.clock, log) },
   {
     decorator: idempotentDecorator,

@@ -42,6 +42,11 @@ export const logEvents = {
     ['handler', 'queue', 'attempts', 'leftOut'],
     'a message goes on without headers about its failure, which had no room',
   ),
+  headersLost: line(
+    'warn',
+    ['handler', 'queue'],
+    'a dead letter lacks the headers of its `Reject`, which the server cannot add; once for each handler',
+  ),
   fingerprintFailed: line('warn', failure, 'the function of option `fingerprint` failed; once'),
   noticeLost: line(
     'warn',

@@ -65,6 +65,17 @@ export const holdsOf = (message: Message): number => naturalAt(message.own.heade
 /** Until when the time of {@link failingSince} takes outages into account: milliseconds since 1970. */
 export const heldUntil = (message: Message): number | undefined => timeAt(message.own.headers, retryHeaders.heldUntil);
 
+/** What an earlier attempt of that queue left; undefined without it, and for what is no JSON. */
+export function stateOf({ own: { headers } }: Message, queue: string): unknown {
+  const json = textAt(headers, retryHeaders.state);
+  if (json === undefined || textAt(headers, retryHeaders.queue) !== queue) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
 /** How often the message was redriven to its origin. */
 export const redrivesOf = (message: Message): number => naturalAt(message.own.headers, retryHeaders.redrives) ?? 0;
 

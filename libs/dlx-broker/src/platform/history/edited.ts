@@ -26,10 +26,10 @@ export const editHeaders = {
 } as const;
 
 /**
- * True for headers that no edit may set, change or remove: those of this broker, those of RabbitMQ, and further addresses.
+ * True for headers that no edit and no handler may set, change or remove: those of this broker, those of RabbitMQ, and further addresses.
  * @param name as it is on the wire; upper and lower case differ, as in RabbitMQ
  */
-const isLockedHeader = (name: string): boolean =>
+export const isLockedHeader = (name: string): boolean =>
   name.startsWith('dlx-') || name.startsWith('x-') || name === 'CC' || name === 'BCC';
 
 /** What an edit changes in a message, and its note in the headers. */

@@ -12,7 +12,7 @@ export {
   readHistory,
   writeHistory,
 } from './error-entries.js';
-export { editedMessage, editHeaders, sha256 } from './edited.js';
+export { editedMessage, editHeaders, isLockedHeader, sha256 } from './edited.js';
 export { decodePayload, encodePayload, jsonType, UndecodablePayloadError, UnencodablePayloadError } from './payload.js';
 export * from './names.js';
 export * from './origin.js';

@@ -15,6 +15,8 @@ export const retryHeaders = {
   holds: 'dlx-holds',
   /** Until when outages are left out of the time in `since`: milliseconds since 1970. */
   heldUntil: 'dlx-held-until',
+  /** The state that the handler left for its next attempt, as JSON. */
+  state: 'dlx-state',
   /** True on a parked message. */
   parked: 'dlx-parked',
   /** How often it was redriven to its origin. */
