@@ -4,4 +4,3 @@ export interface Group {
   readonly items: readonly { readonly text: string; readonly link: string }[];
 }
 export function sidebarOf(name: string): Group[];
-export function sidebarOfDecisions(): Group[];

@@ -27,10 +27,3 @@ export function sidebarOf(name) {
 }
 
 const titleOf = (name) => /^# (.*)/m.exec(readFileSync(new URL('README.md', folderOf(name)), 'utf8'))[1];
-
-/** The sidebar of the decisions, by their numbers. */
-export function sidebarOfDecisions() {
-  const [first, ...rest] = sidebarOf('decisions');
-  const number = ({ text }) => Number.parseInt(text, 10);
-  return [{ ...first, items: first.items.toSorted((one, other) => number(one) - number(other)) }, ...rest];
-}

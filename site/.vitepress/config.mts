@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
 import { slugOf, turnLinks } from '../links.mjs';
 import { address, addressOf } from '../repository.mjs';
-import { sidebarOf, sidebarOfDecisions } from '../sidebar.mjs';
+import { sidebarOf } from '../sidebar.mjs';
 
 const ofApi = new URL('../pages/api/sidebars.json', import.meta.url);
 const api = existsSync(ofApi) ? (JSON.parse(readFileSync(ofApi, 'utf8')) as object) : {};
@@ -48,7 +48,7 @@ export default defineConfig({
         text: 'More',
         items: [
           { text: 'Internals', link: '/internals/' },
-          { text: 'Decisions', link: '/decisions/' },
+          { text: 'Design', link: '/design/' },
           { text: 'Changelog', link: addressOf('CHANGELOG.md') },
           { text: 'Contributing', link: addressOf('CONTRIBUTING.md') },
           { text: 'Repository', link: address },
@@ -61,7 +61,7 @@ export default defineConfig({
       ...api,
       '/internals/': internals,
       '/walk': internals,
-      '/decisions/': sidebarOfDecisions(),
+      '/design/': sidebarOf('design'),
     },
   },
 });

@@ -122,7 +122,7 @@ describe('a get-ok that comes late', () => {
     });
   });
 
-  it('delays other channels only when a frame follows it on its own channel (decision 123)', async () => {
+  it('delays other channels only when a frame follows it on its own channel', async () => {
     await each(async (wire, turns) => {
       if (turns.house === undefined) return; // on RabbitMQ the moment cannot be chosen
       const talk = await twoChannels(wire, turns);
@@ -156,7 +156,7 @@ describe('a get-ok that comes late', () => {
   });
 });
 
-describe('a close-ok that comes late (decision 128)', () => {
+describe('a close-ok that comes late', () => {
   it('of a channel: nothing behind the close is done, other channels are answered, and all is back', async () => {
     await each(async (wire, turns) => {
       const talk = await twoChannels(wire, turns);
@@ -275,7 +275,7 @@ describe('an answer that comes late', () => {
   });
 });
 
-describe('a publish that takes the place of very many messages (decision 118)', () => {
+describe('a publish that takes the place of very many messages', () => {
   it('is confirmed when they are gone: nothing after it knows of them', async () => {
     const small = 6_000;
     await each(async (wire, turns) => {

@@ -27,7 +27,7 @@ describe('while more is on its way out than leaves in a turn', () => {
     for (const other of [connection, ...others]) await other.close();
   });
 
-  it('a client is answered while the flood of another one waits to go on (decision 32)', async () => {
+  it('a client is answered while the flood of another one waits to go on', async () => {
     const resumes: (() => void)[] = [];
     const held = await amqpHouse({}, { budget: 500, later: (resume) => void resumes.push(resume) });
     // As in production, until the flood: then its turns come only when this test says so.

@@ -21,7 +21,7 @@ const titleOf = ({ specifier, name }: { readonly specifier: string; readonly nam
   `${specifier} ${name}`;
 
 /** Pages that people write. */
-const pages = docsPages().filter((page) => !page.startsWith('docs/decisions/') && page !== 'docs/reference/exports.md');
+const pages = docsPages().filter((page) => !page.startsWith('docs/design/') && page !== 'docs/reference/exports.md');
 const text = ['README.md', ...pages].map(read).join('\n');
 
 describe('what the package exports', () => {

@@ -46,6 +46,12 @@ describe('pages name their subjects', () => {
   });
 });
 
+describe('a design note is short', () => {
+  it.each(docsPages().filter((page) => page.startsWith('docs/design/')))('%s has at most 600 words', (page) => {
+    expect(read(page).split(/\s+/).length).toBeLessThanOrEqual(600);
+  });
+});
+
 describe('pages have no placeholders', () => {
   it.each([...frontPages, ...docsPages(), 'site/index.md'])('%s', (page) => {
     expect(placeholdersIn(withoutCode(read(page)))).toEqual([]);

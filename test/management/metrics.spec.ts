@@ -87,7 +87,7 @@ describe.skipIf(amqpUrl === undefined)('the metrics of RabbitMQ 3.10.8', () => {
   it('have the same types and labels here', async () => {
     const theirs = readExposition(await (await fetch(metricsUrl)).text());
     const ours = readExposition(await (await at('/metrics')).text());
-    // Of later releases, see decision 180.
+    // Of later releases of RabbitMQ.
     const later = ['rabbitmq_message_size_bytes'];
     const names = metricTable
       .map(({ name }) => name)

@@ -142,7 +142,7 @@ describe('a table of a stranger', () => {
     expect(refusal(() => channel().declareQueue('deep', { arguments: odd }))).toContain('inequivalent arg');
   });
 
-  it('may have a hundred thousand entries; arguments, which are kept as objects, 4096 (decision 82)', () => {
+  it('may have a hundred thousand entries; arguments, which are kept as objects, 4096', () => {
     const { dieWith, channel } = arrange();
     const fields = Array.from({ length: 100_000 }, (_, index) => [`h${index}`, int32(index)] as const);
     const [many, most, tooMany] = [100_000, 4_096, 4_097].map((count) => new Map(fields.slice(0, count)));

@@ -48,7 +48,7 @@ const heldIn = (harness: AmqpHouse | undefined): number =>
 
 const limits = { unfinishedUnderAlarm: 200 };
 
-describe('a memory alarm that only unfinished messages keep raised ends (decision 104)', () => {
+describe('a memory alarm that only unfinished messages keep raised ends', () => {
   it.each([
     ['messages that are not complete', unfinished],
     ['transactions that are not committed', uncommitted],
@@ -104,7 +104,7 @@ async function unread(harness: AmqpHouse, bytes: number): Promise<WireConnection
 const waitingIn = (harness: AmqpHouse | undefined): number =>
   [...(harness?.listener.connections ?? [])].reduce((sum, { waiting }) => sum + waiting, 0);
 
-describe('what blocked clients have sent and nothing has read (decision 104)', () => {
+describe('what blocked clients have sent and nothing has read', () => {
   it.each([
     ['keeps no alarm raised where it is much', 100_000, [506, undefined]],
     ['is left alone where it is as much as of honest publishers', 1_000_000, [undefined, undefined]],

@@ -41,7 +41,7 @@ async function close(talk: Talk): Promise<unknown> {
   return args;
 }
 
-describe('frames of which only a part comes (decision 119)', () => {
+describe('frames of which only a part comes', () => {
   it('take no more than their limit, and those that are silent in the middle of one longest go', async () => {
     const limit = 4_000_000;
     const harness = await open({ limits: { unfinishedFrames: limit, silence: 10 } });
@@ -98,7 +98,7 @@ describe('frames of which only a part comes (decision 119)', () => {
     expect(heldBy(harness)).toBeGreaterThan(sockets.length * 4_000);
   });
 
-  it('count when a memory alarm waits for what is not finished (decision 104)', async () => {
+  it('count when a memory alarm waits for what is not finished', async () => {
     const harnesses: AmqpHouse[] = [];
     const memory = () => ({
       used: 900_000 + harnesses.map(heldBy).reduce((sum, one) => sum + one, 0),

@@ -9,8 +9,7 @@ const maxSteps = 20_000;
 const minSteps = 500;
 
 /**
- * Matches the patterns of policies and permissions in counted steps, so that no pattern can block the process;
- * see docs/decisions/0011-policy-patterns.md.
+ * Matches the patterns of policies and permissions in counted steps, so that no pattern can block the process.
  */
 export const policyPatterns: Patterns = {
   compile: (pattern) => new SteppedMatcher(new Parser(pattern).parse()),

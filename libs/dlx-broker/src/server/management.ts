@@ -113,7 +113,7 @@ export function portsOf({ host }: Management): readonly OpenPort[] {
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /**
- * Refuses a request that would bring in much to keep, while memory is short (decision 81).
+ * Refuses a request that would bring in much to keep, while memory is short.
  * @throws Problem 503 during the memory alarm
  */
 export function checkMemory({ alarms }: ManagementHost): void {

@@ -30,13 +30,13 @@ export interface Limits {
   readonly unread: number;
   /**
    * Bytes received of messages that are not complete, over all channels of a connection; more closes it with 506. The
-   * default is four bodies of the largest size at a time (decision 80).
+   * default is four bodies of the largest size at a time.
    */
   readonly unfinished: number;
   /**
    * Bytes of frames of which only a part has come, over all connections. Above it the connections that have been silent
-   * longest in the middle of a frame are closed with 506 (decision 119). The same number of bytes may wait unread in blocked
-   * connections before they count under a memory alarm (decision 104).
+   * longest in the middle of a frame are closed with 506. The same number of bytes may wait unread in blocked
+   * connections before they count under a memory alarm.
    */
   readonly unfinishedFrames: number;
   /**
@@ -46,7 +46,7 @@ export interface Limits {
   readonly signOfLife: number;
   /**
    * Milliseconds that the memory alarm waits for messages that are not complete and transactions that are not committed.
-   * Then, if it would end without them, connections that hold most of them are closed with 506 (decision 104).
+   * Then, if it would end without them, connections that hold most of them are closed with 506.
    */
   readonly unfinishedUnderAlarm: number;
 }
@@ -70,7 +70,7 @@ export const defaultLimits: Limits = {
 };
 
 /**
- * Frames of which only a part has come, over all connections of a listener (decision 119). Above the limit the holder
+ * Frames of which only a part has come, over all connections of a listener. Above the limit the holder
  * that has been silent longest drops its part and its connection: a client that goes on sending is safe from this.
  */
 export class UnfinishedFrames implements HeldFrames {
@@ -105,7 +105,7 @@ export const tooManyFrames = (limit: number): AmqpError =>
     `unfinished frames of all connections exceed ${limit} bytes, and this one was silent in the middle of a frame longest; send frames without pauses, or raise limits.unfinishedFrames`,
   );
 
-/** Counts the bytes of messages that are not complete, over all channels of a connection (decision 80). */
+/** Counts the bytes of messages that are not complete, over all channels of a connection. */
 export class UnfinishedMessages {
   /** Bytes counted now. */
   bytes = 0;

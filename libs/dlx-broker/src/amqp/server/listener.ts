@@ -34,7 +34,7 @@ interface MemoryReliefRules {
 
 /**
  * Ends a memory alarm that would never end by itself: one that lasts because of messages that are not complete or not
- * committed. Their publishers wait for the alarm, and it waits for them (decision 104).
+ * committed. Their publishers wait for the alarm, and it waits for them.
  */
 class MemoryRelief {
   readonly #rules: MemoryReliefRules;

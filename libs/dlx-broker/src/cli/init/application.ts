@@ -126,7 +126,7 @@ export const addsForDevelopment = (manager: Application['packageManager']): read
 
 /**
  * The TypeScript that reads the sources of an application: the application's own, or the one of @nestjs/cli. TypeScript 7 has no API for it
- * (decision 295).
+ *.
  * @param require looks for packages from the folder of the application
  * @param adds the command that adds a package to the development of the application
  * @param nest the major version of Nest

@@ -71,7 +71,7 @@ function isLong(value: number | bigint, isUnsigned: boolean): boolean {
 
 /**
  * A field table as the bytes of the wire. As objects, a table can take 45 times as much memory. `get` decodes one field
- * and an iteration decodes all; neither result is kept (decision 82).
+ * and an iteration decodes all; neither result is kept.
  */
 export class PackedTable implements FieldTable {
   /** @param bytes hold the fields from `start` to `end`; they were checked before */

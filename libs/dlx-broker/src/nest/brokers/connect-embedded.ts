@@ -44,7 +44,7 @@ const timeout = 1_000;
 
 /**
  * The applications of this process by their directories. The lock of a directory names the process, so the process has to know
- * which application has the lock. Applications share nothing else (decision 117).
+ * which application has the lock. Applications share nothing else.
  */
 const occupied = new Map<string, Occupied>();
 

@@ -206,7 +206,7 @@ async function replace(entry: Entry, edited: Message, { before, given, queue, vh
   if (!moved) return ok({ id: String(entry.position), dry_run: dryRun, moved, ...answer, task: null, audit: null });
   const record = (action: string, details: Readonly<Record<string, unknown>>): number | null =>
     dlx.audit.record({ user: user.name, from: request.peer, action, names, details: { task, ...details } }) ?? null;
-  // Recorded at once: a crash while the store works must not leave an edited message without a record (decision 170).
+  // Recorded at once: a crash while the store works must not leave an edited message without a record.
   const audit = record('message edited', {
     ...answer,
     destinations: answer.destinations.slice(0, mostNames),

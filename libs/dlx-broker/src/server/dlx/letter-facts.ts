@@ -71,7 +71,7 @@ export function deadLetterSign(
   if (head === undefined) return undefined;
   // The counter begins at 0 after a restart; the deaths of stored messages stay.
   if (head.hasDied) return isReturn ? undefined : 'proven';
-  // It was published here. A handler parked it, or an operator, which is recorded (decision 92), or its headers say so.
+  // It was published here. A handler parked it, or an operator, which is recorded, or its headers say so.
   if (!isParked(head) && deathsOf(head).length === 0) return undefined;
   return head.origin?.queue === undefined ? 'claimed' : 'proven';
 }

@@ -106,7 +106,7 @@ export interface DiskJournalOptions {
   /** A checkpoint of up to this many bytes is repeated in every segment. Default 64 KB. */
   readonly shortCheckpoint?: number;
   /**
-   * False makes each waiting message an object, also in the middle of a long line (decision 236). Default true. Tests compare both.
+   * False makes each waiting message an object, also in the middle of a long line. Default true. Tests compare both.
    */
   readonly rows?: boolean;
   /** Milliseconds between two checks of a disk with too little room. Default one second. */

@@ -51,7 +51,7 @@ const longestCheck = 1_000;
 
 /**
  * Publishes with confirms on one channel, over all connections of a backend. A publish that is not confirmed is sent again
- * as the table in docs/decisions/0140 says, and fails at its deadline; none is forgotten.
+ * as the table in docs/design/backends.md says, and fails at its deadline; none is forgotten.
  */
 export class Publisher {
   readonly #open: OpenPublishes;
