@@ -13,18 +13,18 @@ const checks = [
   ],
   [
     readFileSync('libs/dlx-broker/src/engine/broker/profile.ts', 'utf8').includes(`version: '${version}'`),
-    "product.ts has another version than package.json: run 'npm run release:version'.",
+    "profile.ts has another version than package.json: run 'npm run release:version'.",
   ],
   [
     new RegExp(`^## \\[?${version.replaceAll('.', '\\.')}(?![\\w.-])`, 'm').test(readFileSync('CHANGELOG.md', 'utf8')),
-    `CHANGELOG.md has no section for ${version}: rename 'Unreleased', and add the date.`,
+    `CHANGELOG.md has no section for ${version}: run 'npm run release:version'.`,
   ],
   [
-    version.includes('-') === (manifest.publishConfig.tag === 'next'),
+    (manifest.publishConfig.tag ?? 'latest') === (version.includes('-') ? 'next' : 'latest'),
     `publishConfig.tag of version ${version} should be ${version.includes('-') ? "'next'" : "'latest'"}.`,
   ],
   [
-    readdirSync('.changeset').every((file) => !file.endsWith('.md') || file === 'README.md' || isCollected(file)),
+    readdirSync('.changeset').every((file) => !file.endsWith('.md') || file === 'README.md'),
     "there are changes without a version: run 'npm run release:version'.",
   ],
   [existsSync('libs/dlx-broker/dist/index.js'), "there is no build: run 'npm run build'."],
@@ -33,12 +33,6 @@ const checks = [
     'there are changes that are not committed.',
   ],
 ];
-
-/** Before 1.0.0, changesets keeps the changes of earlier candidates. */
-function isCollected(file) {
-  const pre = '.changeset/pre.json';
-  return existsSync(pre) && JSON.parse(readFileSync(pre, 'utf8')).changesets.includes(file.replace(/\.md$/, ''));
-}
 
 const faults = checks.filter(([good]) => !good);
 for (const [, text] of faults) console.error(`- ${text}`);

@@ -130,7 +130,7 @@ export type ProfileName = keyof typeof profiles;
 export const defaultProfile: ProfileName = '4';
 
 /** The name and version of this product, where APIs and protocols show them; `package.json` has the same version. */
-export const product = { name: 'dlx-broker', version: '1.0.0-rc.1' } as const;
+export const product = { name: 'dlx-broker', version: '1.0.0' } as const;
 
 /** The release of RabbitMQ that a broker behaves like, as clients and tools see it. */
 export const versionOf = ({ profile }: { readonly profile: Profile }): string =>
