@@ -21,6 +21,17 @@ export interface Handler {
   invoke(data: unknown, context: DlxContext): Promise<unknown>;
 }
 
+/** True if the queue of a handler is deleted without its consumer: it may be that of one process, under a name of its own. */
+export const endsAlone = ({ settings: { queue, queueArguments } }: Pick<Handler, 'settings'>): boolean =>
+  queue.exclusive === true || queue.autoDelete === true || queueArguments.has('x-expires');
+
+/**
+ * The parking lot of a handler that names none. It is named after the queue, and after the handler if the queue ends alone: each start of
+ * a process would leave a parking lot behind.
+ */
+export const lotOf = (handler: Pick<Handler, 'settings' | 'origin'>, queue: string): string =>
+  `${endsAlone(handler) ? handler.origin : queue}.parked`;
+
 /** A handler with its queue, its retry plan and its settings. */
 export interface PlannedHandler {
   readonly handler: Handler;

@@ -32,7 +32,7 @@ import {
 import { retentions } from '../retry/lot-retention.js';
 import { composed, type Feature } from './feature.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
-import type { Handler, OrderPlan, PlannedHandler, Reader } from './handler.js';
+import { type Handler, lotOf, type OrderPlan, type PlannedHandler, type Reader } from './handler.js';
 
 /** The consumer of a queue, and its handlers. */
 export interface ConsumerPlan {
@@ -113,7 +113,8 @@ export function planHandlers(
 }
 
 /** The retry policy of a handler: its own, that of its queue in the module's options, or that of the module. */
-function retryOf({ settings, origin }: Handler, queue: string, options: ResolvedOptions): RetryPlan | undefined {
+function retryOf(handler: Handler, queue: string, options: ResolvedOptions): RetryPlan | undefined {
+  const { settings, origin } = handler;
   const { retry, queueRetry, waitQueueType, random } = options;
   const given = [
     [settings.retry, `@Retry on ${origin}`],
@@ -122,7 +123,8 @@ function retryOf({ settings, origin }: Handler, queue: string, options: Resolved
   ] as const;
   const [policy, by] = given.find(([policy]) => policy !== undefined) ?? [];
   if (policy === undefined || policy === false) return undefined;
-  return planRetry(policy, { queue, origin: by as string, waitQueueType, random, neverRetry: notRetryable });
+  const lot = lotOf(handler, queue);
+  return planRetry(policy, { queue, lot, origin: by as string, waitQueueType, random, neverRetry: notRetryable });
 }
 
 /** What a retry policy declares. A handler whose messages wait in hand needs no wait queues. */

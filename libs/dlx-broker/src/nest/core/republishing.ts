@@ -5,7 +5,7 @@ import { doNothing } from '../../platform/index.js';
 import { type LeftOut, retryIn, retryOrPark, type RetryOutcome, waitOf, type WaitQueues } from '../retry/index.js';
 import type { DeliveryTimers } from './delivery-timers.js';
 import { attemptBy, type FailureLog, textOf } from './failure-log.js';
-import type { Failed, Hold } from './handler.js';
+import { type Failed, type Hold, lotOf } from './handler.js';
 import { afterOutage } from './holding.js';
 import { askedHeaders, Park, RetryLater } from './outcomes.js';
 import type { Reports } from './reports.js';
@@ -67,7 +67,8 @@ export class Republishing {
       const { headers, failingSince } = afterOutage(failed, own, this.waitQueues.now());
       const fingerprint = this.reports.fingerprint(failed);
       const byReject = this.rejecting.has(delivery.queue) && askedHeaders(error) === undefined; // a reject of AMQP has no headers
-      const failure = { error, headers, failingSince, fingerprint, byReject, asked: waitAskedBy(error), isLast };
+      const lot = lotOf(planned.handler, delivery.queue);
+      const failure = { error, headers, failingSince, fingerprint, byReject, asked: waitAskedBy(error), isLast, lot };
       retryOrPark(delivery, planned.retry, failure, this.waitQueues, moved);
     });
   }

@@ -4,14 +4,15 @@ import { noDeliveryLimit, type QueueDeclaration } from '../../backends/topology/
 import { type Retention, retentionArgumentNames, retentionArguments } from './retention.js';
 import { isWaitQueueName, type WaitQueueType } from './wait-queue-names.js';
 
-/** The name of the parking lot, checked. @throws DlxConfigurationError */
-export function checkedParkingLot(parkingLot: string | undefined, queue: string, origin: string): string {
-  const name = parkingLot ?? `${queue}.parked`;
+/** The name of the parking lot, checked. @param usual the name when none is given @throws DlxConfigurationError */
+export function checkedParkingLot(given: string | undefined, queue: string, usual: string, origin: string): string {
+  const name = given ?? usual;
   const refuse = (why: string) => new DlxConfigurationError(`${origin}: parkingLot ${why}`);
-  if (typeof name !== 'string') throw refuse(`is ${shown(name)}; name a queue, or leave it out for '${queue}.parked'`);
-  if (name === '') throw refuse(`is empty; name a queue, or leave it out for '${queue}.parked'`);
+  const out = `leave it out for '${usual}'`;
+  if (typeof name !== 'string') throw refuse(`is ${shown(name)}; name a queue, or ${out}`);
+  if (name === '') throw refuse(`is empty; name a queue, or ${out}`);
   if (name === queue) {
-    throw refuse(`is '${name}', the work queue itself, where it would fail again; leave it out for '${queue}.parked'`);
+    throw refuse(`is '${name}', the work queue itself, where it would fail again; ${out}`);
   }
   if (isWaitQueueName(name)) throw refuse(`is '${name}', the name of a wait queue; choose another`);
   if (isReserved(name)) throw refuse(`is '${name}', but names beginning with 'amq.' are reserved; choose another`);

@@ -33,7 +33,10 @@ export interface RetryPolicy {
    * `BadRequestException` and the errors of validation libraries; an empty list retries those, too.
    */
   readonly neverRetry?: ErrorTests;
-  /** The queue for messages whose last attempt failed. Default: the work queue's name and `.parked`. */
+  /**
+   * The queue for messages whose last attempt failed. Default: the work queue's name and `.parked`; class and method and `.parked` for a
+   * queue that is exclusive, is auto-delete or expires.
+   */
   readonly parkingLot?: string;
   /** How long the parking lot keeps a message, counted from its parking: `'90d'`. Default: until it is consumed. */
   readonly parkFor?: Wait;
@@ -52,6 +55,8 @@ export interface RetryPolicy {
 export interface RetryTarget {
   /** The work queue, to which a message returns. */
   readonly queue: string;
+  /** The parking lot when the policy has none. Default: the name of the queue and `.parked`. */
+  readonly lot?: string;
   /** Where the policy is written, for errors: `@Retry on OrdersController.created`. */
   readonly origin: string;
   /** Random numbers for the jitter: 0 up to but not including 1. `Math.random` by default; tests give their own. */
@@ -115,7 +120,7 @@ const options: readonly string[] = [
  * @throws DlxConfigurationError when the policy can never work; the error names its place, the option and a remedy
  */
 export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
-  const { queue, origin, random = Math.random, waitQueueType = 'classic' } = target;
+  const { queue, lot = `${queue}.parked`, origin, random = Math.random, waitQueueType = 'classic' } = target;
   refuseUnknown(optionsOf(policy, origin, 'write { attempts: 5 }'), options, origin);
   const attempts = whole(policy.attempts, 1, `${origin}: attempts`, 'the first attempt included');
   const immediate = whole(policy.immediate ?? 0, 0, `${origin}: immediate`, 'or leave it out');
@@ -131,7 +136,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     const text = `${origin}: deadline (${deadline} ms) is over before the first wait (${least} ms) is; raise it`;
     throw new DlxConfigurationError(text);
   }
-  const parkingLot = checkedParkingLot(policy.parkingLot, queue, origin);
+  const parkingLot = checkedParkingLot(policy.parkingLot, queue, lot, origin);
   const retention = retentionOf(policy, parkingLot, origin);
   const waiting = waitQueueTopology(delaysAtStart(waits.exact, waitQueueType), origin, waitQueueType);
   const retryOn = policy.retryOn === undefined ? () => true : anyOf(policy.retryOn, `${origin}: retryOn`);

@@ -61,6 +61,8 @@ export interface Failure extends Pick<Attempted, 'fingerprint' | 'failingSince'>
   readonly byReject?: boolean | undefined;
   /** The wait that the handler asked for, in milliseconds. */
   readonly asked?: number | undefined;
+  /** The parking lot without a plan. Default: the name of the queue and `.parked`. */
+  readonly lot?: string;
   /** True if no further attempt is asked for: the message is parked. */
   readonly isLast?: boolean;
 }
@@ -122,7 +124,7 @@ export function retryOrPark(
   done?: Decided,
 ): void {
   const { message } = delivery;
-  const { queue, parkingLot = `${queue}.parked` } = plan ?? { queue: delivery.queue };
+  const { queue, parkingLot = failure.lot ?? `${queue}.parked` } = plan ?? { queue: delivery.queue };
   const { error, headers, fingerprint, asked, isLast, failingSince: since = failingSince(message, queue) } = failure;
   const attempt = attemptOf(message, queue);
   const attempted = { queue, attempt, headers, fingerprint, failingSince: since };
