@@ -94,6 +94,44 @@ describe('a queue without a handler', () => {
   });
 });
 
+describe('forFeatureAsync', () => {
+  const settings: DynamicModule = {
+    module: class SettingsModule {},
+    providers: [{ provide: 'QUEUE', useValue: 'parcels' }],
+    exports: ['QUEUE'],
+  };
+
+  it('declares what its function returns', async () => {
+    const feature = (suffix: string): DynamicModule =>
+      DlxBrokerModule.forFeatureAsync({
+        imports: [settings],
+        inject: ['QUEUE'],
+        useFactory: async (name: string) => ({ queues: [queue(`${name}.${suffix}`, { ttl: '1h' })] }),
+      });
+    const here = await start({}, [feature('late'), feature('lost')]);
+    expect(['late', 'lost'].map((suffix) => argumentsOf(here, `parcels.${suffix}`))).toEqual([
+      { 'x-message-ttl': 3_600_000 },
+      { 'x-message-ttl': 3_600_000 },
+    ]);
+  });
+
+  it.each<readonly [string, unknown, string]>([
+    [
+      'no function',
+      {},
+      'useFactory of forFeatureAsync of DlxBrokerModule: undefined is not a function; write { inject',
+    ],
+    ['no result', { useFactory: () => undefined }, 'useFactory of forFeatureAsync of DlxBrokerModule: undefined'],
+    ['a wrong declaration', { useFactory: () => ({ queues: [{ name: '' }] }) }, 'forFeature in'],
+    ['a broker in the result', { useFactory: () => ({ broker: 'audit' }) }, "'broker' is no option"],
+    ['a broker that does not exist', { broker: 'audit', useFactory: () => ({}) }, "there is no broker 'audit'"],
+    ['a broker that is no text', { broker: 7, useFactory: () => ({}) }, 'broker is no text'],
+  ])('refuses %s', async (_, options, error) => {
+    const starting = async () => start({}, [DlxBrokerModule.forFeatureAsync(options as never)]);
+    await expect(starting()).rejects.toThrow(error);
+  });
+});
+
 describe('forFeature', () => {
   it('declares what a module needs for itself, and says for whom', async () => {
     const here = await start({}, [ParcelsModule]);

@@ -50,6 +50,7 @@ export {
   DeadLetter,
   Exchange,
   Expires,
+  HandlerAsync,
   type HealthProbe,
   Idempotent,
   type IdempotentOptions,

@@ -2,7 +2,7 @@ import type { ModulesContainer } from '@nestjs/core';
 import type { Backend } from '../../backends/index.js';
 import { HomeContext } from '../../platform/index.js';
 import { DlxConfigurationError, optionsOf, refused, text } from '../../platform/options/index.js';
-import { methodsOf } from '../handlers/explorer.js';
+import type { Above } from '../handlers/above.js';
 import type { OutcomeEvents } from '../core/outcome-events.js';
 import { deathHooksOf, type DeathKind, type OnDeadLetterOptions } from '../decorators/on-dead-letter.js';
 import { EventLog } from '../log/event-log.js';
@@ -18,11 +18,11 @@ const allKinds: readonly DeathKind[] = ['parked', 'rejected', 'expired'];
  * The methods with `@OnDeadLetter` for a broker.
  * @throws DlxConfigurationError for wrong options, and for a class that has an instance for each message
  */
-function findHooks(modules: ModulesContainer, broker: string): readonly DeathHook[] {
+function findHooks(modules: ModulesContainer, above: Above, broker: string): readonly DeathHook[] {
   const hooks: DeathHook[] = [];
-  for (const { wrapper, method, methodName, origin: originOf } of methodsOf(modules)) {
-    for (const options of deathHooksOf(method)) {
-      const origin = originOf();
+  for (const found of above.methods) {
+    const { wrapper, methodName, origin } = found;
+    for (const options of above.read(deathHooksOf, found)) {
       const place = `@OnDeadLetter on ${origin}`;
       const { queue, kinds = allKinds, broker: asked = defaultBrokerName } = checked(options, place);
       refuseUnknownBroker(modules, asked, place);
@@ -73,12 +73,13 @@ function matching(queue: string | RegExp | undefined): (name: string) => boolean
  */
 export function hookDeaths(
   modules: ModulesContainer,
+  above: Above,
   name: string,
   { clock }: Backend,
   events: OutcomeEvents,
   logging: LoggingOptions | undefined,
 ): void {
-  const hooks = findHooks(modules, name);
+  const hooks = findHooks(modules, above, name);
   if (hooks.length > 0)
     events.callHooks(new DeathHooks(hooks, clock, new HomeContext(), new EventLog(`DlxBroker ${name}`, logging)));
 }

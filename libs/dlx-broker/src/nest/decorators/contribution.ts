@@ -30,13 +30,40 @@ export function contribute(
     settings: isRecord ? { ...settings, ...(options.given as Contribution['settings']) } : settings,
     ...(options !== undefined && !isRecord && { misplaced: { value: options.given } }),
   };
-  return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
+  return noting(decorator, contributionsKey, contribution);
+}
+
+/**
+ * Makes a decorator that notes an entry on the method below it.
+ * @param key of the metadata
+ * @throws DlxConfigurationError above anything but a method of an instance, and on a method that an application has read
+ */
+export function noting(decorator: string, key: string, entry: object): MethodDecorator {
+  return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
     const method: unknown = descriptor?.value;
     if (typeof target === 'function' || typeof method !== 'function') {
-      throw new DlxConfigurationError(`@${decorator} stands above ${placeOf(target, key, descriptor)}; ${remedy}`);
+      throw new DlxConfigurationError(`@${decorator} stands above ${placeOf(target, name, descriptor)}; ${remedy}`);
     }
-    Reflect.defineMetadata(contributionsKey, [contribution, ...contributionsOf(method)], method);
+    if (readMethods.has(method)) {
+      throw new DlxConfigurationError(
+        `@${decorator} on ${nameOf(target, name)} comes too late: an application has read its handlers, so it would have no effect; write it above ` +
+          'the method, or return it from @HandlerAsync({ inject: [ConfigService], useFactory: (config) => [...] }) there',
+      );
+    }
+    Reflect.defineMetadata(key, [entry, ...entriesOf(key, method)], method);
   };
+}
+
+/** The methods that an application has read: a further decorator would have no effect. */
+const readMethods = new WeakSet<object>();
+
+const entriesOf = (key: string, method: object): readonly unknown[] =>
+  (Reflect.getMetadata(key, method) as readonly unknown[] | undefined) ?? [];
+
+/** The entries of a method, in the order in which they are written above it. It takes no further ones. */
+export function readEntries<Entry>(key: string, method: object): readonly Entry[] {
+  readMethods.add(method);
+  return entriesOf(key, method) as readonly Entry[];
 }
 
 /**
@@ -61,17 +88,19 @@ const isPrototype = (value: unknown): value is object =>
 
 const remedy = 'it is for methods: put it above the method that handles the messages';
 
-/** The place of a misplaced decorator, for the error. */
-function placeOf(target: object, key: string | symbol | undefined, descriptor: PropertyDescriptor | undefined): string {
+function nameOf(target: object, key?: string | symbol): string {
   const owner = (typeof target === 'function' ? target : target.constructor) as { readonly name?: string };
-  const name = `${owner.name || 'a class'}${key === undefined ? '' : `.${String(key)}`}`;
+  return `${owner.name || 'a class'}${key === undefined ? '' : `.${String(key)}`}`;
+}
+
+/** The place of a misplaced decorator, for the error. */
+function placeOf(target: object, key?: string | symbol, descriptor?: PropertyDescriptor): string {
+  const name = nameOf(target, key);
   if (key === undefined) return `the class ${name}`;
   if (typeof descriptor === 'number') return `a parameter of ${name}`;
   if (typeof target === 'function') return `the static member ${name}`;
   return descriptor === undefined ? `the property ${name}` : `the accessor or property ${name}`;
 }
 
-/** In the order in which they are written above the method. */
-export function contributionsOf(method: object): readonly Contribution[] {
-  return (Reflect.getMetadata(contributionsKey, method) as readonly Contribution[] | undefined) ?? [];
-}
+/** In the order in which they are written above the method, which takes no further ones. */
+export const contributionsOf = (method: object): readonly Contribution[] => readEntries(contributionsKey, method);

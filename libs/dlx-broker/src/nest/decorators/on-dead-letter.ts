@@ -1,6 +1,4 @@
-import 'reflect-metadata';
-import { DlxConfigurationError } from '../../platform/options/index.js';
-import { refuseBare } from './contribution.js';
+import { noting, readEntries, refuseBare } from './contribution.js';
 
 /** What became of a message that no handler took. */
 export type DeathKind = 'parked' | 'rejected' | 'expired';
@@ -25,16 +23,8 @@ const hooksKey = 'dlx-broker:death-hooks';
  */
 export function OnDeadLetter(options: OnDeadLetterOptions = {}): MethodDecorator {
   refuseBare('OnDeadLetter', [options]);
-  return (target: object, key: string | symbol, descriptor?: PropertyDescriptor) => {
-    const method: unknown = descriptor?.value;
-    if (typeof target === 'function' || typeof method !== 'function') {
-      const place = typeof target === 'function' ? target.name : target.constructor.name;
-      throw new DlxConfigurationError(`@OnDeadLetter on ${place}.${String(key)} is not above a method of an instance`);
-    }
-    Reflect.defineMetadata(hooksKey, [options, ...deathHooksOf(method)], method);
-  };
+  return noting('OnDeadLetter', hooksKey, options);
 }
 
 /** The options of the decorators above a method. */
-export const deathHooksOf = (method: object): readonly OnDeadLetterOptions[] =>
-  (Reflect.getMetadata(hooksKey, method) as readonly OnDeadLetterOptions[] | undefined) ?? [];
+export const deathHooksOf = (method: object): readonly OnDeadLetterOptions[] => readEntries(hooksKey, method);

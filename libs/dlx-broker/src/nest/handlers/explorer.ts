@@ -1,5 +1,5 @@
 import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
-import { type Contribution, contributionsOf } from '../decorators/contribution.js';
+import type { Contribution } from '../decorators/contribution.js';
 import {
   type InstanceWrapper,
   type Module,
@@ -8,16 +8,21 @@ import {
   TRANSPORT_METADATA,
 } from './nest-versions.js';
 
-/** A method of a controller or provider with decorators of this library or patterns of Nest. */
-export interface DiscoveredMethod {
+/** A method of a controller or provider, whatever is above it. */
+export interface FoundMethod {
   readonly module: Module;
   readonly wrapper: InstanceWrapper;
   /** The prototype of its class, also when the class is request-scoped. */
   readonly hostedBy: object;
+  readonly method: object;
   readonly methodName: string | symbol;
   /** `OrdersController.created`, or `OrdersController.Symbol(created)` */
   readonly origin: string;
   readonly inController: boolean;
+}
+
+/** A method with decorators of this library or patterns of Nest. */
+export interface DiscoveredMethod extends FoundMethod {
   readonly contributions: readonly Contribution[];
   /**
    * The object made by `@EventPattern` or `@MessagePattern`. Nest gives the same object to the transport, so it identifies the
@@ -28,31 +33,42 @@ export interface DiscoveredMethod {
   readonly transport: unknown;
 }
 
-/** All handlers of an application, in the order in which Nest visits modules, classes and methods. */
-export function discoverMethods(modules: ModulesContainer): readonly DiscoveredMethod[] {
-  const found: DiscoveredMethod[] = [];
-  for (const [module, wrapper, inController] of classesOf(modules)) explore(module, wrapper, inController, found);
-  return found;
-}
-
-/** A method of a provider or controller, whatever is above it. */
-export interface FoundMethod {
-  readonly wrapper: InstanceWrapper;
-  readonly method: object;
-  readonly methodName: string | symbol;
-  /** The class and the method: `Alerts.onParked`. */
-  origin(): string;
-}
-
-/** All methods of controllers and providers. */
+/** All methods of controllers and providers, in the order in which Nest visits modules, classes and methods. */
 export function* methodsOf(modules: ModulesContainer): Iterable<FoundMethod> {
-  for (const [, wrapper] of classesOf(modules)) {
-    const prototype = prototypeOf(wrapper);
-    for (const methodName of methodNames(prototype)) {
-      const method = prototype![methodName];
+  for (const [module, wrapper, inController] of classesOf(modules)) {
+    const hostedBy = prototypeOf(wrapper);
+    for (const methodName of methodNames(hostedBy)) {
+      const method = hostedBy![methodName];
       if (typeof method !== 'function') continue;
-      yield { wrapper, method, methodName, origin: () => originOf(prototype!, methodName) };
+      yield {
+        module,
+        wrapper,
+        hostedBy: hostedBy!,
+        method,
+        methodName,
+        origin: originOf(hostedBy!, methodName),
+        inController,
+      };
     }
+  }
+}
+
+/** The handlers among methods. @param contributions reads what is above a method */
+export function* handlersAmong(
+  methods: readonly FoundMethod[],
+  contributionsTo: (method: FoundMethod) => readonly Contribution[],
+): Iterable<DiscoveredMethod> {
+  for (const found of methods) {
+    const { method } = found;
+    const contributions = contributionsTo(found);
+    const isPattern = Reflect.hasMetadata(PATTERN_HANDLER_METADATA, method);
+    if (contributions.length === 0 && !isPattern) continue;
+    yield {
+      ...found,
+      contributions,
+      patternExtras: isPattern ? (Reflect.getMetadata(PATTERN_EXTRAS_METADATA, method) as object) : undefined,
+      transport: isPattern ? Reflect.getMetadata(TRANSPORT_METADATA, method) : undefined,
+    };
   }
 }
 
@@ -61,7 +77,7 @@ type Prototype = Record<string | symbol, unknown>;
 const parentOf = (prototype: Prototype): Prototype | null => Object.getPrototypeOf(prototype) as Prototype | null;
 
 const originOf = (prototype: Prototype, methodName: string | symbol): string =>
-  `${(prototype['constructor'] as { readonly name: string }).name}.${String(methodName)}`;
+  `${(prototype['constructor'] as { readonly name?: string } | undefined)?.name}.${String(methodName)}`;
 
 function* classesOf(modules: ModulesContainer): Iterable<readonly [Module, InstanceWrapper, inController: boolean]> {
   for (const module of modules.values()) {
@@ -80,27 +96,6 @@ function methodNames(prototype: Prototype | undefined): readonly (string | symbo
     }
   }
   return [...new MetadataScanner().getAllMethodNames(prototype), ...symbols];
-}
-
-function explore(module: Module, wrapper: InstanceWrapper, inController: boolean, found: DiscoveredMethod[]): void {
-  const prototype = prototypeOf(wrapper);
-  for (const methodName of methodNames(prototype)) {
-    const method = prototype![methodName] as object;
-    const contributions = contributionsOf(method);
-    const isPattern = Reflect.hasMetadata(PATTERN_HANDLER_METADATA, method);
-    if (contributions.length === 0 && !isPattern) continue;
-    found.push({
-      module,
-      wrapper,
-      hostedBy: prototype!,
-      methodName,
-      origin: originOf(prototype!, methodName),
-      inController,
-      contributions,
-      patternExtras: isPattern ? (Reflect.getMetadata(PATTERN_EXTRAS_METADATA, method) as object) : undefined,
-      transport: isPattern ? Reflect.getMetadata(TRANSPORT_METADATA, method) : undefined,
-    });
-  }
 }
 
 /** The prototype of a provider. Aliases are skipped, because they would find a provider twice. */

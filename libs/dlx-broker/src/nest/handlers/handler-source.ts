@@ -2,9 +2,10 @@ import type { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { DlxConfigurationError, shown } from '../../platform/options/index.js';
 import { type Contributions } from '../../backends/topology/index.js';
 import { refuseUnknownBroker } from '../module/broker-names.js';
-import type { Contribution } from '../decorators/contribution.js';
+import { type Contribution, contributionsOf } from '../decorators/contribution.js';
 import { decoratorTable } from '../decorators/table.js';
-import { type DiscoveredMethod, discoverMethods } from './explorer.js';
+import { Above } from './above.js';
+import { type DiscoveredMethod, handlersAmong } from './explorer.js';
 import { consumedPatterns } from '../core/plan.js';
 import { featuresOf } from '../module/feature.js';
 import type { Handler } from '../core/handler.js';
@@ -19,6 +20,7 @@ import { type AddedHandler, DlxServer, getDlxTransportId } from '../module/serve
  * server, with the decorators of this library on them.
  */
 export class HandlerSource {
+  #above: Above | undefined;
   #methods: readonly DiscoveredMethod[] | undefined;
   #consuming: readonly Handler[] | undefined;
   #features: readonly Required<Contributions>[] | undefined;
@@ -37,9 +39,14 @@ export class HandlerSource {
     /** The decorators of features. */
     private readonly decorators: readonly FeatureDecorator<unknown>[],
     /** Finds the methods with `@OnDeadLetter`, once. @throws DlxConfigurationError */
-    private readonly hookDeaths?: () => void,
+    private readonly hookDeaths?: (above: Above) => void,
   ) {
     this.#ways = ['Consume', ...decorators.flatMap(({ names, binds }) => (binds === undefined ? [] : names))];
+  }
+
+  /** Calls the functions of `@HandlerAsync`. @throws DlxConfigurationError naming the handler */
+  async prepare(): Promise<void> {
+    this.#above = await Above.of(this.modules);
   }
 
   /** The methods with `@Consume`. */
@@ -87,10 +94,11 @@ export class HandlerSource {
   }
 
   #bindConsuming(): readonly Handler[] {
-    this.hookDeaths?.();
+    const all = this.#discovered();
+    this.hookDeaths?.(this.#read);
     const invoker = new Invoker(this.modules, this.config, this.registerRequest);
     const handlers: Handler[] = [];
-    for (const method of this.#discovered()) {
+    for (const method of all) {
       const { origin, contributions } = method;
       if (contributions.length === 0) continue;
       if (!this.#isBound(method)) {
@@ -152,7 +160,12 @@ export class HandlerSource {
   }
 
   #discovered(): readonly DiscoveredMethod[] {
-    return (this.#methods ??= discoverMethods(this.modules));
+    const above = this.#read;
+    return (this.#methods ??= [...handlersAmong(above.methods, (found) => above.read(contributionsOf, found))]);
+  }
+
+  get #read(): Above {
+    return (this.#above ??= Above.early(this.modules));
   }
 
   #keyOf(wanted: Module): string {

@@ -247,6 +247,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.#inTurn(async () => {
       if (this.#closing) return;
       this.connected.check?.();
+      await this.source.prepare();
       const plan = this.#plan();
       this.#gates.check();
       await this.#untilClosing(this.backend.connect());

@@ -8,7 +8,8 @@ import { asyncProviders, type DlxBrokerAsyncOptions } from './async-options.js';
 import { type BrokerParts, DlxBroker } from './broker.js';
 import { optionsToken } from './broker-names.js';
 import { DlxClient } from '../client/client.js';
-import { type DlxFeatureOptions, featureModule } from './feature.js';
+import { asyncFeatureModule, type DlxFeatureAsyncOptions, type DlxFeatureOptions, featureModule } from './feature.js';
+import type { Above } from '../handlers/above.js';
 import { captureErrors } from '../handlers/capture.js';
 import { iterateResults } from '../handlers/plain-invoke.js';
 import { HandlerSource } from '../handlers/handler-source.js';
@@ -72,6 +73,14 @@ export class DlxBrokerModule {
   static forFeature(options: DlxFeatureOptions): DynamicModule {
     return featureModule(options);
   }
+
+  /**
+   * Declarations of a feature module from a function: `forFeatureAsync({ inject: [ConfigService], useFactory: (config) => ({ queues: [...] }) })`.
+   * @throws DlxConfigurationError for wrong options; those that the function returns are checked when the application starts
+   */
+  static forFeatureAsync(options: DlxFeatureAsyncOptions): DynamicModule {
+    return asyncFeatureModule(options);
+  }
 }
 
 const nameIn = (options: unknown): string => ((options ?? {}) as { readonly name?: string }).name ?? defaultBrokerName;
@@ -126,7 +135,8 @@ function coreModule(
         const parts = makeParts(options, connected.backend);
         const register = (request: unknown, contextId: ContextId): void =>
           moduleRef.registerRequestByContextId(request, contextId);
-        const hook = (): void => hookDeaths(modules, name, connected.backend, parts.events, options.logging);
+        const hook = (above: Above): void =>
+          hookDeaths(modules, above, name, connected.backend, parts.events, options.logging);
         const source = new HandlerSource(name, modules, config, register, featureDecorators, hook);
         const provider: BrokerParts['provider'] = (type) => moduleRef.get(type, { strict: false });
         const server = new DlxServer(name);

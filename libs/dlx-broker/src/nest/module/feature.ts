@@ -1,6 +1,13 @@
-import { type DynamicModule, type InjectionToken, Module } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  type InjectionToken,
+  Module,
+  type ModuleMetadata,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { DlxConfigurationError, optionsOf } from '../../platform/options/index.js';
+import { DlxConfigurationError, optionsOf, refused } from '../../platform/options/index.js';
 import { type Contributions, readTopology, type TopologyOption } from '../../backends/topology/index.js';
 import { refuseUnknownBroker } from './broker-names.js';
 import type { Module as NestModule } from '../handlers/nest-versions.js';
@@ -20,24 +27,70 @@ export class Feature {
 }
 
 @Module({})
-class DlxBrokerFeatureModule {
+class DlxBrokerFeatureModule implements OnModuleInit {
   /** @throws DlxConfigurationError when a `forFeature` names a broker that does not exist */
-  constructor(modules: ModulesContainer) {
-    for (const [broker, , place] of featuresIn(modules)) refuseUnknownBroker(modules, broker, place);
+  constructor(private readonly modules: ModulesContainer) {
+    this.onModuleInit();
+  }
+
+  /** Checks those of `forFeatureAsync` as well: their functions have returned. */
+  onModuleInit(): void {
+    for (const [broker, , place] of featuresIn(this.modules)) refuseUnknownBroker(this.modules, broker, place);
   }
 }
 
+/** Where {@link DlxBrokerModule.forFeatureAsync} gets its declarations. */
+export interface DlxFeatureAsyncOptions extends Pick<DlxFeatureOptions, 'broker'>, Pick<ModuleMetadata, 'imports'> {
+  /** What `useFactory` gets. */
+  readonly inject?: FactoryProvider['inject'];
+  // eslint-disable-next-line typescript/no-explicit-any -- the user chooses what is injected
+  readonly useFactory: (...injected: any[]) => TopologyOption | Promise<TopologyOption>;
+}
+
+const remedy = "write { queues: [queue('orders')] }";
+
 /** @throws DlxConfigurationError naming the queue, exchange or binding, the setting and a remedy */
 export function featureModule(options: DlxFeatureOptions): DynamicModule {
-  const remedy = "write { queues: [queue('orders')] }";
   const { broker, ...topology } = optionsOf<DlxFeatureOptions>(options, origin, remedy, featureOptions);
-  if (broker !== undefined && typeof broker !== 'string') {
-    throw new DlxConfigurationError(`${origin}: broker is no text; write the name that forRoot({ name }) gives it`);
-  }
+  checkBroker(broker, origin);
   readTopology(topology, origin);
   // Nest may compare dynamic modules by their metadata as text, so the token has all options.
-  const token: InjectionToken = `DlxFeature:${JSON.stringify(options, mapsAsEntries)}`;
-  return { module: DlxBrokerFeatureModule, providers: [{ provide: token, useValue: new Feature(options) }] };
+  return moduleOf(JSON.stringify(options, mapsAsEntries), { useValue: new Feature(options) });
+}
+
+const asyncOrigin = 'forFeatureAsync of DlxBrokerModule';
+let asyncModules = 0;
+
+/** @throws DlxConfigurationError for wrong options; at the start for those that the function returns */
+export function asyncFeatureModule(options: DlxFeatureAsyncOptions): DynamicModule {
+  const advice = `write { inject: [ConfigService], useFactory: (config) => ({ queues: [queue(config.getOrThrow('QUEUE'))] }) }`;
+  const known = ['imports', 'inject', 'useFactory', 'broker'] as const;
+  const {
+    imports = [],
+    inject = [],
+    useFactory,
+    broker,
+  } = optionsOf<DlxFeatureAsyncOptions>(options, asyncOrigin, advice, known);
+  checkBroker(broker, asyncOrigin);
+  if (typeof useFactory !== 'function') {
+    throw refused(useFactory, `useFactory of ${asyncOrigin}`, `is not a function; ${advice}`);
+  }
+  const make = async (...injected: unknown[]): Promise<Feature> => {
+    const topology = await useFactory(...injected);
+    optionsOf(topology, `useFactory of ${asyncOrigin}`, remedy, featureOptions.slice(0, 3));
+    return new Feature({ ...topology, ...(broker !== undefined && { broker }) });
+  };
+  return { ...moduleOf(`async:${++asyncModules}`, { inject, useFactory: make }), imports };
+}
+
+const moduleOf = (name: string, provider: { useValue: Feature } | Omit<FactoryProvider, 'provide'>): DynamicModule => {
+  const provide: InjectionToken = `DlxFeature:${name}`;
+  return { module: DlxBrokerFeatureModule, providers: [{ provide, ...provider }] };
+};
+
+function checkBroker(broker: unknown, origin: string): void {
+  if (broker === undefined || typeof broker === 'string') return;
+  throw new DlxConfigurationError(`${origin}: broker is no text; write the name that forRoot({ name }) gives it`);
 }
 
 const origin = 'forFeature of DlxBrokerModule';
