@@ -60,6 +60,7 @@ const onAllBrokers = [
   'test/e2e/notices.spec.ts',
   'test/e2e/outbox-events.spec.ts',
   'test/e2e/pause.spec.ts',
+  'test/e2e/processes.spec.ts',
   'test/e2e/request-timeout.spec.ts',
   'test/e2e/samples.spec.ts',
   'test/e2e/settlement.spec.ts',

@@ -5,6 +5,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const pages = [
+  'configuration',
+  'processes',
   'dead-lettering',
   'ttl',
   'limits',

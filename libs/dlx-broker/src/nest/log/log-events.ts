@@ -126,6 +126,7 @@ export const logEvents = {
   ),
   handlersMisplaced: line('warn', ['handlers'], 'methods of providers have decorators for controllers'),
   handlersUnserved: line('warn', ['handlers'], 'handlers get no messages, because no `DlxServer` is connected'),
+  handlersNotRegistered: line('log', [], 'handlers get no messages in this process (option `registerHandlers`)'),
   serverNotStarted: line('warn', ['patterns'], 'the `DlxServer` is connected and not started'),
   signalUnhandled: line('warn', [], 'SIGTERM ends the process without waiting for handlers'),
   timeoutTooLong: line(

@@ -10,7 +10,7 @@ import { DeliveryTimers } from '../core/delivery-timers.js';
 import type { Feature } from '../core/feature.js';
 import type { OutcomeCounts } from '../core/reports.js';
 import type { HandlerSource } from '../handlers/handler-source.js';
-import type { Handler, MessageOrder } from '../core/handler.js';
+import { endsAlone, type Handler, type MessageOrder } from '../core/handler.js';
 import { retain, retentions } from '../retry/lot-retention.js';
 import type { LetterCounts, OutcomeEvent, OutcomeEvents } from '../core/outcome-events.js';
 import { type Plan, planHandlers } from '../core/plan.js';
@@ -125,7 +125,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       condition: connected.condition?.bind(connected),
       log,
       phase: () => (this.#closing ? 'closing' : this.#isUp ? 'up' : 'starting'),
-      unserved: () => (this.#listening ? [] : server.added.map(({ pattern }) => pattern)),
+      unserved: () => (this.#listening || !options.registerHandlers ? [] : server.added.map(({ pattern }) => pattern)),
       consumers: () => this.#consumers.condition,
       stopped: () => this.#gates.stopped,
       stuck: () => watch.stuck,
@@ -280,10 +280,15 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#isUp = true;
     this.#unlisten = this.backend.delayed?.onUnrouted?.((address) => this.parts.client.unrouted(address));
     this.#health.start();
-    this.#checks.unservedSoon(
-      () => this.#listening,
-      () => this.#consumers.queues.length > 0,
-    );
+    if (this.options.registerHandlers) {
+      this.#checks.unservedSoon(
+        () => this.#listening,
+        () => this.#consumers.queues.length > 0,
+      );
+    } else {
+      const text = 'handlers get no messages in this process, which only publishes (option registerHandlers)';
+      this.#log.write('handlersNotRegistered', text, {});
+    }
     const where = this.connected.where?.();
     if (where !== undefined) this.#log.write('brokerFound', where, {});
     logPorts(this, this.connected.urls(), this.#log);
@@ -416,6 +421,9 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   #plan(): Plan {
     const handlers = [...this.source.ofModule(), ...this.source.ofServer(this.server)];
     const { rejectsWithHeaders } = this.backend;
-    return planHandlers(handlers, this.options, this.source.features(), rejectsWithHeaders, this.#features);
+    const { registerHandlers } = this.options;
+    const declaring = registerHandlers ? handlers : handlers.filter((handler) => !endsAlone(handler));
+    const plan = planHandlers(declaring, this.options, this.source.features(), rejectsWithHeaders, this.#features);
+    return registerHandlers ? plan : { ...plan, consumers: [] };
   }
 }

@@ -137,7 +137,14 @@ function coreModule(
           moduleRef.registerRequestByContextId(request, contextId);
         const hook = (above: Above): void =>
           hookDeaths(modules, above, name, connected.backend, parts.events, options.logging);
-        const source = new HandlerSource(name, modules, config, register, featureDecorators, hook);
+        const source = new HandlerSource(
+          name,
+          modules,
+          config,
+          register,
+          featureDecorators,
+          options.registerHandlers ? hook : undefined,
+        );
         const provider: BrokerParts['provider'] = (type) => moduleRef.get(type, { strict: false });
         const server = new DlxServer(name);
         const broker = new DlxBroker(options, connected, server, source, { ...parts, provider });

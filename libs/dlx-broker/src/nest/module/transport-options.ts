@@ -64,6 +64,11 @@ export interface TransportOptions extends FeatureOptions {
   readonly topology?: TopologyOption;
   /** False: declares nothing, because everything exists. Default true. */
   readonly declare?: boolean;
+  /**
+   * False: this process only publishes. Its handlers get no messages, methods with `@OnDeadLetter` are not called, and what handlers need is
+   * declared nevertheless, but for queues that end with their consumers. Default true.
+   */
+  readonly registerHandlers?: boolean;
   /** How lines are logged: levels by event, and fields for loggers that write JSON. */
   readonly logging?: LoggingOptions;
   /** Limits of {@link DlxBroker.health}. Default: none. */
@@ -154,6 +159,7 @@ export const transportChecks = {
   clusterTopology: readClusterTopology,
   topology: (value: unknown = {}) => readTopology(value, "option 'topology' of DlxBrokerModule"),
   declare: asGiven(isFlag, true),
+  registerHandlers: asGiven(isFlag, true),
   health: resolveHealth,
   metrics: asGiven(isFlag, false),
   logging: asGiven<LoggingOptions>(areLoggingOptions, {}),
