@@ -19,7 +19,7 @@ for (const [what, limit] of Object.entries(limits)) {
 
 const unwanted = entries.filter(({ path }) => /\.(map|spec\.\w+|tsbuildinfo)$/.test(path));
 for (const { path } of unwanted) console.error(`not to be published: ${path}`);
-const missing = ['LICENSE', 'README.md', 'dist/console/third-party-notices.txt', 'bin/dlx-broker.js'].filter(
+const missing = ['LICENSE', 'README.md', 'dist/third-party-notices.txt', 'bin/dlx-broker.js'].filter(
   (wanted) => !entries.some(({ path }) => path === wanted),
 );
 for (const path of missing) console.error(`missing: ${path}`);

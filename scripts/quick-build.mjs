@@ -1,7 +1,7 @@
 // Builds an application of apps/ in seconds, to run it here: `node scripts/quick-build.mjs sample-retry` writes dist/quick/sample-retry/main.js. Types are
 // removed and not checked, and the console is built only if it changed. `npm run build` builds what is published.
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const { rolldown } = await installed('rolldown');
@@ -51,7 +51,9 @@ async function compile(input, dir) {
     platform: 'node',
     tsconfig: join(root, 'tsconfig.json'),
     // Helpers of decorators come along.
-    external: (id) => !/^[./]|^@oxc-project\/runtime\//.test(id),
+    external: (id) =>
+      /[\\/]dist[\\/]console\.js$/.test(id) ||
+      !(id.startsWith('.') || isAbsolute(id) || id.startsWith('@oxc-project/runtime/')),
   });
   await bundle.write({ dir, format: 'esm', chunkFileNames: 'chunks/[name].js', sourcemap: true });
   await bundle.close();
@@ -59,11 +61,10 @@ async function compile(input, dir) {
 
 async function buildConsole() {
   const folder = join(root, 'apps/console');
-  const outDir = join(library, 'dist/console');
-  const page = join(outDir, 'index.html');
+  const built = join(root, 'libs/dlx-broker/dist/console.js');
   const newest = Math.max(changed(folder), changed(join(root, 'package-lock.json')));
-  if (existsSync(page) && statSync(page).mtimeMs > newest) return 'not changed';
-  await build({ root: folder, configFile: join(folder, 'vite.config.ts'), logLevel: 'warn', build: { outDir } });
+  if (existsSync(built) && statSync(built).mtimeMs > newest) return 'not changed';
+  await build({ root: folder, configFile: join(folder, 'vite.config.ts'), logLevel: 'warn' });
 }
 
 /** The time of the newest change of a file, or of a file in a folder. */

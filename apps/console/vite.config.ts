@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import { asModule } from './as-module.ts';
 import { notices } from './notices.ts';
 
 /** Where `npm run dev` finds the management API: a broker of `npm run demo:console`, for example. */
@@ -7,7 +8,7 @@ const api = process.env['DLX_API'] ?? 'http://127.0.0.1:15672';
 export default defineConfig({
   // Relative addresses: the console also works behind a proxy that adds a prefix to the path.
   base: './',
-  plugins: [notices('third-party-notices.txt')],
+  plugins: [notices('third-party-notices.txt'), asModule('third-party-notices.txt')],
   build: {
     outDir: '../../libs/dlx-broker/dist/console',
     emptyOutDir: true,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Command as Program } from 'commander';
+import { join } from 'node:path';
+import { Command, CommanderError } from 'commander';
 import { shownLines } from '../platform/index.js';
 import { codeOfWrong, CommandError, exit, shownError, wrongText } from './command-error.js';
 import { type CommandOutput, type Ended, processOutput } from './command.js';
@@ -26,10 +26,9 @@ function endWithReader(ended: NodeJS.Process): void {
   ended.stderr.on('error', end);
 }
 
-/** The files of commander are CommonJS: `require` reads them in half the time of an `import`. */
-const { Command, CommanderError } = createRequire(import.meta.url)('commander') as typeof import('commander');
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+// The constant of the engine would load the engine.
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
   version: string;
 };
 
@@ -42,7 +41,7 @@ const program = new Command('dlx-broker')
   .exitOverride();
 
 /** Adds what a command takes, or its own commands. */
-type Add = (command: Program, output: CommandOutput, ended: Ended) => void;
+type Add = (command: Command, output: CommandOutput, ended: Ended) => void;
 
 const commands: readonly (readonly [name: string, load: () => Promise<Add>, about: string])[] = [
   [
@@ -83,22 +82,23 @@ const commands: readonly (readonly [name: string, load: () => Promise<Add>, abou
   ],
 ];
 
-// A command starts faster without the files of the others.
-const named = commands.filter(([name]) => words.includes(name));
-for (const row of commands) {
-  const [name, load, about] = row;
-  const command = program.command(name).description(about);
-  if (named.length === 0 || named.includes(row))
-    (await load())(command, processOutput, (code) => void (process.exitCode = code));
+async function run(): Promise<void> {
+  // A command starts faster without the files of the others.
+  const named = commands.filter(([name]) => words.includes(name));
+  for (const row of commands) {
+    const [name, load, about] = row;
+    const command = program.command(name).description(about);
+    if (named.length === 0 || named.includes(row))
+      (await load())(command, processOutput, (code) => void (process.exitCode = code));
+  }
+  await program.parseAsync();
 }
 
 // A broker serves its clients also without a reader of its log.
 if (words[0] !== 'serve') endWithReader(process);
 
-try {
-  await program.parseAsync();
-} catch (error) {
+run().catch((error: unknown) => {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : codeOfWrong(words));
   console.error(shownLines(shownError(error)));
   process.exit(error instanceof CommandError ? error.code : exit.refused);
-}
+});

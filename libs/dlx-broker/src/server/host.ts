@@ -4,6 +4,7 @@ import type { Authenticate, LoginThrottle } from '../platform/logins/index.js';
 import type { AuditSink } from './audit/audit-log.js';
 import type { Dlx } from './dlx/state.js';
 import type { Statistics } from './statistics/statistics.js';
+import type { BuiltConsole } from './console/console.js';
 
 /** Whether a handler gets messages. */
 export interface HandlerStatus {
@@ -87,8 +88,8 @@ export interface ManagementHost {
   readonly alarms?: () => readonly string[];
   /** Gets a line for the operator about clients, such as a refused login. It contains no password. */
   readonly notice?: (text: string) => void;
-  /** The folder of the built console. Default: `dist/console` of this package. */
-  readonly consoleDirectory?: string;
+  /** The built console. Default: that of this package. */
+  readonly console?: () => Promise<BuiltConsole>;
   /** The present faults of the storage. Default: none. */
   readonly faults?: () => readonly Fault[];
   /** The handlers of an application in this process. Default: none. */

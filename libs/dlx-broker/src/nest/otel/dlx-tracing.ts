@@ -1,13 +1,20 @@
-import type {
-  Attributes,
-  Context,
-  Link,
-  Span,
-  SpanContext,
+import {
+  type Attributes,
+  context,
+  type Context,
+  isSpanContextValid,
+  type Link,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
   SpanKind,
-  TimeInput,
-  Tracer,
-  TracerProvider,
+  SpanStatusCode,
+  type TimeInput,
+  trace,
+  TraceFlags,
+  type Tracer,
+  type TracerProvider,
 } from '@opentelemetry/api';
 import type { Publication } from '../../backends/index.js';
 import { deathsOf, type Message } from '../../engine/message/index.js';
@@ -23,7 +30,6 @@ import {
   type TracedAttempt,
   type TracedError,
 } from '../tracing/index.js';
-import { type Api, loadApi } from './api.js';
 import {
   deadLetteredEvent,
   deathEvent,
@@ -76,7 +82,7 @@ const deadLettered = (move: Move): SpanEvent => [deadLetteredEvent, ofDeadLetter
 const longest = { name: 255, message: 1024, stack: 2048 } as const;
 
 /** Notes an error in a span. */
-function fail({ SpanStatusCode }: Api, span: Span, error: TracedError): void {
+function fail(span: Span, error: TracedError): void {
   const name = cut(error.name, longest.name) ?? 'Error';
   const message = cut(error.message, longest.message) ?? '';
   const stack = cut(error.stack, longest.stack);
@@ -135,19 +141,17 @@ class OtelProcess implements ProcessSpan {
 
   /** @param context what the handler runs in: this span is the active one */
   constructor(
-    private readonly api: Api,
     private readonly span: Span,
     readonly context: Context,
   ) {}
 
   get header(): string | undefined {
-    const { isSpanContextValid } = this.api;
     const own = this.span.spanContext();
     return isSpanContextValid(own) ? textOf(own) : undefined;
   }
 
   run(handle: () => void): void {
-    this.api.context.with(this.context, handle);
+    context.with(this.context, handle);
   }
 
   handled(): void {
@@ -160,7 +164,7 @@ class OtelProcess implements ProcessSpan {
 
   end(outcome: ProcessOutcome, error?: TracedError): void {
     this.span.setAttributes(ofOutcome(outcome));
-    if (error !== undefined) fail(this.api, this.span, error);
+    if (error !== undefined) fail(this.span, error);
     this.span.end(this.#end);
   }
 }
@@ -195,24 +199,19 @@ class OtelRedrive implements RedriveSpan {
 /**
  * Tracing by OpenTelemetry, for the option `tracing` of `DlxBrokerModule`. Publishes, handlers, retries, parked messages and redrives
  * become spans, and the trace context travels in the headers of the messages.
- * @throws DlxConfigurationError for an unknown or impossible option, and when `@opentelemetry/api` is not installed
+ * @throws DlxConfigurationError for an unknown or impossible option
  */
-export const dlxTracing = (options: DlxTracingOptions = {}): DlxTracing =>
-  new OtelTracing(checkOptions(options), loadApi());
+export const dlxTracing = (options: DlxTracingOptions = {}): DlxTracing => new OtelTracing(checkOptions(options));
 
 class OtelTracing implements DlxTracing {
   readonly #tracer: Tracer;
 
-  constructor(
-    private readonly options: DlxTracingOptions,
-    private readonly api: Api,
-  ) {
-    const provider = options.tracerProvider ?? api.trace;
+  constructor(private readonly options: DlxTracingOptions) {
+    const provider = options.tracerProvider ?? trace;
     this.#tracer = provider.getTracer('dlx-broker');
   }
 
   published(publication: Publication): PublishSpan {
-    const { trace, context, propagation, SpanKind } = this.api;
     const { exchange, routingKey, properties } = publication;
     const template = this.options.template?.(exchange, routingKey);
     const active = context.active();
@@ -230,7 +229,6 @@ class OtelTracing implements DlxTracing {
   }
 
   startProcess(attempt: TracedAttempt): ProcessSpan {
-    const { trace, SpanKind } = this.api;
     const { message, queue } = attempt;
     const around = this.#contextOf(attempt);
     const creation = trace.getSpanContext(around);
@@ -238,7 +236,7 @@ class OtelTracing implements DlxTracing {
     const links = linksTo(creation, previousAttempt(message));
     const span = this.#start(`process ${queue}`, parent, SpanKind.CONSUMER, ofProcess(attempt), links);
     if (span.isRecording()) addDeaths(span, message);
-    return new OtelProcess(this.api, span, trace.setSpan(around, span));
+    return new OtelProcess(span, trace.setSpan(around, span));
   }
 
   moved(move: Move, process: ProcessSpan | undefined): void {
@@ -249,13 +247,12 @@ class OtelTracing implements DlxTracing {
     const creation = this.#creationOf(incoming(message));
     const name = `${kind} ${kind === 'park' ? (to ?? queue) : queue}`;
     const around = this.#around(caused, creation);
-    const span = this.#start(name, around, this.api.SpanKind.CLIENT, ofMove(move), linksTo(creation), since);
+    const span = this.#start(name, around, SpanKind.CLIENT, ofMove(move), linksTo(creation), since);
     if (isDeadLetter && caused === undefined) span.addEvent(...deadLettered(move));
     this.#end(span, failure ?? refusal);
   }
 
   redrive(queues: readonly string[]): RedriveSpan {
-    const { context, SpanKind } = this.api;
     const span = this.#start(`redrive ${queues[0] ?? ''}`, context.active(), SpanKind.INTERNAL, ofRedrive(queues), []);
     return new OtelRedrive(
       span,
@@ -276,20 +273,17 @@ class OtelTracing implements DlxTracing {
 
   /** The context of a message: that of the application, with the trace and the baggage of the publisher. */
   #contextOf(carrier: Incoming): Context {
-    const { trace, context, propagation } = this.api;
     // The application may have been started inside a span, which is no parent of its messages.
     return propagation.extract(trace.deleteSpan(context.active()), carrier, getter);
   }
 
   /** The span in which a message was published first. */
   #creationOf(carrier: Incoming): SpanContext | undefined {
-    const { trace, propagation, ROOT_CONTEXT } = this.api;
     return trace.getSpanContext(propagation.extract(ROOT_CONTEXT, carrier, getter));
   }
 
   /** The context of a move: the attempt that caused it, a span of the application that is under way, or the publisher. */
   #around(process: OtelProcess | undefined, creation: SpanContext | undefined): Context {
-    const { trace, context, TraceFlags } = this.api;
     if (process !== undefined) return process.context;
     const active = context.active();
     const span = trace.getSpan(active);
@@ -302,7 +296,7 @@ class OtelTracing implements DlxTracing {
   }
 
   #end(span: Span, failure: TracedError | undefined): void {
-    if (failure !== undefined) fail(this.api, span, failure);
+    if (failure !== undefined) fail(span, failure);
     span.end();
   }
 }

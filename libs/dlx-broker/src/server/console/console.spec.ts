@@ -1,26 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { createApi } from '../http/app.js';
 import { listenHttp } from '../http/http-listener.js';
-import { consoleDirectory, consoleFiles, consolePolicy } from './console.js';
+import { consoleFiles, consolePolicy } from './console.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'console-'));
-const built = join(folder, 'console');
 const script = `export const words = '${'dead letters '.repeat(20_000)}';`;
 const page = '<!doctype html><script type="module" src="./console/main-Ab12_-cd.js"></script>';
 
-beforeAll(() => {
-  mkdirSync(join(built, 'console'), { recursive: true });
-  writeFileSync(join(built, 'index.html'), page);
-  writeFileSync(join(built, 'console/icon-x_1.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
-  writeFileSync(join(built, 'console/main-Ab12_-cd.js'), script);
-  writeFileSync(join(folder, 'secret.txt'), 'secret');
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const built = {
+  'index.html': page,
+  'console/icon-x_1.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'console/main-Ab12_-cd.js': script,
+};
 
 /** Asks for a path, without a login. */
 function ask(method: string, path: string, headers: Record<string, string> = {}, files = consoleFiles(built)) {
@@ -131,20 +123,11 @@ describe('the console', () => {
   });
 
   it('that was not built says how to build it', async () => {
-    const none = consoleFiles(join(folder, 'nowhere'));
+    const none = consoleFiles({});
     const answer = await ask('GET', '/', {}, none);
     expect(answer.status).toBe(404);
     expect(await answer.text()).toContain('npm run build');
     expect((await ask('GET', asset, {}, none)).status).toBe(404);
-  });
-
-  it('is found by the package.json of this package, from the sources and from the bundle', () => {
-    const root = resolve(import.meta.dirname, '../../..');
-    for (const file of ['dist/chunks/management.js', 'dist/cli/main.js', 'src/server/console/directory.ts']) {
-      expect(consoleDirectory(join(root, file))).toBe(join(root, 'dist/console'));
-    }
-    expect(consoleDirectory()).toBe(join(root, 'dist/console'));
-    expect(consoleDirectory(join(folder, 'bundle.js'))).toBeUndefined();
   });
 });
 
@@ -152,10 +135,10 @@ describe('the port', () => {
   it.each([
     ['with the console', built, undefined, 200],
     ['without it (console: false)', built, false, 404],
-    ['with a console that was not built', join(folder, 'nowhere'), undefined, 404],
-  ])('%s', async (_, consoleDirectory, console, status) => {
+    ['with a console that was not built', {}, undefined, 404],
+  ])('%s', async (_, files, console, status) => {
     const listener = await listenHttp(
-      { ...apiHarness().host, consoleDirectory },
+      { ...apiHarness().host, console: () => Promise.resolve(files) },
       { port: 0, ...(console !== undefined && { console }) },
     );
     try {
@@ -169,15 +152,5 @@ describe('the port', () => {
     } finally {
       await listener.close();
     }
-  });
-
-  it('starts without a console that cannot be read, and logs why', async () => {
-    const file = join(folder, 'secret.txt');
-    const logged: unknown[] = [];
-    const host = { ...apiHarness().host, consoleDirectory: file, log: (error: unknown) => void logged.push(error) };
-    const listener = await listenHttp(host, { port: 0 });
-    expect(listener.urls.console).toBeUndefined();
-    await listener.close();
-    expect(logged).toEqual([expect.objectContaining({ code: 'ENOTDIR' })]);
   });
 });

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { product } from '../../engine/broker/index.js';
 import { notFound } from '../http/reply.js';
 
 /** The content types of the console's files, by extension. */
@@ -12,16 +8,9 @@ const types: ReadonlyMap<string, string> = new Map([
   ['html', 'text/html; charset=utf-8'],
   ['js', 'text/javascript; charset=utf-8'],
   ['css', 'text/css; charset=utf-8'],
-  ['json', 'application/json'],
   ['svg', 'image/svg+xml'],
   ['txt', 'text/plain; charset=utf-8'],
-  ['png', 'image/png'],
-  ['ico', 'image/x-icon'],
-  ['woff2', 'font/woff2'],
 ]);
-
-/** Compressed formats, which gzip does not make smaller. */
-const compressed: readonly string[] = ['png', 'ico', 'woff2'];
 
 /** The fewest bytes for which gzip is worth its header. */
 const leastForGzip = 1_024;
@@ -31,25 +20,21 @@ const gzipped = promisify(gzip);
 /** One file of the console, in memory. */
 class ConsoleFile {
   readonly type: string;
+  readonly bytes: Uint8Array;
   /** Of the content. It is weak, because the compressed bytes have the same one. */
   readonly etag: string;
-  readonly #isCompressible: boolean;
   #gzip: Promise<Uint8Array> | undefined;
 
   /** @param name the name with its extension */
-  constructor(
-    name: string,
-    readonly bytes: Uint8Array,
-  ) {
-    const extension = name.slice(name.lastIndexOf('.') + 1);
-    this.type = types.get(extension) ?? 'application/octet-stream';
-    this.etag = `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-    this.#isCompressible = !compressed.includes(extension) && bytes.length >= leastForGzip;
+  constructor(name: string, text: string) {
+    this.type = types.get(name.slice(name.lastIndexOf('.') + 1)) ?? 'application/octet-stream';
+    this.bytes = Buffer.from(text);
+    this.etag = `W/"${createHash('sha256').update(this.bytes).digest('base64url').slice(0, 22)}"`;
   }
 
   /** The compressed bytes, made at the first call; undefined if the file is not compressed. */
   get gzip(): Promise<Uint8Array> | undefined {
-    if (this.#isCompressible) this.#gzip ??= gzipped(this.bytes, { level: 9 });
+    if (this.bytes.length >= leastForGzip) this.#gzip ??= gzipped(this.bytes, { level: 9 });
     return this.#gzip;
   }
 }
@@ -60,48 +45,32 @@ const index = 'index.html';
 /** The files of the console by the paths of their URLs. */
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 
+/** The texts of the built console, by their paths below its folder. */
+export type BuiltConsole = Readonly<Record<string, string>>;
+
 /**
- * Reads all files of the built console into memory. A request can only name one of these paths, so no request reads
- * another file. The page has the path `/`; every other file has its path below the folder.
+ * Reads the module that the build of the console writes. It is a module, so that an application in one file has it too.
  * @returns no files if the console was not built
  */
-export function consoleFiles(directory = consoleDirectory()): ConsoleFiles {
-  const files = new Map<string, ConsoleFile>();
-  for (const name of directory === undefined ? [] : namesIn(directory)) {
-    const path = name === index ? '/' : `/${name.split(sep).map(encodeURIComponent).join('/')}`;
-    files.set(path, new ConsoleFile(name, readFileSync(join(directory as string, name))));
+export async function builtConsole(): Promise<BuiltConsole> {
+  try {
+    // @ts-expect-error it has no declarations, and is there after a build
+    const module = (await import('../../../dist/console.js')) as { readonly files: BuiltConsole };
+    return module.files;
+  } catch (error) {
+    if (/(MODULE|ERR_LOAD)/.test(String((error as NodeJS.ErrnoException).code))) return {};
+    throw error;
   }
-  return files.has('/') ? files : new Map<string, ConsoleFile>();
-}
-
-/** The names of the files of a folder and of the folders in it; none if there is no such folder. */
-function namesIn(directory: string): readonly string[] {
-  if (!existsSync(directory)) return [];
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
 }
 
 /**
- * The folder of the built console. The bundle has another depth than the sources, so the folder is found by the
- * `package.json` of this package.
- * @param from the path of a file of this package
- * @returns undefined outside the package, for example when an application is one file
+ * A request can only name one of these paths. The page has the path `/`; every other file has its path below the folder.
+ * @returns no files if there is no page
  */
-export function consoleDirectory(from = fileURLToPath(import.meta.url)): string | undefined {
-  for (let [folder, last] = [dirname(from), from]; folder !== last; [folder, last] = [dirname(folder), folder]) {
-    if (packageName(folder) === product.name) return join(folder, 'dist', 'console');
-  }
-  return undefined;
-}
-
-/** The name in the `package.json` of a folder; undefined if there is none. */
-function packageName(folder: string): unknown {
-  try {
-    return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name?: unknown }).name;
-  } catch {
-    return undefined;
-  }
+export function consoleFiles(built: BuiltConsole): ConsoleFiles {
+  const paths = Object.entries(built).map(([name, text]) => [name === index ? '/' : `/${name}`, name, text] as const);
+  const files = new Map(paths.map(([path, name, text]) => [path, new ConsoleFile(name, text)]));
+  return files.has('/') ? files : new Map<string, ConsoleFile>();
 }
 
 /**

@@ -124,7 +124,7 @@ const exportAll: Handler = (request, management) => {
   return untilAborted(stream, signal, headers);
 };
 
-export const exports: readonly Resource[] = [
+export const exportResources: readonly Resource[] = [
   { path: '/dlx/queues/:vhost/:name/export', allows: 'management', GET: exportAll },
   { path: '/dlx/queues/:vhost/:name/messages.ndjson', allows: 'management', GET: exportAll },
 ];

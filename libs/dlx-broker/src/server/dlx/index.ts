@@ -5,7 +5,7 @@ import { type Answer, notFound, ok } from '../http/reply.js';
 import type { Handler, Resource } from '../http/resource.js';
 import { untilAborted } from '../http/turns.js';
 import { edits } from './edit-resource.js';
-import { exports } from './export-resource.js';
+import { exportResources } from './export-resource.js';
 import { topology } from './graph/topology.js';
 import { allGroups, groups } from './groups.js';
 import { handlers } from './handlers-resource.js';
@@ -101,7 +101,7 @@ export const dlx: readonly Resource[] = [
   ...handlers,
   ...messages,
   ...edits,
-  ...exports,
+  ...exportResources,
   ...groups,
   ...allGroups,
   ...topology,

@@ -1,6 +1,6 @@
 import type { ApiOptions } from './app.js';
 import { opened } from '../../platform/index.js';
-import { type ConsoleFiles, consoleFiles } from '../console/console.js';
+import { builtConsole, type ConsoleFiles, consoleFiles } from '../console/console.js';
 import { Dlx } from '../dlx/state.js';
 import { type Answering, HttpPort, type HttpPortOptions } from './http-port.js';
 import type { ManagementHost, OpenPort } from '../host.js';
@@ -17,7 +17,8 @@ export interface HttpOptions extends ApiOptions, HttpPortOptions {}
  * @throws the error of the system, such as EADDRINUSE
  */
 export async function listenHttp(host: ManagementHost, options: HttpOptions = {}): Promise<HttpListener> {
-  return opened(new HttpListener(host, options), options.host ?? '127.0.0.1', options.port ?? 15672);
+  const files = options.console === false ? undefined : consoleFiles(await (host.console ?? builtConsole)());
+  return opened(new HttpListener(host, options, files), options.host ?? '127.0.0.1', options.port ?? 15672);
 }
 
 /** The URLs of the port. */
@@ -37,7 +38,7 @@ export class HttpListener {
   readonly #dlx: Dlx | undefined;
 
   /** See {@link listenHttp}. */
-  constructor(host: ManagementHost, options: HttpOptions) {
+  constructor(host: ManagementHost, options: HttpOptions, files: ConsoleFiles | undefined) {
     const statistics = host.statistics ?? new Statistics(host.broker, host.now, host.data?.directory, host.memory);
     this.#dlx = host.dlx === undefined ? new Dlx(host) : undefined;
     const sample = (): void => {
@@ -48,7 +49,6 @@ export class HttpListener {
       }
     };
     const ports = (): readonly OpenPort[] => [...(host.ports?.() ?? []), ...this.#ports()];
-    const files = options.console === false ? undefined : filesOf(host);
     this.#hasConsole = files !== undefined && files.size > 0;
     const complete = { ...host, statistics, ports, ...(this.#dlx && { dlx: this.#dlx }) };
     const load = async (): Promise<Answering> => {
@@ -90,15 +90,5 @@ export class HttpListener {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#port.close(() => this.#dlx?.close());
-  }
-}
-
-/** The files of the console; none if they cannot be read, because the API works without them. */
-function filesOf({ consoleDirectory, log }: Pick<ManagementHost, 'consoleDirectory' | 'log'>): ConsoleFiles {
-  try {
-    return consoleFiles(consoleDirectory);
-  } catch (error) {
-    log?.(error);
-    return new Map();
   }
 }
