@@ -152,7 +152,10 @@ describe.skipIf(isSkipped)('dlx-broker serve --http', () => {
   });
 
   it('is not read from disk by a start without it', () => {
-    const { files, packages } = reachedFrom('dist/server.js', /^(?:const|var) \S+ = (?:__importStar\()?require\("([^"]+)"\)+;$/gm);
+    const { files, packages } = reachedFrom(
+      'dist/server.js',
+      /^(?:const|var) \S+ = (?:__importStar\()?require\("([^"]+)"\)+;$/gm,
+    );
     expect(files.size).toBeGreaterThan(2);
     expect([...packages]).toEqual([]);
   });
