@@ -7,6 +7,7 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 const pages = [
   'configuration',
   'processes',
+  'streams',
   'dead-lettering',
   'ttl',
   'limits',

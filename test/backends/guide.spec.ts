@@ -5,6 +5,7 @@ import { DlxBroker, DlxClient } from 'dlx-broker';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../libs/dlx-broker/src/backends/index.js';
+import { endsAfterEach } from '../harnesses/ends.js';
 import { serverKinds, type World, type WorldKind } from './worlds.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -57,3 +58,27 @@ describe('docs/guide/rabbitmq.md', () => {
     expect(await client.unwrap<Backend>().status('dlx.events.wait.keep.1000')).toBeDefined();
   });
 });
+
+for (const [at, kind] of serverKinds.entries()) {
+  const unavailable = await kind.unavailable();
+
+  describe.skipIf(unavailable !== undefined)(`docs/guide/streams.md on ${kind.name}`, () => {
+    const ends = endsAfterEach();
+
+    it('prints the same', { timeout: 30_000 }, async () => {
+      const world = await kind.open();
+      ends.push(() => world.close());
+      vi.stubEnv('BROKER_URL', world.url!);
+      ends.push(() => vi.unstubAllEnvs());
+      const [, said = ''] = /```text\n([\s\S]*?)```/.exec(read('docs/guide/streams.md')) ?? [];
+      const lines: string[] = [];
+      ends.push(() => vi.restoreAllMocks());
+      vi.spyOn(console, 'log').mockImplementation((...words) => void lines.push(words.join(' ')));
+      const create = vi.spyOn(NestFactory, 'create');
+      await import(/* @vite-ignore */ `../examples/streams.ts?${at}`);
+      const [made] = create.mock.results;
+      ends.push(async () => ((await made!.value) as INestApplicationContext).close());
+      await vi.waitFor(() => expect(`${lines.join('\n')}\n`).toBe(said), 8_000);
+    });
+  });
+}
