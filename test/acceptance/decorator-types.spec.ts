@@ -1,6 +1,7 @@
 import { Ctx, Payload } from '@nestjs/microservices';
 import {
   Answer,
+  Batch,
   Bind,
   Circuit,
   Consume,
@@ -34,6 +35,7 @@ interface Order {
 }
 
 const all = {
+  Batch,
   Bind,
   Circuit,
   Consume,

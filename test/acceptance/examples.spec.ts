@@ -20,6 +20,7 @@ const pages = [
   'idempotency',
   'outbox',
   'ordered',
+  'batches',
   'contracts',
   'pause',
   'circuit',

@@ -68,6 +68,19 @@ export interface Feature {
    * @returns undefined for a handler without the feature
    */
   call?(handler: Handler, invoke: Handler['invoke']): Handler['invoke'] | undefined;
+  /**
+   * The prefetch of a queue in place of another one.
+   * @param prefetch as it was said, or by the features before this one; 0 for no limit
+   * @throws DlxConfigurationError for handlers that cannot work with the feature
+   */
+  prefetch?(handlers: readonly PlannedHandler[], prefetch: number): number;
+  /**
+   * A queue gives no messages from now on, because its handlers stop or its gate closes: what waits for more of them need not wait.
+   * @param isResting false: it gives messages
+   */
+  rests?(queue: string, isResting: boolean): void;
+  /** The messages of a queue in hand with which nothing is done until time passes or a message comes. */
+  waiting?(queue: string): number;
   /** @param declares false: the application declares no queue (option `declare`) */
   warnings?(planned: PlannedHandler, declares: boolean): readonly Warning[];
   /** Adds to the headers of a message whose handler failed, or that no handler got. @param before by the features before this one */

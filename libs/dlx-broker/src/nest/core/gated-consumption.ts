@@ -89,6 +89,7 @@ export class GatedConsumption {
    */
   cancel(): void {
     this.#lost = undefined;
+    this.parts.plan().rests(true);
     if (!this.parts.plan().isSingle || !this.#hasStarted) this.#consumption?.cancel();
   }
 
@@ -130,6 +131,7 @@ export class GatedConsumption {
       this.parts.order()?.end();
       this.#lost?.(failure);
     };
+    plan().rests(false);
     this.#isStarting = true; // an embedded broker delivers before consume() returns, and handlers may pause their queue
     try {
       consumption = backend.consume(plan().queue, this.#options(prefetch, onCancel), take);
@@ -184,5 +186,6 @@ export class GatedConsumption {
     if (consumption === undefined) return;
     this.#cancelled.add(consumption);
     consumption.cancel();
+    this.parts.plan().rests(true);
   }
 }

@@ -48,6 +48,8 @@ export interface ConsumerPlan {
   readonly ordering: OrderPlan | undefined;
   /** True if one consumer of the queue is active at a time (`@Ordered`, `@SingleActiveConsumer`). */
   readonly isSingle: boolean;
+  /** See {@link Feature.rests}. */
+  rests(isResting: boolean): void;
   /** Why it republishes although its policy could reject. */
   readonly styleReason?: string;
 }
@@ -265,7 +267,10 @@ function consumerOf(
   rejectsWithHeaders: boolean,
   features: readonly Feature[],
 ): ConsumerPlan {
-  const prefetch = agreed(queue, 'prefetch', handlers) ?? options.prefetch;
+  const prefetch = features.reduce(
+    (asked, feature) => feature.prefetch?.(handlers, asked) ?? asked,
+    agreed(queue, 'prefetch', handlers) ?? options.prefetch,
+  );
   const [{ handler, retry }] = handlers as readonly [PlannedHandler];
   const { queue: asked, queueArguments } = handler.settings;
   const mayReject = retry !== undefined && asked.declare !== false;
@@ -273,7 +278,8 @@ function consumerOf(
   const isKept = possible === 'reject' && !rejectsWithHeaders && options.errorHistory > 0;
   const [style, reason] = isKept ? (['republish', { styleReason: noHistory }] as const) : ([possible, {}] as const);
   const [reader] = features.flatMap((feature) => feature.reader?.(queue, handlers) ?? []);
-  const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, reader };
+  const rests = (isResting: boolean): void => features.forEach((feature) => feature.rests?.(queue, isResting));
+  const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, reader, rests };
   const [ordering] = features.flatMap((feature) => feature.ordering?.(queue, handlers, prefetch) ?? []);
   const isSingle = handlers.some(
     ({ handler: { settings } }) => settings.queueArguments.get('x-single-active-consumer')?.value === true,

@@ -10,6 +10,8 @@ import type { ResolvedOptions } from '../module/options.js';
 import type { SafeTracing } from '../tracing/index.js';
 import type { FeatureDecorator } from '../core/handler-settings.js';
 import { asked } from './asked-headers/index.js';
+import { batchDecorator } from './batch/decorator.js';
+import { batch } from './batch/feature.js';
 import { circuitDecorator } from './circuit/decorator.js';
 import { circuit, circuitMetrics } from './circuit/feature.js';
 import { contractDecorator } from './contract/decorator.js';
@@ -35,6 +37,8 @@ export {
   type HandlerStatus,
   type HealthProbe,
 } from './circuit/index.js';
+export { DlxBatchContext } from './batch/batch-context.js';
+export { Batch, type BatchOptions } from './batch/decorator.js';
 export { Circuit } from './circuit/decorator.js';
 export { Answer, type AnswerOf, type ContractDecorator, On } from './contract/decorator.js';
 export * from './contract/index.js';
@@ -84,6 +88,7 @@ const rows: readonly FeatureRow[] = [
     decorator: outboxDecorator,
     make: ({ outboxes, options, settlement }) => outbox(outboxes, options.outbox, settlement),
   },
+  { decorator: batchDecorator, make: ({ options, timers }) => batch(options, timers) },
   { make: ({ tracing: port, backend }) => tracing(port, backend) },
   { make: ({ timers }) => timeout(timers) },
   { decorator: contractDecorator, make: ({ client }) => contracts(client.timers) },

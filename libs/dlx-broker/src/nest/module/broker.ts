@@ -173,6 +173,11 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     return this.#measured;
   }
 
+  /** @internal See {@link Feature.waiting}. */
+  waiting(queue: string): number {
+    return this.#features.reduce((count, feature) => count + (feature.waiting?.(queue) ?? 0), 0);
+  }
+
   /** @internal The queues whose messages are kept in an order. */
   get orders(): readonly MessageOrder[] {
     return this.#consumers.orders;

@@ -267,7 +267,7 @@ export class DlxTesting {
   }
 
   /**
-   * Waits until the handlers have settled all their messages, except those that wait in hand for another attempt (`@Ordered`).
+   * Waits until the handlers have settled all their messages, except those that wait in hand for time to pass (`@Ordered`, `@Batch`, `@RateLimit`).
    * @throws UnsettledError naming the queues, when that takes longer than the timeout of the test
    */
   async settled({ except = [] }: SettledOptions = {}): Promise<void> {
@@ -309,10 +309,10 @@ export class DlxTesting {
     return busy;
   }
 
-  /** The messages of a queue that wait in hand, for another attempt or behind one that does (`@Ordered`). */
+  /** The messages of a queue that wait in hand: for another attempt (`@Ordered`), for the rest of a batch. */
   #waitingOf(queue: string): number {
     let count = 0;
-    for (const { orders } of this.#brokers) for (const each of orders) if (each.queue === queue) count += each.waiting;
+    for (const broker of this.#brokers) count += broker.waiting(queue);
     return count;
   }
 }

@@ -67,6 +67,11 @@ export const ordered = ({ backend, settlement, log, orders }: OrderedParts): Ord
       }
     );
   },
+  waiting(queue) {
+    let count = 0;
+    for (const order of orders()) if (order.queue === queue) count += order.waiting;
+    return count;
+  },
   warnings: (planned, declares) =>
     orderWarnings(planned, declares).map((text) => ({ event: 'orderAtRisk', text }) as const),
 });
