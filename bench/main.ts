@@ -4,12 +4,12 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { machineLimits } from './machine.js';
-import { internals, load, machine, writeSection } from './page.js';
+import { load, machine } from './page.js';
 import { programs } from './peers/programs.js';
 import { versionsOf } from './peers/versions.js';
 import { ratios } from './plot/ratios.js';
 import { Progress } from './progress.js';
-import { markdown, readable, type Result, type Row, rowsOf, times } from './results.js';
+import { readable, type Result, type Row, rowsOf, times } from './results.js';
 import { run } from './runner.js';
 import { command, measuringOptions, wholeNumber } from './usage.js';
 import { type Need, select, type Workload } from './workload.js';
@@ -17,35 +17,31 @@ import { workloads } from './workloads/index.js';
 
 const plot = fileURLToPath(new URL('../benchmarks.svg', import.meta.url));
 
-const help = `npm run bench -- [options] [NAME ...]
+const help = `npm run bench -w bench -- [options] [NAME ...]
 
 Measures this broker beside the peers that are installed. Every run is a process of its own, and the peers take turns.
 
   --only NAME   only this workload or family, such as W1 or 'W9 emit'; may be repeated
   --runs N      runs of each peer (default: 3)
-  --write       writes the section of docs/internals/benchmarks.md about the last run, and its plot
   --help        shows this text
 
 Workloads: ${workloads.map(({ id }) => id).join('; ')}
 
-See also: npm run bench:compare (two commits), bench:costs (what grows with what), bench:amqp, bench:turns, bench:client.`;
+See also: npm run compare -w bench (two commits), costs (what grows with what), amqp, turns, client.`;
 
-await command('npm run bench', async () => {
+await command('npm run bench -w bench', async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: {
-      ...measuringOptions('3'),
-      write: { type: 'boolean', default: false },
-    },
+    options: measuringOptions('3'),
   });
   if (values.help) return console.log(help);
   const runs = wholeNumber('--runs', values.runs, 1);
   const wanted = [...values.only, ...positionals];
   const chosen = select(workloads, wanted);
-  await main(chosen, runs, values.write);
+  await main(chosen, runs);
 });
 
-async function main(chosen: readonly Workload[], runs: number, writes: boolean): Promise<void> {
+async function main(chosen: readonly Workload[], runs: number): Promise<void> {
   const versions = await versionsOf();
   const missing = (Object.keys(programs) as Need[]).filter(
     (need) => versions.get(need) === undefined && chosen.some(({ needs = {} }) => Object.values(needs).includes(need)),
@@ -63,7 +59,6 @@ async function main(chosen: readonly Workload[], runs: number, writes: boolean):
   const title = `dlx-broker beside its peers, ${counted}`;
   // The build before the run is part of this load.
   const isBusy = Number(before) > availableParallelism();
-  const picture = plotOf(rows, title);
   const about = [
     `${machine()}. Load of the machine at the start and at the end: ${before} and ${load()}.`,
     `Versions: ${[...versions].flatMap(([name, version]) => (version === undefined ? [] : [`${name in programs ? programs[name as Need].name : name} ${version}`])).join(', ')}.`,
@@ -75,15 +70,8 @@ async function main(chosen: readonly Workload[], runs: number, writes: boolean):
   const limits = Object.entries(await machineLimits()).map(([name, value]) => `${name} ${value.toFixed(0)} ns`);
   console.log([...readable(rows), '', ...about, `This machine: ${limits.join(', ')}.`].join('\n'));
   mkdirSync(dirname(plot), { recursive: true });
-  writeFileSync(plot, picture);
+  writeFileSync(plot, plotOf(rows, title));
   console.log(`\nPlot: ${plot}`);
-  if (writes) {
-    mkdirSync(`${internals}images`, { recursive: true });
-    writeFileSync(`${internals}images/benchmarks.svg`, picture);
-    const image = '![How many times better dlx-broker is than each peer](images/benchmarks.svg)';
-    const lines = [...about, '', image, '', ...markdown(rows), '', `This machine: ${limits.join(', ')}.`];
-    console.log(`Page: ${await writeSection('benchmarks.md', 'npm run bench', lines)}`);
-  }
   if (results.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
 }
 

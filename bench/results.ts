@@ -68,18 +68,6 @@ export function times(ratio: number): string {
   return ratio >= 100 ? `${Math.round(ratio).toLocaleString('en')}x` : `${ratio.toFixed(ratio < 1 ? 2 : 1)}x`;
 }
 
-/** As lines of a table in Markdown. */
-export function markdown(rows: readonly Row[]): readonly string[] {
-  const lines = rows.map(({ workload: { id, title }, peer, median: middle, range, lead, extra }) =>
-    [id, title, peer, middle, range, lead === undefined ? '' : times(lead), extra].join(' | '),
-  );
-  return [
-    '| | workload | who | median | range | dlx-broker leads by | |',
-    '|---|---|---|---|---|---|---|',
-    ...lines.map((line) => `| ${line} |`),
-  ];
-}
-
 /** For a terminal: a line for each workload, and below it one for each peer. */
 export function readable(rows: readonly Row[]): readonly string[] {
   const [names, figures] = [rows.map(({ peer }) => peer.length), rows.map(({ median: middle }) => middle.length)];

@@ -11,7 +11,7 @@ const parts = [
   ['random programs over AMQP', script('fuzz', '--over', 'amqp')],
   ['power cuts, kills, bad disks', script('durability'), nightly],
   ['the simulation', script('simulation')],
-  ['a soak of an hour', ['npm', ['run', 'soak']]],
+  ['a soak of an hour', ['npm', ['run', 'soak', '-w', 'bench']]],
   [
     'properties, connections with mistakes, long queues and streams, short random programs',
     vitest(

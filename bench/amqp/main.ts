@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { checkSection, load, writeSection } from '../page.js';
+import { load } from '../page.js';
 import { Progress } from '../progress.js';
 import { command, positiveNumber, UsageError, wholeNumber } from '../usage.js';
 import { select } from '../workload.js';
@@ -10,9 +10,7 @@ import { head } from './table.js';
 
 const clients = [...new Set(cases.map(({ client }) => client))];
 
-const page = 'benchmarks-amqp.md';
-
-const help = `npm run bench:amqp -- [NAME ...] [options]
+const help = `npm run amqp -w bench -- [NAME ...] [options]
 
 Measures 'dlx-broker serve' beside other servers over AMQP, in turn. RabbitMQ takes part if AMQP_URL and RABBITMQ_MANAGEMENT_URL name one. With an even
 number of runs the median is the upper of the two.
@@ -23,12 +21,11 @@ number of runs the median is the upper of the two.
   --client C    only programs with this client: ${clients.join(', ')}
   --aged        one dlx-broker, measured when it is new and after --minutes of mixed load, with the lean client
   --minutes N   of the mixed load (default: 10)
-  --write       writes the table into docs/internals/benchmarks-amqp.md
   --help        shows this text
 
 Workloads (a name selects all that begin with it): ${[...new Set(cases.map(({ id }) => id))].join('; ')}`;
 
-await command('npm run bench:amqp', async () => {
+await command('npm run amqp -w bench', async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -38,7 +35,6 @@ await command('npm run bench:amqp', async () => {
       client: { type: 'string' },
       aged: { type: 'boolean', default: false },
       minutes: { type: 'string', default: '10' },
-      write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -54,19 +50,16 @@ await command('npm run bench:amqp', async () => {
   const ageable = chosen.filter((one) => one.client === 'lean' && one.start === undefined && one.rivals === undefined);
   const measured = aged ? ageable : chosen;
   const series = new Series(pace, runs, new Progress(measured.length * runs * (aged ? 2 : 1)));
-  const section = aged ? 'npm run bench:amqp -- --aged' : 'npm run bench:amqp';
-  if (values.write) checkSection(page, section);
   const before = load();
   const rows = aged ? await series.aging(measured, minutes) : await series.all(measured);
   series.progress.end();
-  const asked = process.argv.slice(2).filter((word) => word !== '--write');
+  const asked = process.argv.slice(2);
   const lines = [
-    `\`npm run bench:amqp -- ${asked.map((word) => (word.includes(' ') ? `'${word}'` : word)).join(' ')}\`. Load of the machine at the ` +
+    `\`npm run amqp -w bench -- ${asked.map((word) => (word.includes(' ') ? `'${word}'` : word)).join(' ')}\`. Load of the machine at the ` +
       `start and at the end: ${before} and ${load()}.`,
     '',
     ...head(availableParallelism(), runs, pace),
     ...rows,
   ];
   console.log(lines.join('\n'));
-  if (values.write) console.log(`Page: ${await writeSection(page, section, lines)}`);
 });

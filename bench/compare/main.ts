@@ -17,7 +17,7 @@ const own = 'dlx-broker';
 const leftOut = ['W8 durable', 'W9 @Retry', 'W10 lateness'];
 const comparable = workloads.filter(({ peers }) => peers[own] !== undefined);
 
-const help = `npm run bench:compare -- BASE [HEAD] [options]
+const help = `npm run compare -w bench -- BASE [HEAD] [options]
 
 Compares the processor time of two commits (HEAD: the commit of this checkout; what is not committed is not measured). Both are built in
 worktrees in the folder for temporary files, and run the benchmark programs of this checkout in turn, A B A B. A workload that takes over
@@ -29,7 +29,7 @@ ${limit * 100} % more processor time is measured once more, and is a regression 
 
 Workloads: ${comparable.map(({ id }) => id).join('; ')}`;
 
-await command('npm run bench:compare', async () => {
+await command('npm run compare -w bench', async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: measuringOptions('5'),

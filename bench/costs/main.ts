@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { load, machine, writeSection } from '../page.js';
+import { load, machine } from '../page.js';
 import { Progress } from '../progress.js';
 import { shown } from '../results.js';
 import { command, measuringOptions, UsageError, wholeNumber } from '../usage.js';
@@ -11,24 +11,20 @@ import { scenes } from './scenes.js';
 
 const child = fileURLToPath(new URL('child.js', import.meta.url));
 
-const help = `npm run bench:costs -- [options]
+const help = `npm run costs -w bench -- [options]
 
 Measures memory and processor time of one connection, channel, queue, message and so on, where there are many of them, and whether a thing
 costs more where there are ten times as many.
 
   --only NAME   only this thing; may be repeated
   --runs N      runs, of which the median counts (default: 3)
-  --write       writes the table of docs/internals/costs.md; not with --only
   --help        shows this text
 
 Things: ${scenes.map(({ thing }) => thing).join('; ')}`;
 
-await command('npm run bench:costs', async () => {
+await command('npm run costs -w bench', async () => {
   const { values } = parseArgs({
-    options: {
-      ...measuringOptions('3'),
-      write: { type: 'boolean', default: false },
-    },
+    options: measuringOptions('3'),
   });
   if (values.help) return console.log(help);
   const runs = wholeNumber('--runs', values.runs, 1);
@@ -37,7 +33,6 @@ await command('npm run bench:costs', async () => {
       throw new UsageError(`there is no '${name}'; there are ${scenes.map(({ thing }) => `'${thing}'`).join(', ')}`);
     }
   }
-  if (values.write && values.only.length > 0) throw new UsageError('--write needs everything: leave out --only');
   const chosen = scenes.filter(({ thing }) => values.only.length === 0 || values.only.includes(thing));
   const before = load();
   const progress = new Progress(chosen.length * runs);
@@ -52,7 +47,6 @@ await command('npm run bench:costs', async () => {
     ...rows.map((row) => `| ${row.join(' | ')} |`),
   ];
   console.log(lines.join('\n'));
-  if (values.write) console.log(`Page: ${await writeSection('costs.md', 'npm run bench:costs', lines)}`);
 });
 
 /** The scene with all of its things, and in turn with a tenth of them. */

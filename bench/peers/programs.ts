@@ -24,7 +24,7 @@ export const programs: Readonly<Record<Need, Program>> = {
   rabbitMq: {
     name: 'RabbitMQ',
     install:
-      'start one on this machine (docker run -d --network host rabbitmq:3-management), or set AMQP_URL to the URL of another one',
+      'start one on this machine (docker run -d --network host rabbitmq:4-management), or set AMQP_URL to the URL of another one',
     version: rabbitMqVersion,
   },
 };

@@ -1,16 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { internals, load, machine, writeSection } from '../page.js';
+import { load, machine } from '../page.js';
 import { command, positiveNumber, UsageError, wholeNumber } from '../usage.js';
 import { faultsOf, plotOf, tablesOf } from './report.js';
 import { soak, type SoakResult } from './run.js';
 
 const plot = fileURLToPath(new URL('../../soak.svg', import.meta.url));
 
-const help = `npm run soak -- [options]
+const help = `npm run soak -w bench -- [options]
 
 Runs a dlx-broker with a data directory under mixed load, kills its clients and the server itself, and accounts for every message.
 Ends with status 1 if a message is lost or a figure grows. Ctrl+C ends the load early; the account is closed all the same.
@@ -21,7 +21,6 @@ Ends with status 1 if a message is lost or a figure grows. Ctrl+C ends the load 
   --data DIR      where the data directory is made (default: the folder for temporary files)
   --samples FILE  writes the whole result as JSON
   --from FILE     reports such a file, and runs nothing
-  --write         writes docs/internals/soak.md and its plot
   --help          shows this text`;
 
 /** A finished soak, and what it ran with. */
@@ -30,7 +29,7 @@ interface SoakRecord {
   readonly about: string;
 }
 
-await command('npm run soak', async () => {
+await command('npm run soak -w bench', async () => {
   const { values } = parseArgs({
     options: {
       minutes: { type: 'string', default: '60' },
@@ -39,7 +38,6 @@ await command('npm run soak', async () => {
       data: { type: 'string', default: tmpdir() },
       samples: { type: 'string' },
       from: { type: 'string' },
-      write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -55,7 +53,7 @@ await command('npm run soak', async () => {
       ? await fresh(minutes, seed, rate, values.data)
       : (JSON.parse(readFileSync(values.from, 'utf8')) as SoakRecord);
   if (values.samples !== undefined) writeFileSync(values.samples, JSON.stringify(record));
-  await report(record, values.write);
+  report(record);
 });
 // The timers of clients that were cut off do not hold the process.
 process.exit();
@@ -79,17 +77,9 @@ async function fresh(minutes: number, seed: number, rate: number, parent: string
   }
 }
 
-async function report({ result, about }: SoakRecord, writes: boolean): Promise<void> {
-  const picture = plotOf(result, `A soak of ${(result.seconds / 60).toFixed(0)} minutes`);
-  const tables = tablesOf(result);
-  writeFileSync(plot, picture);
-  console.log([about, '', ...tables, '', `Plot: ${plot}`].join('\n'));
-  if (writes) {
-    mkdirSync(`${internals}images`, { recursive: true });
-    writeFileSync(`${internals}images/soak.svg`, picture);
-    const image = '![Memory, descriptors, disk, latencies and rate over the time of the soak](images/soak.svg)';
-    console.log(`Page: ${await writeSection('soak.md', 'npm run soak', [about, '', image, '', ...tables])}`);
-  }
+function report({ result, about }: SoakRecord): void {
+  writeFileSync(plot, plotOf(result, `A soak of ${(result.seconds / 60).toFixed(0)} minutes`));
+  console.log([about, '', ...tablesOf(result), '', `Plot: ${plot}`].join('\n'));
   const faults = faultsOf(result);
   for (const fault of faults.slice(0, 50)) console.error(`FAULT: ${fault}`);
   if (faults.length > 50) console.error(`and ${faults.length - 50} more faults`);

@@ -4,14 +4,14 @@ import { median } from '../workload.js';
 import { programsWith } from './programs.js';
 import { ownImport, packagesOfStart, serveReady, type Times, wholeProcess } from './run.js';
 
-const help = `npm run bench:start -- [--runs N]
+const help = `npm run start -w bench -- [--runs N]
 
 Measures starts: of a Nest application with the module beside a bare one, of the import of the package, and of 'dlx-broker serve'.
-The programs take turns; the table has the median and the fastest (default: 15 runs). Build the package first: npm run bench does.`;
+The programs take turns; the table has the median and the fastest (default: 15 runs). The script builds the package first.`;
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-await command('npm run bench:start', async () => {
+await command('npm run start -w bench', async () => {
   const { values } = parseArgs({ options: { runs: { type: 'string', default: '15' }, help: { type: 'boolean' } } });
   if (values.help === true) return console.log(help);
   const runs = wholeNumber('--runs', values.runs, 1);

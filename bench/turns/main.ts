@@ -10,7 +10,7 @@ import type { Turn } from './meter.js';
 import { type Asked, requestsOf } from './requests.js';
 import type { Size } from './scene.js';
 
-endWithHelp(`npm run bench:turns -- [options]
+endWithHelp(`npm run turns -w bench -- [options]
 
 The longest turn of the event loop for each request of a client or an operator: every method of every route of the management API,
 and the commands of the engine for many objects. In milliseconds of processor time, garbage collections apart.

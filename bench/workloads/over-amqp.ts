@@ -3,10 +3,10 @@ import { openRabbit, type Server, startOurs } from '../amqp/servers.js';
 import { shown } from '../results.js';
 import type { Measurement, Workload } from '../workload.js';
 
-/** Seconds of a run. `npm run bench:amqp` has more cases, and can run them for longer. */
+/** Seconds of a run. `npm run amqp -w bench` has more cases, and can run them for longer. */
 const pace = { warm: 1, measured: 2 };
 
-/** The cases that are part of `npm run bench`: one connection that publishes, one that consumes, with the client that costs least. */
+/** The cases that are part of `npm run bench -w bench`: one connection that publishes, one that consumes, with the client that costs least. */
 const chosen = cases.filter(
   ({ id, title, client }) =>
     client === 'lean' &&

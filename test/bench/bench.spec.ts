@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { withSection } from '../../bench/page.js';
 import { ratios } from '../../bench/plot/ratios.js';
 import { escape, roundedUp } from '../../bench/plot/svg.js';
 import { Progress } from '../../bench/progress.js';
-import { markdown, readable, rowsOf, times } from '../../bench/results.js';
+import { readable, rowsOf, times } from '../../bench/results.js';
 import { command, positiveNumber, UsageError, wholeNumber } from '../../bench/usage.js';
 import { select, type Workload } from '../../bench/workload.js';
 
@@ -61,14 +60,6 @@ describe('results', () => {
     expect(rows.map(({ isLimit }) => isLimit)).toEqual([false, false, false, false, true, false]);
   });
 
-  it('are a table in Markdown', () => {
-    expect(markdown(rows).slice(2, 4)).toEqual([
-      '| W1 | title of W1 | dlx-broker | 200 msg/s | 100 - 300 |  |  |',
-      '| W1 | title of W1 | smqp | 50 msg/s | 20 - 100 | 3.0x |  |',
-    ]);
-    expect(markdown(rows).at(-1)).toBe('| W2 | title of W2 | broken | failed |  |  | Error: no |');
-  });
-
   it('are lines for a terminal, under the title of their workload', () => {
     expect(readable(rows).slice(0, 4)).toEqual([
       '',
@@ -103,12 +94,6 @@ describe('the progress line', () => {
 });
 
 describe('pages and plots', () => {
-  it('replaces the place of a command, and leaves the rest of the page', () => {
-    const page = '# Title\n\n<!-- a -->\nold\n<!-- /a -->\n\nby hand\n';
-    expect(withSection(page, 'a', ['new'])).toBe('# Title\n\n<!-- a -->\n\nnew\n\n<!-- /a -->\n\nby hand\n');
-    expect(() => withSection(page, 'b', [])).toThrow("no place '<!-- b -->'");
-  });
-
   it('rounds scales up', () => {
     expect([0, 0.7, 1, 1.1, 2.4, 30, 99].map(roundedUp)).toEqual([1, 1, 1, 2, 2.5, 50, 100]);
   });
