@@ -38,19 +38,17 @@ describe('a home context', () => {
     expect(seen).toEqual(Array.from({ length: 20 }, () => undefined));
   });
 
-  it('lets a message continue in its context, with what it entered', () => {
+  // Whether a later call sees what the first one entered depends on the version of Node: since 24 a context does not change.
+  it('lets a message continue in its context, which is not that of the caller', () => {
     const storage = new AsyncLocalStorage<string>();
-    const home = new HomeContext();
+    const home = storage.run('home', () => new HomeContext());
     const seen: (string | undefined)[] = [];
     home.fresh(
-      (text, own) => {
-        storage.enterWith(text);
-        seen.push(own.runInAsyncScope(() => storage.getStore()));
-      },
+      (_, own) => storage.run('publisher', () => own.runInAsyncScope(() => seen.push(storage.getStore()))),
       undefined,
-      'entered',
+      undefined,
     );
     home.fresh(() => seen.push(storage.getStore()), undefined, undefined);
-    expect(seen).toEqual(['entered', undefined]);
+    expect(seen).toEqual(['home', 'home']);
   });
 });

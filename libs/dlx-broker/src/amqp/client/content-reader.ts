@@ -1,4 +1,4 @@
-import { basicClass, noBytes, type Properties } from '../../engine/message/index.js';
+import { basicClass, keptCopy, noBytes, type Properties } from '../../engine/message/index.js';
 import {
   bodySizeIn,
   frameTypes,
@@ -166,7 +166,7 @@ export class ContentReader {
     if (size > mostOfOne) {
       throw new WireError('FRAME_ERROR', `a message of ${size} bytes is larger than maxMessageSize, ${mostOfOne}`);
     }
-    message.describe(Buffer.from(bytes.subarray(start + headerPrefix, end)));
+    message.describe(keptCopy(bytes, start + headerPrefix, end));
     this.#hasHeader = true;
     this.#missing = size;
   }
@@ -200,5 +200,5 @@ export class ContentReader {
 
 /** A slice if it is most of the buffer; otherwise a copy, because a small slice would keep the whole buffer in memory. */
 function kept(bytes: Buffer, start: number, end: number): Buffer {
-  return isMostOfBuffer(bytes, end - start) ? bytes.subarray(start, end) : Buffer.from(bytes.subarray(start, end));
+  return isMostOfBuffer(bytes, end - start) ? bytes.subarray(start, end) : keptCopy(bytes, start, end);
 }

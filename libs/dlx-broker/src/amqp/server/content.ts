@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { AmqpError, tooLarge } from '../../engine/broker/index.js';
-import { basicClass, noBytes } from '../../engine/message/index.js';
+import { basicClass, keptCopy, noBytes } from '../../engine/message/index.js';
 import {
   bodySizeIn,
   frameError,
@@ -11,36 +11,6 @@ import {
   type ReceivedProperties,
   UnfinishedBody,
 } from '../wire/index.js';
-
-/** Bytes of the largest body in a page, and of the page. A page keeps its memory while one of its bodies is in use. */
-const classes = [
-  { body: 64, page: 1_024 },
-  { body: 256, page: 2_048 },
-  { body: 1_024, page: 4_096 },
-] as const;
-
-/**
- * Memory for small bodies. Node shares pages of 8 KB among all small buffers, so that a queue of 16-byte messages could keep 8 KB for each.
- * Here bodies share a page with others of their size only, and a body keeps at most ten times the memory that counts for its message.
- */
-export class BodyPages {
-  readonly #pages = classes.map(() => noBytes);
-  readonly #used = classes.map(() => 0);
-
-  /** @returns uninitialized memory for a body */
-  take(length: number): Buffer {
-    const index = length <= classes[0].body ? 0 : length <= classes[1].body ? 1 : 2;
-    const { body, page } = classes[index] as (typeof classes)[number];
-    if (length > body) return Buffer.allocUnsafe(length);
-    let at = this.#used[index] as number;
-    if (at + length > (this.#pages[index] as Buffer).length) {
-      this.#pages[index] = Buffer.allocUnsafeSlow(page);
-      at = 0;
-    }
-    this.#used[index] = at + length;
-    return (this.#pages[index] as Buffer).subarray(at, at + length);
-  }
-}
 
 /** A publish whose content is still to come. */
 export interface Publishing {
@@ -187,14 +157,6 @@ const uncountedHeader = 4_096;
 
 const unexpected = (text: string): AmqpError => new AmqpError('UNEXPECTED_FRAME', text);
 
-const pages = new BodyPages();
-
 /** A slice if the bytes are most of their buffer; else a copy, because a slice keeps the whole buffer in memory. */
-function ownedBytes(bytes: Buffer, start: number, end: number): Buffer {
-  const length = end - start;
-  if (isMostOfBuffer(bytes, length)) return bytes.subarray(start, end);
-  const copy = pages.take(length);
-  if (length > 64) bytes.copy(copy, 0, start, end);
-  else for (let index = 0; index < length; index++) copy[index] = bytes[start + index] as number;
-  return copy;
-}
+const ownedBytes = (bytes: Buffer, start: number, end: number): Buffer =>
+  isMostOfBuffer(bytes, end - start) ? bytes.subarray(start, end) : keptCopy(bytes, start, end);

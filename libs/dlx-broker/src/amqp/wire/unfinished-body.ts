@@ -1,4 +1,4 @@
-import { noBytes } from '../../engine/message/index.js';
+import { keptBytes } from '../../engine/message/index.js';
 import { isCommonRead } from './frame/reader.js';
 
 /** The smallest and the largest block that is made for pieces of a body, in bytes. */
@@ -44,7 +44,10 @@ export class UnfinishedBody {
     const blocks = this.#blocks;
     this.#blocks = [];
     if (blocks.length === 1) return (blocks[0] as Buffer).subarray(0, this.#received);
-    return blocks.length === 0 ? noBytes : Buffer.concat(blocks, this.#received);
+    const body = keptBytes(this.#received);
+    let at = 0;
+    for (const block of blocks) at += block.copy(body, at);
+    return body;
   }
 
   /** Keeps a large piece in its buffer if it is most of the buffer. @returns whether it did so */

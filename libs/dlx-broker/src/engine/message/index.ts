@@ -28,6 +28,7 @@ export {
 export { readTable, readTableBody, writeSortedTable, writeTable } from './codec/table-codec.js';
 export { basicClass, methodIds } from './codec/method-ids.js';
 export * from './message.js';
+export * from './kept-bytes.js';
 export * from './death.js';
 export {
   areSameNotes,

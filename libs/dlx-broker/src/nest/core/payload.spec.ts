@@ -50,3 +50,7 @@ describe('a body of another client', () => {
     expect(() => decodePayload(message('{oops', properties))).toThrow(/is no JSON/);
   });
 });
+
+it('shares no page with all small buffers of Node, which a kept body would keep', () => {
+  expect(encodePayload({ id: 1 }).body.buffer.byteLength).toBe(1_024);
+});

@@ -1,5 +1,5 @@
 import type { BackendDelivery } from '../../backends/index.js';
-import { type Message, textAt } from '../../engine/message/index.js';
+import { keptText, type Message, textAt } from '../../engine/message/index.js';
 import {
   decodePayload as decode,
   historyOf,
@@ -22,7 +22,7 @@ export function encodePayload(data: unknown): EncodedPayload {
   if (data === undefined) return nothing;
   if (data instanceof Uint8Array) return { contentType: bytesType, body: data };
   const text = JSON.stringify(data) as string | undefined;
-  return text === undefined ? nothing : { contentType: jsonType, body: Buffer.from(text) };
+  return text === undefined ? nothing : { contentType: jsonType, body: keptText(text) };
 }
 
 /**

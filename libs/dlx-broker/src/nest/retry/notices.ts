@@ -11,7 +11,7 @@ import {
   recordedAddressOf,
   redrivesOf,
 } from '../../platform/history/index.js';
-import { type Address, isShortstr, Message } from '../../engine/message/index.js';
+import { type Address, isShortstr, keptText, Message } from '../../engine/message/index.js';
 import { isUnsendable } from './shorter-headers.js';
 
 /** What a notice says of a message that was parked: facts, and nothing of its body. Times are milliseconds since 1970. */
@@ -112,7 +112,7 @@ export class Notices {
       exchange: this.exchange,
       routingKey: isShortstr(key) ? key : 'parked',
       properties: { contentType: jsonType, deliveryMode: 2, type: noticeType, messageId },
-      body: Buffer.from(JSON.stringify(this.#facts(parking))),
+      body: keptText(JSON.stringify(this.#facts(parking))),
     };
   }
 

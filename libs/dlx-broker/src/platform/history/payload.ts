@@ -1,4 +1,4 @@
-import type { Message, Properties } from '../../engine/message/index.js';
+import { keptText, type Message, type Properties } from '../../engine/message/index.js';
 
 /** A body that is not what its content type says, for example no JSON. In a stream the error is the payload of the letter. */
 export class UndecodablePayloadError extends Error {
@@ -120,10 +120,10 @@ export function encodePayload({ own: { contentType, contentEncoding } }: Message
   const charset = charsetOf(contentType);
   if (charset !== defaultCharset && charset !== 'utf8') throw refuse(`the message is encoded in ${charset}`);
   if (format === 'text') {
-    if (typeof payload === 'string') return Buffer.from(payload);
+    if (typeof payload === 'string') return keptText(payload);
     throw refuse(`the content type of the message is '${contentType}', and the payload is no text`);
   }
-  return Buffer.from(jsonOf(payload));
+  return keptText(jsonOf(payload));
 }
 
 function jsonOf(payload: unknown): string {

@@ -1,5 +1,5 @@
 import { Deque } from '../../engine/broker/index.js';
-import { type Message, packedLength, StoredBody } from '../../engine/message/index.js';
+import { keptCopy, type Message, packedLength, StoredBody } from '../../engine/message/index.js';
 import { bodyLost, bodyUnreadable, shortRead, type StoreError } from './faults.js';
 import type { DiskFile } from './options.js';
 import { endOfRecord } from './segment-header.js';
@@ -257,7 +257,7 @@ function bodyIn(window: Window, segment: Segment, offset: number, length: number
   const start = offset - window.start;
   if (start < 0 || start + length > window.bytes.length) return undefined;
   const end = endOfRecord(window.bytes, start, segment.salt, start + length);
-  return end === 0 ? undefined : Buffer.from(window.bytes.subarray(end - size, end));
+  return end === 0 ? undefined : keptCopy(window.bytes, end - size, end);
 }
 
 /** A body in the log, found by the slot of its message. */

@@ -1,4 +1,5 @@
 import * as zlib from 'node:zlib';
+import { keptCopy } from '../../engine/message/index.js';
 
 /** A lone surrogate, which UTF-8 cannot encode. */
 const loneSurrogate = /\p{Surrogate}/u;
@@ -141,7 +142,7 @@ export class ByteSource {
   /** Reads bytes with their length in front. @returns a copy */
   octets(): Buffer {
     const end = this.varint() + this.at;
-    const value = Buffer.from(this.bytes.subarray(this.at, end));
+    const value = keptCopy(this.bytes, this.at, end);
     this.at = end;
     return value;
   }

@@ -1,4 +1,11 @@
-import { ByteReader, type FieldTable, Malformed, PackedTable, type Properties } from '../../../engine/message/index.js';
+import {
+  ByteReader,
+  type FieldTable,
+  keptCopy,
+  Malformed,
+  PackedTable,
+  type Properties,
+} from '../../../engine/message/index.js';
 import { KnownTexts, orInternalError } from '../method-reader.js';
 import { WireError } from '../wire-error.js';
 
@@ -80,7 +87,7 @@ export class PropertiesReader {
   read(bytes: Buffer, start: number, end: number): ReceivedProperties {
     if (this.#last?.matches(bytes, start, end) === true) return this.#last;
     try {
-      const properties = new ReceivedProperties(Buffer.from(bytes.subarray(start, end)));
+      const properties = new ReceivedProperties(keptCopy(bytes, start, end));
       if (end - start <= maxRemembered) this.#last = properties;
       return properties;
     } catch (error) {

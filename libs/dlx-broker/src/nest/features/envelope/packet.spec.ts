@@ -76,3 +76,7 @@ it.each([
   [[1], { response: [1], isDisposed: true }],
   [undefined, { isDisposed: true }],
 ])('a reply %j is read as Nest reads it', (payload, reply) => expect(replyOf(payload)).toMatchObject(reply));
+
+it('shares no page with all small buffers of Node, which a kept body would keep', () => {
+  expect(encodePacket('order.created', { id: 1 }, undefined, undefined).body.buffer.byteLength).toBeLessThan(4_096);
+});

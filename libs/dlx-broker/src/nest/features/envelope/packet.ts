@@ -1,5 +1,6 @@
 import type { MsPattern, WritePacket } from '@nestjs/microservices';
 import { transformPatternToRoute } from '../../handlers/nest-versions.js';
+import { keptText } from '../../../engine/message/index.js';
 import { jsonType } from '../../../platform/history/index.js';
 import type { EncodedPayload } from '../../core/payload.js';
 
@@ -67,7 +68,7 @@ export function looksLikePacket(payload: unknown): boolean {
 
 const encode = (packet: object): EncodedPayload => ({
   contentType: jsonType,
-  body: Buffer.from(JSON.stringify(packet)),
+  body: keptText(JSON.stringify(packet)),
 });
 
 /**

@@ -1,4 +1,4 @@
-import { type Message, messageOf, emptyBody } from '../../../message/index.js';
+import { emptyBody, keptCopy, type Message, messageOf } from '../../../message/index.js';
 import { countUpTo, Deque, firstWhereNot } from '../../deque.js';
 import type { RowStore } from '../../ports.js';
 import { CountedEntry, type Entry, entryAt } from '../entry.js';
@@ -139,18 +139,12 @@ class Page {
     const { exchange, routingKey, own, notes } = metadata.at(row);
     const body =
       kind === Kind.Copied
-        ? copyOf(bytes, place, sizes.at(row))
+        ? keptCopy(bytes, place, place + sizes.at(row))
         : kind === Kind.Shared
           ? (bodies[place] as Uint8Array)
           : emptyBody;
     return messageOf(exchange, routingKey, own, body, notes);
   }
-}
-
-function copyOf(bytes: Uint8Array, at: number, length: number): Uint8Array {
-  const body = Buffer.allocUnsafe(length);
-  for (let index = 0; index < length; index++) body[index] = bytes[at + index] as number;
-  return body;
 }
 
 /** The number of rows that become entries together when they come to the front. */
