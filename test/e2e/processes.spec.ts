@@ -152,4 +152,26 @@ describe('a queue for each replica', () => {
     await emit(apps[0], 'price.changed', 5);
     await until(() => expect(all[0].got).toEqual([5]));
   });
+
+  it('holds up no retries of other queues when it goes, on a cluster', async () => {
+    const broker = freshBroker();
+    const options = { broker, clusterTopology: true };
+    const policy = { attempts: 2, backoff: 500 };
+    const { Prices } = replica((name) => [Queue({ name, autoDelete: true }), Retry(policy)]);
+    const gone = await contextApp({ providers: [Prices], options });
+    await Promise.all(Array.from({ length: 100 }, () => emit(gone, 'price.changed', 0)));
+    await until(() => expect(gone.get(DlxBroker).counts.retried).toBe(100));
+    await gone.close();
+    let attempts = 0;
+    const take = (): void => {
+      if (++attempts === 1) throw new Error('no stock');
+    };
+    const Orders = handlerOf('Consume', take, [Queue('orders'), Retry(policy)], {
+      name: 'Orders',
+      routingKey: 'order',
+    });
+    const app = await contextApp({ providers: [Orders], options });
+    await emit(app, 'order', 1);
+    await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ retried: 1, acked: 1 }));
+  });
 });

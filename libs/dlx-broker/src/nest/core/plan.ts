@@ -28,11 +28,12 @@ import {
   type RetryStyle,
   styleOf,
   waitQueueTopology,
+  type WaitQueueType,
 } from '../retry/index.js';
 import { retentions } from '../retry/lot-retention.js';
 import { composed, type Feature } from './feature.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
-import { type Handler, lotOf, type OrderPlan, type PlannedHandler, type Reader } from './handler.js';
+import { endsAlone, type Handler, lotOf, type OrderPlan, type PlannedHandler, type Reader } from './handler.js';
 
 /** The consumer of a queue, and its handlers. */
 export interface ConsumerPlan {
@@ -111,13 +112,13 @@ export function planHandlers(
   const { clusterTopology: cluster } = options;
   const { topology, notes } =
     cluster === undefined ? { topology: collected, notes: [] } : clusterTopology(collected, cluster);
-  return { topology, notes, consumers: planned, delays: delaysOf(planned, features) };
+  return { topology, notes, consumers: planned, delays: delaysOf(planned, features, options) };
 }
 
 /** The retry policy of a handler: its own, that of its queue in the module's options, or that of the module. */
 function retryOf(handler: Handler, queue: string, options: ResolvedOptions): RetryPlan | undefined {
   const { settings, origin } = handler;
-  const { retry, queueRetry, waitQueueType, random } = options;
+  const { retry, queueRetry, waitQueueType: lotType, random } = options;
   const given = [
     [settings.retry, `@Retry on ${origin}`],
     [queueRetry[queue], `option 'queueRetry' of DlxBrokerModule for '${queue}'`],
@@ -125,9 +126,17 @@ function retryOf(handler: Handler, queue: string, options: ResolvedOptions): Ret
   ] as const;
   const [policy, by] = given.find(([policy]) => policy !== undefined) ?? [];
   if (policy === undefined || policy === false) return undefined;
-  const lot = lotOf(handler, queue);
-  return planRetry(policy, { queue, lot, origin: by as string, waitQueueType, random, neverRetry: notRetryable });
+  const target = { queue, lot: lotOf(handler, queue), lotType, waitQueueType: waitTypeOf(handler, options) };
+  return planRetry(policy, { ...target, origin: by as string, random, neverRetry: notRetryable });
 }
+
+/** The type of the wait queues from which messages return to the queue of a handler. */
+const waitTypeOf = (handler: Handler, { waitQueueType }: ResolvedOptions): WaitQueueType =>
+  endsAlone(handler) ? 'classic' : waitQueueType;
+
+/** True if the wait queues are {@link WaitQueues.leased} ones, beside those of other handlers. */
+const hasLease = ([first]: readonly PlannedHandler[], options: ResolvedOptions): boolean =>
+  waitTypeOf(first!.handler, options) !== options.waitQueueType;
 
 /** What a retry policy declares. A handler whose messages wait in hand needs no wait queues. */
 function retryTopology(retry: RetryPlan | undefined, isInHand: boolean): Partial<Topology> {
@@ -171,18 +180,23 @@ function retryArguments({ queue, handlers, style }: ConsumerPlan): Partial<Topol
 function waitsOf(
   { handlers: [first], style }: ConsumerPlan,
   features: readonly Feature[],
-  { waitQueueType }: ResolvedOptions,
+  options: ResolvedOptions,
 ): readonly Partial<Topology>[] {
   if (style === 'in-hand') return [];
+  const type = waitTypeOf(first!.handler, options);
   const waits = features.flatMap((feature) => feature.waits?.(first as PlannedHandler) ?? []);
-  return waits.map(({ delays, by }) => waitQueueTopology(delaysAtStart(delays, waitQueueType), by, waitQueueType));
+  return waits.map(({ delays, by }) => waitQueueTopology(delaysAtStart(delays, type), by, type));
 }
 
 const deadLetters = ({ queueArguments }: Handler['settings']): boolean => queueArguments.has('x-dead-letter-exchange');
 
 /** @throws DlxConfigurationError when all policies together need too many queues */
-function delaysOf(consumers: readonly ConsumerPlan[], features: readonly Feature[]): readonly number[] {
-  const waiting = consumers.filter(({ style }) => style !== 'in-hand');
+function delaysOf(
+  consumers: readonly ConsumerPlan[],
+  features: readonly Feature[],
+  options: ResolvedOptions,
+): readonly number[] {
+  const waiting = consumers.filter(({ style, handlers }) => style !== 'in-hand' && !hasLease(handlers, options));
   const delays = new Set(
     waiting.flatMap(({ handlers }) =>
       handlers.flatMap((planned) => [
@@ -273,7 +287,7 @@ function consumerOf(
   );
   const [{ handler, retry }] = handlers as readonly [PlannedHandler];
   const { queue: asked, queueArguments } = handler.settings;
-  const mayReject = retry !== undefined && asked.declare !== false;
+  const mayReject = retry !== undefined && asked.declare !== false && !hasLease(handlers, options);
   const possible = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
   const isKept = possible === 'reject' && !rejectsWithHeaders && options.errorHistory > 0;
   const [style, reason] = isKept ? (['republish', { styleReason: noHistory }] as const) : ([possible, {}] as const);

@@ -5,7 +5,7 @@ import { doNothing } from '../../platform/index.js';
 import { type LeftOut, retryIn, retryOrPark, type RetryOutcome, waitOf, type WaitQueues } from '../retry/index.js';
 import type { DeliveryTimers } from './delivery-timers.js';
 import { attemptBy, type FailureLog, textOf } from './failure-log.js';
-import { type Failed, type Hold, lotOf } from './handler.js';
+import { endsAlone, type Failed, type Hold, lotOf } from './handler.js';
 import { afterOutage } from './holding.js';
 import { askedHeaders, Park, RetryLater } from './outcomes.js';
 import type { Reports } from './reports.js';
@@ -69,7 +69,7 @@ export class Republishing {
       const byReject = this.rejecting.has(delivery.queue) && askedHeaders(error) === undefined; // a reject of AMQP has no headers
       const lot = lotOf(planned.handler, delivery.queue);
       const failure = { error, headers, failingSince, fingerprint, byReject, asked: waitAskedBy(error), isLast, lot };
-      retryOrPark(delivery, planned.retry, failure, this.waitQueues, moved);
+      retryOrPark(delivery, planned.retry, failure, this.#waitsOf(failed), moved);
     });
   }
 
@@ -79,10 +79,11 @@ export class Republishing {
     const outcome = { kind: 'held', delay: hold.wait, attempt: attemptBy(failed) } as const;
     this.#move(failed, (moved) => {
       const headers = isUnhandled === true ? emptyTable : this.reports.headers(failed, 'hold');
-      const wait = waitOf(delivery, hold.wait, this.waitQueues);
+      const waits = this.#waitsOf(failed);
+      const wait = waitOf(delivery, hold.wait, waits);
       const noted = afterOutage(failed, headers, this.waitQueues.now(), { ...hold, wait });
       const held = { ...noted, isPostponed: true };
-      retryIn(delivery, wait, this.waitQueues, held, (...ended) => moved(outcome, ...ended));
+      retryIn(delivery, wait, waits, held, (...ended) => moved(outcome, ...ended));
     });
   }
 
@@ -90,9 +91,14 @@ export class Republishing {
   postpone(failed: Failed, delay: number): void {
     const { delivery } = failed;
     this.#move(failed, (moved) => {
-      const wait = waitOf(delivery, delay, this.waitQueues);
-      retryIn(delivery, wait, this.waitQueues, { isPostponed: true }, (...ended) => moved(undefined, ...ended));
+      const waits = this.#waitsOf(failed);
+      const wait = waitOf(delivery, delay, waits);
+      retryIn(delivery, wait, waits, { isPostponed: true }, (...ended) => moved(undefined, ...ended));
     });
+  }
+
+  #waitsOf({ planned }: Failed): WaitQueues {
+    return endsAlone(planned.handler) ? this.waitQueues.leased : this.waitQueues;
   }
 
   #move(failed: Failed, move: Move, pause = shortestPause): void {

@@ -61,8 +61,10 @@ export interface RetryTarget {
   readonly origin: string;
   /** Random numbers for the jitter: 0 up to but not including 1. `Math.random` by default; tests give their own. */
   readonly random?: () => number;
-  /** Default: `classic`. The parking lot is of this type too. */
+  /** Default: `classic`. */
   readonly waitQueueType?: WaitQueueType;
+  /** The type of the parking lot. Default: that of the wait queues. */
+  readonly lotType?: WaitQueueType;
   /** The value of `neverRetry` when the policy has none. Default: no error. */
   readonly neverRetry?: ErrorTests;
 }
@@ -120,7 +122,14 @@ const options: readonly string[] = [
  * @throws DlxConfigurationError when the policy can never work; the error names its place, the option and a remedy
  */
 export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
-  const { queue, lot = `${queue}.parked`, origin, random = Math.random, waitQueueType = 'classic' } = target;
+  const {
+    queue,
+    lot = `${queue}.parked`,
+    origin,
+    random = Math.random,
+    waitQueueType = 'classic',
+    lotType = waitQueueType,
+  } = target;
   refuseUnknown(optionsOf(policy, origin, 'write { attempts: 5 }'), options, origin);
   const attempts = whole(policy.attempts, 1, `${origin}: attempts`, 'the first attempt included');
   const immediate = whole(policy.immediate ?? 0, 0, `${origin}: immediate`, 'or leave it out');
@@ -150,7 +159,7 @@ export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
     deadline,
     waitQueueType,
     delays: waits.exact,
-    topology: { ...waiting, queues: [...waiting.queues, ...lotQueues(parkingLot, retention, origin, waitQueueType)] },
+    topology: { ...waiting, queues: [...waiting.queues, ...lotQueues(parkingLot, retention, origin, lotType)] },
     only: immediate === 0 && !waits.drawn && waits.exact.length === 1 ? waits.exact[0] : undefined,
     retries: (error) => !isUnretryable(error) && retryOn(error) && !never(error),
     delayBefore(attempt, error) {

@@ -32,6 +32,7 @@ export class WaitQueues {
   /** The declarations of parking lots, by name. A lot without one is declared as a plain queue. */
   #declarations: ReadonlyMap<string, QueueDeclaration> = new Map();
   #kept: readonly number[] = [];
+  #leased: WaitQueues | undefined;
   /** True when the wait queues have no lease. They stay, so there must be few of them. */
   readonly #isFixed: boolean;
 
@@ -44,6 +45,14 @@ export class WaitQueues {
     readonly notices?: Notices,
   ) {
     this.#isFixed = type === 'quorum';
+  }
+
+  /**
+   * Classic wait queues, for messages that return to a queue which may be gone: they drop such a message. A quorum wait queue keeps it, and
+   * returns nothing at all any more after 32 of them.
+   */
+  get leased(): WaitQueues {
+    return (this.#leased ??= this.#isFixed ? new LeasedWaitQueues(this.backend, this) : this);
   }
 
   /** The broker's time, in milliseconds since 1970. */
@@ -173,5 +182,23 @@ export class WaitQueues {
       if (declaredAt !== undefined && now >= declaredAt + delay + waitQueueLease) this.#known.delete(delay);
     }
     return this.#known.size;
+  }
+}
+
+/** Classic wait queues beside quorum ones, with the same parking lots. */
+class LeasedWaitQueues extends WaitQueues {
+  constructor(
+    backend: Backend,
+    private readonly beside: WaitQueues,
+  ) {
+    super(backend, 'classic', beside.exchange, beside.notices);
+  }
+
+  override lot(queue: string): Promise<void> | undefined {
+    return this.beside.lot(queue);
+  }
+
+  override forgetLot(queue: string): void {
+    this.beside.forgetLot(queue);
   }
 }
