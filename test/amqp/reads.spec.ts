@@ -35,6 +35,29 @@ describe('all connections read into one buffer', () => {
     server.close();
   });
 
+  it.each([
+    ['Bun', {}],
+    ['another runtime', undefined],
+  ])('but not on %s, where a socket has no handle that can be passed on', async (_, handle) => {
+    const reads: Buffer[] = [];
+    const server = createServer({ pauseOnConnect: true }, (accepted) => {
+      const socket = new Proxy(accepted, {
+        get: (target, name) => {
+          const value: unknown = name === '_handle' ? handle : Reflect.get(target, name);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+      withCommonReads(socket).on('data', (bytes) => void reads.push(bytes as Buffer));
+    }).listen(0, '127.0.0.1');
+    await until(() => server.listening);
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.write('one');
+    await until(() => reads.length === 1);
+    expect(reads[0]?.buffer).not.toBe(readBuffer.buffer);
+    client.destroy();
+    server.close();
+  });
+
   it.each([1, 100, 5_000, 40_000, 65_000, 131_000, 300_000])(
     'and a body of %i bytes stays what it was',
     async (size) => {

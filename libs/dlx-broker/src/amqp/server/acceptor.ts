@@ -96,9 +96,9 @@ const secured = ({ cert, key, ca }: TlsOptions) => ({
   ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: true }),
 });
 
-/** A socket with the handle of the system that node keeps in it. The types of node leave it out. */
+/** A socket with the handle of the system that node keeps in it. The types of node leave it out. Bun has an empty object there. */
 interface WithHandle {
-  _handle?: object | null;
+  _handle?: { readonly readStart?: unknown } | null;
 }
 
 /**
@@ -109,7 +109,7 @@ interface WithHandle {
  */
 export function withCommonReads(accepted: Socket): Socket {
   const { _handle: handle } = accepted as WithHandle;
-  if (typeof handle !== 'object' || handle === null) return accepted.resume();
+  if (typeof handle?.readStart !== 'function') return accepted.resume();
   (accepted as WithHandle)._handle = null;
   accepted.destroy(); // it has no handle any more, so nothing is closed
   const callback = (length: number): boolean => {
