@@ -26,7 +26,7 @@ const text = ['README.md', ...pages].map(read).join('\n');
 
 describe('what the package exports', () => {
   it('is that of the report; `npm run api` renews it', async () => {
-    await expect(report).toMatchFileSnapshot(join(root, 'etc/dlx-broker.api.md'));
+    await expect(report).toMatchFileSnapshot(join(root, 'test/api/dlx-broker.api.md'));
   });
 
   it('is that of docs/reference/exports.md; `npm run api` renews it', async () => {

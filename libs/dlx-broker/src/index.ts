@@ -5,7 +5,7 @@
  * internal.
  *
  * The comment above a group is its heading in docs/reference/exports.md. `npm run api` renews that page and the report
- * etc/dlx-broker.api.md.
+ * test/api/dlx-broker.api.md.
  */
 
 // The module
