@@ -1,5 +1,5 @@
 // What a release has to stand, all of it or in parts:
-// npm run durability -- [--points 100000] [--cycles 500] [--trials 2000] [--soak 5000000] [--programs 2000] [--seed N] [--only power-cuts]
+// node test/durability/nightly.mjs [--points 100000] [--cycles 500] [--trials 2000] [--soak 5000000] [--programs 2000] [--seed N] [--only power-cuts]
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 

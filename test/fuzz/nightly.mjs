@@ -1,4 +1,4 @@
-// npm run fuzz -- --programs 10000 --seed 1 [--width 20] [--over amqp] [--against 4]: on each RabbitMQ that is named, or on one
+// node test/fuzz/nightly.mjs --programs 10000 --seed 1 [--width 20] [--over amqp] [--against 4]: on each RabbitMQ that is named, or on one
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 

@@ -1,4 +1,4 @@
-// The amount of a release: npm run simulation -- [--seeds 100000] [--seed N] [--processes N]
+// The amount of a release: node test/simulation/nightly.mjs [--seeds 100000] [--seed N] [--processes N]
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
 // Writes the bill of materials of the package and of the packages that it depends on, as CycloneDX:
-// `node scripts/sbom.mjs FILE`. The peers (Nest, RxJS) are the application's. The lock file of the workspace is of no use:
+// `npm run sbom --prefix scripts/release -- FILE`. The peers (Nest, RxJS) are the application's. The lock file of the workspace is of no use:
 // npm leaves out packages that development packages need too.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

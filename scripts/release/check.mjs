@@ -1,4 +1,4 @@
-// Says what keeps this commit from being published: `node scripts/release-check.mjs`, after a build.
+// Says what keeps this commit from being published: `npm run check --prefix scripts/release`, after a build.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
@@ -13,11 +13,11 @@ const checks = [
   ],
   [
     readFileSync('libs/dlx-broker/src/engine/broker/profile.ts', 'utf8').includes(`version: '${version}'`),
-    "profile.ts has another version than package.json: run 'npm run release:version'.",
+    "profile.ts has another version than package.json: run 'npm run set-version --prefix scripts/release'.",
   ],
   [
     new RegExp(`^## \\[?${version.replaceAll('.', '\\.')}(?![\\w.-])`, 'm').test(readFileSync('CHANGELOG.md', 'utf8')),
-    `CHANGELOG.md has no section for ${version}: run 'npm run release:version'.`,
+    `CHANGELOG.md has no section for ${version}: run 'npm run set-version --prefix scripts/release'.`,
   ],
   [
     (manifest.publishConfig.tag ?? 'latest') === (version.includes('-') ? 'next' : 'latest'),
@@ -25,7 +25,7 @@ const checks = [
   ],
   [
     readdirSync('.changeset').every((file) => !file.endsWith('.md') || file === 'README.md'),
-    "there are changes without a version: run 'npm run release:version'.",
+    "there are changes without a version: run 'npm run set-version --prefix scripts/release'.",
   ],
   [existsSync('libs/dlx-broker/dist/index.js'), "there is no build: run 'npm run build'."],
   [

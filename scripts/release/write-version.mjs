@@ -1,5 +1,5 @@
 // After changesets has set the version of the package: writes it to the source that shows it, and moves what changesets wrote
-// about it into the one changelog, which is at the top. `node scripts/write-version.mjs`.
+// about it into the one changelog, which is at the top. `node scripts/release/write-version.mjs`.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 const { version } = JSON.parse(readFileSync('libs/dlx-broker/package.json', 'utf8'));
