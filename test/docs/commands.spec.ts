@@ -17,10 +17,15 @@ beforeAll(async () => {
   // The command line makes its program and parses the words of this process. Only its program is wanted, with all commands.
   const { argv } = process;
   process.argv = ['node', 'dlx-broker'];
-  const parsed = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(() => Promise.resolve(program));
+  const made = new Promise<commander.Command>((resolve) => {
+    vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(function (this: commander.Command) {
+      resolve(this);
+      return Promise.resolve(this);
+    });
+  });
   await import('../../libs/dlx-broker/src/cli/main.js');
-  program = parsed.mock.contexts[0] as commander.Command;
-  parsed.mockRestore();
+  program = await made;
+  vi.restoreAllMocks();
   process.argv = argv;
 });
 
