@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 
 const script = (name, ...args) => [process.execPath, [`test/${name}/nightly.mjs`, ...args]];
-const vitest = (...files) => ['npx', ['vitest', 'run', '--retry', '0', ...files]];
+const vitest = (...files) => [process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--retry', '0', ...files]];
 
 const nightly = { TEST_AMOUNTS: 'nightly' };
 const parts = [
@@ -29,13 +29,16 @@ const parts = [
   ],
   ['other versions of Node and Nest', script('versions')],
   ['the package in fresh projects', script('consumers')],
+  ['the package on Node for Windows, under Wine', script('windows')],
   ['the declarations with each Nest and TypeScript', [process.execPath, ['test/packaging/check.mjs', '--all']]],
 ];
 
 const failed = [];
 for (const [name, [command, args], env] of parts) {
   console.log(`\n== ${name}`);
-  const { status } = spawnSync(command, args, { env: { ...process.env, CI: '1', ...env }, stdio: 'inherit' });
+  // On Windows npm is a script, which only a shell can run.
+  const shell = command === 'npm' && process.platform === 'win32';
+  const { status } = spawnSync(command, args, { env: { ...process.env, CI: '1', ...env }, shell, stdio: 'inherit' });
   if (status !== 0) failed.push(name);
 }
 console.log(failed.length === 0 ? '\nall parts passed' : `\nfailed: ${failed.join('; ')}`);

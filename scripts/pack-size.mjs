@@ -7,6 +7,7 @@ const limits = { packed: 985_000, unpacked: 3_500_000, files: 680 };
 const output = execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json', '--workspace', 'dlx-broker'], {
   encoding: 'utf8',
   stdio: ['ignore', 'pipe', 'ignore'],
+  shell: process.platform === 'win32', // npm is a script there
 });
 // npm 11 writes a list, npm 12 an object by the names of the packages.
 const [{ size: packed, unpackedSize: unpacked, entryCount: files, files: entries }] = Object.values(JSON.parse(output));

@@ -12,7 +12,11 @@ const { name, version, license, description, dependencies } = JSON.parse(
 );
 const folder = mkdtempSync(join(tmpdir(), 'dlx-broker-sbom-'));
 const npm = (...parts) =>
-  execFileSync('npm', [...parts, '--package-lock-only', '--loglevel=error'], { cwd: folder, encoding: 'utf8' });
+  execFileSync('npm', [...parts, '--package-lock-only', '--loglevel=error'], {
+    cwd: folder,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  });
 
 try {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version, license, description, dependencies }));

@@ -26,6 +26,6 @@ const env = {
 };
 console.log(`seed ${values.seed}`);
 // A failure is a failure: nothing is tried again.
-const args = ['vitest', 'run', `test/durability/${values.only}`, '--retry', '0'];
-const { status } = spawnSync('npx', args, { env, stdio: 'inherit' });
+const args = ['node_modules/vitest/vitest.mjs', 'run', `test/durability/${values.only}`, '--retry', '0'];
+const { status } = spawnSync(process.execPath, args, { env, stdio: 'inherit' });
 process.exitCode = status ?? 1;

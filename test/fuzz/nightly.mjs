@@ -23,5 +23,8 @@ const env = {
   ...(values.against && { FUZZ_AGAINST: values.against }),
 };
 console.log(`seeds ${values.seed} to ${Number(values.seed) + Number(values.programs) - 1}`);
-const { status } = spawnSync('npx', ['vitest', 'run', file], { env, stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', file], {
+  env,
+  stdio: 'inherit',
+});
 process.exitCode = status ?? 1;

@@ -22,8 +22,8 @@ const part = (index) =>
       SIMULATION_SEED: String(Number(values.seed) + index * each),
       SIMULATION_SEEDS: String(each),
     };
-    const args = ['vitest', 'run', 'test/simulation/simulation.spec.ts', '--retry', '0'];
-    spawn('npx', args, { env, stdio: 'inherit' }).once('exit', (status) => resolve(status ?? 1));
+    const args = ['node_modules/vitest/vitest.mjs', 'run', 'test/simulation/simulation.spec.ts', '--retry', '0'];
+    spawn(process.execPath, args, { env, stdio: 'inherit' }).once('exit', (status) => resolve(status ?? 1));
   });
 const statuses = await Promise.all(Array.from({ length: processes }, (_, index) => part(index)));
 process.exitCode = Math.max(...statuses);
