@@ -15,7 +15,7 @@ import {
   type XDeath,
 } from 'dlx-broker';
 import { parkWhen, whereDecoded } from 'dlx-broker/streams';
-import { auditTime, BehaviorSubject, finalize, map, mergeMap, type Observable } from 'rxjs';
+import { auditTime, BehaviorSubject, filter, finalize, firstValueFrom, map, mergeMap, type Observable } from 'rxjs';
 
 interface Payment {
   readonly currency: string;
@@ -54,6 +54,7 @@ class Payments implements OnApplicationBootstrap {
 class Dashboard {
   /** One source for all viewers: the last 50 parked letters. */
   readonly #parked = new BehaviorSubject<readonly object[]>([]);
+  readonly viewers = new BehaviorSubject(0);
 
   @OnDeadLetter({ kinds: ['parked'] })
   parked({ letter, deaths }: Death): void {
@@ -63,10 +64,11 @@ class Dashboard {
 
   @Sse('dead-letters')
   watch(): Observable<MessageEvent> {
+    this.viewers.next(this.viewers.value + 1);
     return this.#parked.pipe(
       auditTime(50), // at most 20 events a second for a viewer, however many letters die
       map((rows) => ({ data: rows })),
-      finalize(() => console.log('a viewer left')),
+      finalize(() => this.viewers.next(this.viewers.value - 1)), // the browser is gone
     );
   }
 }
@@ -98,4 +100,6 @@ const viewers = [view(), view()];
 app.get(DlxClient).emit('payment.requested', { currency: 'JPY' });
 for (const rows of await Promise.all(viewers)) console.log('viewer:', rows);
 console.log('later viewer:', await view());
-setTimeout(() => app.close(), 50);
+await firstValueFrom(app.get(Dashboard).viewers.pipe(filter((count) => count === 0)));
+console.log('all viewers left');
+await app.close();
