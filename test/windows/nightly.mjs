@@ -141,8 +141,9 @@ for (const name of ['main', 'orders']) {
   writeFileSync(join(app, `${name}.js`), ts.transpileModule(source, { compilerOptions }).outputText);
 }
 
+// Node 24 and 26 do not start on Wine 8.
 const failed = [];
-for (const version of wanted.length > 0 ? wanted : ['20', '22', '24', '26']) {
+for (const version of wanted.length > 0 ? wanted : ['20', '22']) {
   const place = join(folder, `node-${version}`);
   mkdirSync(place);
   writeFileSync(join(place, 'package.json'), '{ "private": true }');

@@ -1,6 +1,6 @@
-import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, isAbsolute, join, normalize, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
 import type typescript from 'typescript';
 import { CommandError } from '../command-error.js';
 
@@ -15,6 +15,13 @@ export interface Manifest {
 export interface Jest {
   readonly transform?: Readonly<Record<string, unknown>>;
   readonly transformIgnorePatterns?: readonly string[];
+}
+
+/** A package manager, and the words that add packages to an application and to its development, and run a script. */
+interface Manager {
+  readonly adds: readonly string[];
+  readonly addsForDevelopment: readonly string[];
+  readonly runs: string;
 }
 
 /** A Nest application in a folder, as far as `init` looks at it. */
@@ -32,7 +39,7 @@ export interface Application {
   /** The major version of Nest. */
   readonly nest: number;
   readonly runner: 'vitest' | 'jest' | undefined;
-  readonly packageManager: 'npm' | 'pnpm' | 'yarn';
+  readonly manager: Manager;
   /** Reads the sources. */
   readonly ts: typeof typescript;
 }
@@ -52,7 +59,7 @@ export function applicationIn(folder: string, module: string | undefined): Appli
     );
   }
   const require = createRequire(join(folder, 'package.json'));
-  const sourceRoot = sourceRootOf(folder);
+  const sourceRoot = sourceRootOf(folder, module);
   const file = normalize(module ?? `${sourceRoot}/app.module.ts`);
   const text = textOf(folder, file);
   if (text === undefined) {
@@ -62,7 +69,7 @@ export function applicationIn(folder: string, module: string | undefined): Appli
   }
   const main = `${sourceRoot}/main.ts`;
   const nest = Number.parseInt(versionOf(require, '@nestjs/core', folder), 10);
-  const packageManager = managerOf(folder);
+  const manager = managerOf(folder);
   return {
     folder,
     manifest,
@@ -72,15 +79,19 @@ export function applicationIn(folder: string, module: string | undefined): Appli
     extension: manifest.type === 'module' || /from ['"]\.[^'"]*\.js['"]/.test(text) ? '.js' : '',
     nest,
     runner: (['vitest', 'jest'] as const).find((name) => all[name] !== undefined),
-    packageManager,
-    ts: compilerOf(require, addsForDevelopment(packageManager).join(' '), nest),
+    manager,
+    ts: compilerOf(require, manager.addsForDevelopment.join(' '), nest),
   };
 }
 
-function sourceRootOf(folder: string): string {
+/** That of nest-cli.json, or of another application of the workspace, in which the module is: its folder `src`. */
+function sourceRootOf(folder: string, module: string | undefined): string {
   const given = jsonOf<{ readonly sourceRoot?: unknown }>(folder, 'nest-cli.json')?.sourceRoot ?? 'src';
   if (typeof given !== 'string') throw new CommandError(`sourceRoot in ${join(folder, 'nest-cli.json')} is no text.`);
-  return normalize(given).replace(/[\\/]+$/, '');
+  const root = normalize(given).replace(/[\\/]+$/, '');
+  const parts = dirname(normalize(module ?? root)).split(sep);
+  if (module === undefined || !relative(root, normalize(module)).startsWith('..')) return root;
+  return parts.slice(0, parts.lastIndexOf('src') + 1 || parts.length).join('/');
 }
 
 /** @returns the text of a file of the application; undefined if there is none, or a folder */
@@ -107,22 +118,28 @@ function versionOf(require: NodeJS.Require, name: string, folder: string): strin
   }
 }
 
-function managerOf(folder: string): Application['packageManager'] {
-  if (existsSync(join(folder, 'pnpm-lock.yaml'))) return 'pnpm';
-  return existsSync(join(folder, 'yarn.lock')) ? 'yarn' : 'npm';
+const managerNames = {
+  'package-lock.json': 'npm',
+  'pnpm-lock.yaml': 'pnpm',
+  'yarn.lock': 'yarn',
+  'bun.lock': 'bun',
+  'bun.lockb': 'bun',
+} as const;
+
+/** The manager whose lock file is in the folder, or in the next one above it, that of a workspace. */
+function managerOf(folder: string): Manager {
+  let name: string | undefined;
+  for (let at = folder; name === undefined && at !== dirname(at); at = dirname(at)) {
+    name = Object.entries(managerNames).find(([lock]) => existsSync(join(at, lock)))?.[1];
+  }
+  name ??= 'npm';
+  const adds = [name, name === 'npm' ? 'install' : 'add'];
+  // pnpm refuses to add packages to the root of a workspace without this.
+  if (name === 'pnpm' && existsSync(join(folder, 'pnpm-workspace.yaml'))) adds.push('--workspace-root');
+  const addsForDevelopment = [...adds, name === 'npm' || name === 'pnpm' ? '--save-dev' : '--dev'];
+  // `bun test` would be the tests of Bun itself.
+  return { adds, addsForDevelopment, runs: name === 'bun' ? 'bun run' : name };
 }
-
-/** The words of the command that adds packages to an application. */
-export const adds = (manager: Application['packageManager']): readonly string[] => [
-  manager,
-  manager === 'npm' ? 'install' : 'add',
-];
-
-/** The same for packages of its development. */
-export const addsForDevelopment = (manager: Application['packageManager']): readonly string[] => [
-  ...adds(manager),
-  manager === 'yarn' ? '--dev' : '--save-dev',
-];
 
 /**
  * The TypeScript that reads the sources of an application: the application's own, or the one of @nestjs/cli. TypeScript 7 has no API for it
@@ -158,19 +175,18 @@ function tried<Result>(work: () => Result): Result | undefined {
   }
 }
 
-/** The most links that lead to one file. */
-const mostLinks = 40;
-
 /**
  * Checks that a file which is written belongs to a folder. Links and `..` in a folder of another author could lead to any file of the user.
- * @throws {CommandError} if it is outside
+ * @throws {CommandError} if it is outside, or a link that leads to no file
  */
 export function checkInside(folder: string, file: string): void {
-  const place = placeOf(join(folder, file), mostLinks);
-  const way = relative(realpathSync(folder), place);
+  let existing = join(folder, file);
+  while (lstatSync(existing, { throwIfNoEntry: false }) === undefined) existing = dirname(existing);
+  const place = tried(() => realpathSync(existing));
+  const way = place === undefined ? '..' : relative(realpathSync(folder), place);
   if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return;
   throw new CommandError(
-    `${file} is ${place}, which is outside of ${folder}: correct --module FILE, sourceRoot of nest-cli.json, or the link. Nothing was changed.`,
+    `${file} leads to ${place ?? 'a file that is not there'}, outside of ${folder}: correct --module FILE, sourceRoot of nest-cli.json, or the link. Nothing was changed.`,
   );
 }
 
@@ -186,24 +202,8 @@ export function checkPlace(folder: string, file: string): void {
 }
 
 /** What a path leads to; undefined if it leads nowhere. */
-export function kindOf(path: string): 'file' | 'folder' | 'other' | undefined {
-  try {
-    const found = statSync(path);
-    if (found.isDirectory()) return 'folder';
-    return found.isFile() ? 'file' : 'other';
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}
-
-/** Where a file is, or would be made, when all links are followed. */
-function placeOf(path: string, links: number): string {
-  const entry = lstatSync(path, { throwIfNoEntry: false });
-  if (entry === undefined) return join(placeOf(dirname(path), links), basename(path));
-  const folder = realpathSync(dirname(path));
-  if (!entry.isSymbolicLink()) return join(folder, basename(path));
-  if (links === 0) throw new CommandError(`${path} is a link that leads to no file. Nothing was changed.`);
-  return placeOf(resolve(folder, readlinkSync(path)), links - 1);
+function kindOf(path: string): 'file' | 'folder' | 'other' | undefined {
+  const found = tried(() => statSync(path));
+  if (found === undefined) return undefined;
+  return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other';
 }

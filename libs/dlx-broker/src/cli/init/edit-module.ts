@@ -99,11 +99,13 @@ export interface Edit {
   readonly text: string;
 }
 
-/** @param edits at different places, in any order */
-export const edited = (source: string, edits: readonly Edit[]): string =>
-  [...edits]
+/** @param edits at different places, in any order; they get the line endings of the source */
+export function edited(source: string, edits: readonly Edit[]): string {
+  const ending = source.includes('\r\n') ? '\r\n' : '\n';
+  return [...edits]
     .sort((one, other) => other.at - one.at)
-    .reduce((text, { at, text: more }) => text.slice(0, at) + more + text.slice(at), source);
+    .reduce((text, { at, text: more }) => text.slice(0, at) + more.replaceAll('\n', ending) + text.slice(at), source);
+}
 
 /** Import statements behind the last one of a file, in the style of its first one. */
 function importsAfter(

@@ -5,16 +5,7 @@ import type { Command } from 'commander';
 import { shownText } from '../../platform/index.js';
 import { CommandError } from '../command-error.js';
 import { acting, type CommandOutput, type Ended } from '../command.js';
-import {
-  adds,
-  addsForDevelopment,
-  type Application,
-  applicationIn,
-  checkInside,
-  checkPlace,
-  type Jest,
-  textOf,
-} from './application.js';
+import { type Application, applicationIn, checkInside, checkPlace, type Jest, textOf } from './application.js';
 import { addShutdownHooks, addToModule } from './edit-module.js';
 import { handler, test } from './templates.js';
 
@@ -73,7 +64,8 @@ export function init(folder: string, flags: InitFlags, version: string, out: (li
     return 0;
   }
   for (const { file, text } of steps) if (text !== undefined) write(join(folder, file), text);
-  const code = flags.install ? runAll(folder, installs) : 0;
+  let code = 0;
+  if (flags.install) for (const install of installs) code ||= run(folder, install);
   if (code === 0) for (const line of next(application)) out(line);
   return code;
 }
@@ -170,20 +162,11 @@ function missingPackages({ manifest, nest, runner }: Application, version: strin
 }
 
 /** The commands of the package manager, word by word. */
-function installsOf({ packageManager }: Application, { running, developing }: Packages): readonly string[][] {
+function installsOf({ manager }: Application, { running, developing }: Packages): readonly string[][] {
   return [
-    ...(running.length === 0 ? [] : [[...adds(packageManager), ...running]]),
-    ...(developing.length === 0 ? [] : [[...addsForDevelopment(packageManager), ...developing]]),
+    ...(running.length === 0 ? [] : [[...manager.adds, ...running]]),
+    ...(developing.length === 0 ? [] : [[...manager.addsForDevelopment, ...developing]]),
   ];
-}
-
-/** Runs commands until one fails. @returns the exit code of the last one */
-function runAll(folder: string, commands: readonly (readonly string[])[]): number {
-  for (const command of commands) {
-    const code = run(folder, command);
-    if (code !== 0) return code;
-  }
-  return 0;
 }
 
 function run(folder: string, [command, ...parts]: readonly string[]): number {
@@ -201,10 +184,9 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-function next({ packageManager, runner }: Application): string[] {
-  const tests =
-    runner === undefined ? [] : [`  ${packageManager} test         runs the handler five times within milliseconds`];
-  return ['Next:', ...tests, `  ${packageManager} start        runs it on a broker inside the application`];
+function next({ manager: { runs }, runner }: Application): string[] {
+  const tests = runner === undefined ? [] : [`  ${runs} test         runs the handler five times within milliseconds`];
+  return ['Next:', ...tests, `  ${runs} start        runs it on a broker inside the application`];
 }
 
 /** Packages of ES modules that jest has to compile, because it loads CommonJS only. */

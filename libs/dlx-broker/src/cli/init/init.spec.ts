@@ -87,12 +87,41 @@ export class AppModule {}
   it.each([
     ['npm', 'package-lock.json', 'npm install --save-dev @nestjs/testing@12'],
     ['pnpm', 'pnpm-lock.yaml', 'pnpm add --save-dev @nestjs/testing@12'],
+    ['pnpm', 'pnpm-workspace.yaml', 'pnpm add --workspace-root --save-dev @nestjs/testing@12'],
     ['yarn', 'yarn.lock', 'yarn add --dev @nestjs/testing@12'],
+    ['bun', 'bun.lock', 'bun add --dev @nestjs/testing@12'],
+    ['bun', 'bun.lockb', 'bun add --dev @nestjs/testing@12'],
   ])('installs the package for tests with %s as a dependency of development', (_, lock, command) => {
     put('package.json', JSON.stringify({ dependencies, devDependencies: { vitest: '^4.0.0' } }));
     put(lock, '');
+    if (lock === 'pnpm-workspace.yaml') put('pnpm-lock.yaml', '');
     run({ dryRun: true });
     expect(lines.filter((line) => line.startsWith('runs'))).toEqual([`runs: ${command}`]);
+  });
+
+  it('installs with the manager of the workspace, whose lock file is above', () => {
+    const inner = join(folder, 'packages/shop');
+    put('yarn.lock', '');
+    put('packages/shop/package.json', JSON.stringify({ dependencies, devDependencies: { vitest: '^4.0.0' } }));
+    put('packages/shop/src/app.module.ts', moduleText);
+    init(inner, { install: true, dryRun: true }, '1.0.0', (line) => lines.push(line));
+    expect(lines).toContain('runs: yarn add --dev @nestjs/testing@12');
+  });
+
+  it('names the scripts as Bun runs them', () => {
+    put('bun.lock', '');
+    run();
+    expect(lines.filter((line) => line.startsWith('  '))).toEqual([
+      expect.stringMatching(/^ {2}bun run test /),
+      expect.stringMatching(/^ {2}bun run start /),
+    ]);
+  });
+
+  it.each(['src/app.module.ts', 'src/main.ts'])('keeps the line endings of %s', (file) => {
+    put(file, read(file).replaceAll('\n', '\r\n'));
+    run();
+    expect(read(file)).toContain(file.endsWith('main.ts') ? 'enableShutdownHooks();\r\n' : "'dlx-broker';\r\n");
+    expect(read(file)).not.toMatch(/[^\r]\n/);
   });
 
   it.each([
@@ -179,13 +208,27 @@ export class AppModule {}
   it.each([
     ['src/shop/shop.module.ts', '../orders/orders.handler'],
     ['./src/shop/shop.module.ts', '../orders/orders.handler'],
-    ['apps/shop/shop.module.ts', '../../src/orders/orders.handler'],
-    ['shop.module.ts', './src/orders/orders.handler'],
   ])('imports the handler into %s from where it is', (module, path) => {
     put(module, moduleText);
     run({ module });
     expect(read(module)).toContain(`from '${path}'`);
     expect(read('src/orders/orders.handler.ts')).toContain('OrdersHandler');
+  });
+
+  it.each([
+    ['apps/shop/src/app/app.module.ts', 'apps/shop/src', '../orders/orders.handler'],
+    ['apps/shop/src/app.module.ts', 'apps/shop/src', './orders/orders.handler'],
+    ['apps/shop/shop.module.ts', 'apps/shop', './orders/orders.handler'],
+    ['shop.module.ts', '.', './orders/orders.handler'],
+  ])('puts the handler of %s, an application of a workspace, into its sources', (module, root, path) => {
+    put('nest-cli.json', JSON.stringify({ monorepo: true, sourceRoot: 'apps/other/src' }));
+    put(module, moduleText);
+    put(`${root}/main.ts`, mainText);
+    run({ module });
+    expect(read(module)).toContain(`from '${path}'`);
+    expect(read(`${root}/orders/orders.handler.spec.ts`)).toContain('OrdersHandler');
+    expect(read(`${root}/main.ts`)).toContain('enableShutdownHooks');
+    expect(read('src/main.ts')).toBe(mainText);
   });
 
   describe('writes nothing outside of the folder', () => {
