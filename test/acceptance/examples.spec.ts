@@ -21,6 +21,7 @@ const pages = [
   'outbox',
   'ordered',
   'batches',
+  'rate-limits',
   'contracts',
   'pause',
   'circuit',

@@ -66,6 +66,7 @@ export {
   Queue,
   QueueArguments,
   Quorum,
+  RateLimit,
   Retry,
   SingleActiveConsumer,
   Ttl,

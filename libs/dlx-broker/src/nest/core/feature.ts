@@ -1,7 +1,7 @@
 import type { FieldTable } from '../../engine/message/index.js';
 import type { Metric } from '../../server/metrics/index.js';
 import type { HandlerLine } from '../log/log-events.js';
-import type { Failed, Gate, Handler, OrderPlan, PlannedHandler, Reader, Step, Taken } from './handler.js';
+import type { Admission, Failed, Gate, Handler, OrderPlan, PlannedHandler, Reader, Step, Taken } from './handler.js';
 
 /** Where a message goes whose handler failed: to another attempt or the parking lot, to the same attempt, or to a dead-letter exchange. */
 export type Move = 'retry' | 'hold' | 'reject';
@@ -43,7 +43,7 @@ export interface Feature {
   readonly name: string;
   /** Refuses handlers of a queue that cannot work together. @throws DlxConfigurationError naming them, the reason and a remedy */
   check?(queue: string, handlers: readonly Handler[]): void;
-  /** Decides how many messages a queue gives. Its handlers share the gate of the first one. */
+  /** Decides how many messages a queue gives, beside the gates of other features. Its handlers share the gate of the first one. */
   gate?(queue: string, first: PlannedHandler): Gate | undefined;
   /** Reads the messages of a queue. @throws DlxConfigurationError when its handlers differ in how to read them */
   reader?(queue: string, handlers: readonly PlannedHandler[]): Reader | undefined;
@@ -93,6 +93,34 @@ export interface Feature {
 
 /** A metric of a feature. Its first label is `broker`, the name of the broker. */
 export type FeatureMetric<F extends Feature = Feature> = Metric<{ readonly broker: string; readonly feature: F }>;
+
+const admissions: readonly Admission[] = ['none', 'one', 'all'];
+
+/** One gate for several: a message passes all of them, in their order. @returns undefined for none */
+export function composedGate(gates: readonly Gate[]): Gate | undefined {
+  if (gates.length < 2) return gates[0];
+  return {
+    get admission() {
+      return admissions.find((each) => gates.some(({ admission }) => admission === each)) as Admission;
+    },
+    get most() {
+      return Math.min(...gates.map(({ most = Infinity }) => most));
+    },
+    asks: gates.some(({ asks }) => asks),
+    get wait() {
+      return Math.max(...gates.map(({ wait }) => wait));
+    },
+    admits: (message) => gates.every((gate) => gate.admits(message)),
+    begin: (delivery) => gates.forEach((gate) => gate.begin(delivery)),
+    succeeded: (delivery) => gates.forEach((gate) => gate.succeeded(delivery)),
+    failed(failed) {
+      const holds = gates.map((gate) => gate.failed(failed)); // each hears of the failure
+      return holds.find((hold) => hold !== undefined);
+    },
+    ended: (delivery) => gates.forEach((gate) => gate.ended(delivery)),
+    closedSince: (time) => Math.max(...gates.map((gate) => gate.closedSince(time))),
+  };
+}
 
 /** One step for several, the first one outermost. @returns undefined for none */
 export function composed(steps: readonly Step[]): Step | undefined {

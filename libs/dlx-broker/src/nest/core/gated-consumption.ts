@@ -9,6 +9,9 @@ import {
 import type { Gate, MessageOrder } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 
+/** The largest prefetch of AMQP. */
+const mostPrefetch = 65_535;
+
 /** What a consumer with a gate needs. */
 export interface GatedParts {
   readonly backend: Backend;
@@ -105,16 +108,16 @@ export class GatedConsumption {
   /** The prefetch that the gate allows; undefined for no consumer at all. */
   get #wanted(): number | undefined {
     const { prefetch } = this.parts.plan();
-    const admission = this.parts.gate()?.admission ?? 'all';
-    if (admission === 'all' || this.parts.order() !== undefined) return prefetch;
-    return admission === 'one' ? 1 : undefined;
+    const { admission = 'all', most } = this.parts.gate() ?? {};
+    if (admission !== 'all' && this.parts.order() === undefined) return admission === 'one' ? 1 : undefined;
+    return most === undefined ? prefetch : Math.min(most, prefetch === 0 ? most : prefetch, mostPrefetch);
   }
 
   /** Notes what the gate says about messages that come, or are in hand. */
   #obey(): void {
-    const admission = this.parts.gate()?.admission ?? 'all';
+    const { admission = 'all', asks } = this.parts.gate() ?? {};
     const order = this.parts.order();
-    this.#isOpen = admission === 'all' || order !== undefined;
+    this.#isOpen = (admission === 'all' && asks !== true) || order !== undefined;
     order?.admit(admission);
   }
 

@@ -158,6 +158,10 @@ export interface AtGate {
 /** Decides how many messages the handlers of a queue get, by how they ended. */
 export interface Gate {
   readonly admission: Admission;
+  /** The most messages that a consumer may have in hand, if that is less than its prefetch. */
+  readonly most?: number | undefined;
+  /** True: {@link admits} is asked about each message, also while the admission is `all`. */
+  readonly asks?: boolean;
   /** The wait of messages that come while the gate is not open, in milliseconds. */
   readonly wait: number;
   /** @returns true if the message goes to its handler now; otherwise a function of it is called */

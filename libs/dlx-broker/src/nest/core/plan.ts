@@ -31,7 +31,7 @@ import {
   type WaitQueueType,
 } from '../retry/index.js';
 import { retentions } from '../retry/lot-retention.js';
-import { composed, type Feature } from './feature.js';
+import { composed, composedGate, type Feature } from './feature.js';
 import type { HandlerSettings, NamedExchange } from './handler-settings.js';
 import { endsAlone, type Handler, lotOf, type OrderPlan, type PlannedHandler, type Reader } from './handler.js';
 
@@ -154,7 +154,7 @@ function withFeatures(
   features: readonly Feature[],
 ): readonly PlannedHandler[] {
   const [first] = handlers as readonly [PlannedHandler];
-  const [gate] = features.flatMap((feature) => feature.gate?.(queue, first) ?? []);
+  const gate = composedGate(features.flatMap((feature) => feature.gate?.(queue, first) ?? []));
   return handlers.map((planned) => {
     const steps = features.flatMap((feature) => feature.step?.(planned, handlers) ?? []);
     const { handler } = planned;

@@ -26,6 +26,8 @@ import { orderedDecorator } from './ordered/decorator.js';
 import { outbox } from './outbox/index.js';
 import { outboxDecorator } from './outbox/decorator.js';
 import type { OutboxScope } from './outbox/scope.js';
+import { rateDecorator } from './rate-limit/decorator.js';
+import { rateLimit, type RateLimits, rateMetrics } from './rate-limit/feature.js';
 import { timeout } from './timeout/index.js';
 import { tracing } from './tracing/index.js';
 
@@ -46,6 +48,7 @@ export { Idempotent, type IdempotentOptions } from './idempotent/decorator.js';
 export * from './idempotent/index.js';
 export { Ordered, type OrderedOptions } from './ordered/decorator.js';
 export { OutboxClosedError } from './outbox/collector.js';
+export { RateLimit, type RateLimitOptions } from './rate-limit/decorator.js';
 export { Outbox, type OutboxOptions } from './outbox/decorator.js';
 
 /** What features need of their broker. */
@@ -59,6 +62,7 @@ export interface FeatureParts {
   readonly client: Pick<DlxClient, 'timers'>;
   readonly outboxes: OutboxScope;
   readonly circuits: Circuits;
+  readonly rates: RateLimits;
   /** The queues whose messages are kept in an order. */
   readonly orders: () => Iterable<MessageOrder>;
 }
@@ -76,6 +80,7 @@ const row = <F extends Feature>(of: FeatureRow<F>): FeatureRow => of;
 /** The features of handlers. The step of the first one is the outermost. */
 const rows: readonly FeatureRow[] = [
   row({ decorator: circuitDecorator, metrics: circuitMetrics, make: ({ circuits }) => circuit(circuits) }),
+  row({ decorator: rateDecorator, metrics: rateMetrics, make: ({ rates }) => rateLimit(rates) }),
   row({ decorator: orderedDecorator, metrics: orderedMetrics, make: ordered }),
   { make: ({ options, log }) => envelope(options.envelope, log) },
   { make: () => asked },

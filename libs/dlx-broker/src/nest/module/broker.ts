@@ -106,10 +106,10 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     this.#watch = watch;
     const timers = new DeliveryTimers(backend.clock);
     const { tracing, outboxes } = parts;
-    const { circuits, scope } = gates;
+    const { circuits, scope, rates } = gates;
     const settling = (): Settlement => this.#settlement;
     const { client } = parts;
-    const own = { client, circuits, settlement: settling, orders: () => this.orders };
+    const own = { client, circuits, rates, settlement: settling, orders: () => this.orders };
     const features = featuresOf({ backend, options, log, timers, tracing, outboxes, ...own });
     this.#features = features;
     const settlement = new Settlement(backend, parts.waitQueues, parts.events, options, log, timers, features);

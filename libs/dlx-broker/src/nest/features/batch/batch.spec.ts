@@ -10,7 +10,10 @@ import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservice
 import { map } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { classOf } from '../../../../../../test/harnesses/class-of.js';
+import { type BackendDelivery, ConnectionLostError } from '../../../backends/index.js';
 import { longstr } from '../../../engine/message/index.js';
+import { DeliveryTimers } from '../../core/delivery-timers.js';
+import type { Handler } from '../../core/handler.js';
 import type { TransportOptions } from '../../index.js';
 import {
   Batch,
@@ -19,6 +22,7 @@ import {
   DeadLetter,
   DlxBatchContext,
   DlxBroker,
+  DlxContext,
   Drop,
   event,
   Idempotent,
@@ -32,6 +36,8 @@ import {
   RetryLater,
 } from '../../index.js';
 import { DlxTesting } from '../../testing/dlx-testing.js';
+import { ManualClock } from '../../testing/manual-clock.js';
+import { Gathering } from './gathering.js';
 
 const running: DlxTesting[] = [];
 afterEach(async () => {
@@ -249,6 +255,25 @@ describe('a batch', () => {
     expect(batches).toHaveLength(1);
     await dlx.close();
     expect(batches).toEqual([[1], [2, 3]]);
+  });
+
+  it('loses the messages that returned to their queue before it started', async () => {
+    const clock = new ManualClock(0);
+    const got: unknown[] = [];
+    const invoke = async (data: unknown): Promise<void> => void got.push(data);
+    const handler = { origin: 'Worker.handle', kind: 'consume', patterns: [], invoke } as unknown as Handler;
+    const gathering = new Gathering('work', handler, { size: 9, within: 10 }, new DeliveryTimers(clock));
+    const contexts = [false, true, false].map((settled) => new DlxContext({ settled } as BackendDelivery));
+    const calls = Promise.allSettled(contexts.map((context, place) => gathering.call(place, context)));
+    const lost = new Error('lost');
+    contexts[2]!.abort(lost);
+    clock.advance(10);
+    expect(await calls).toEqual([
+      { status: 'fulfilled', value: undefined },
+      { status: 'rejected', reason: expect.any(ConnectionLostError) as unknown },
+      { status: 'rejected', reason: lost },
+    ]);
+    expect(got).toEqual([[0]]);
   });
 
   it('goes through guards, interceptors and pipes once, as an array', async () => {

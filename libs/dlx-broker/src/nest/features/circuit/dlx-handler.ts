@@ -1,4 +1,5 @@
 import type { HandlerStatus } from '../../../server/index.js';
+import { type Rate, type RateLimitOptions, readRate } from '../rate-limit/decorator.js';
 import { DlxConfigurationError, flag, optionsOf, refused } from '../../../platform/options/index.js';
 
 /** How a handler is paused. */
@@ -16,6 +17,9 @@ export interface HandlerActions {
   /** Resolves when no handler of the queue has a message in hand. */
   idle(): Promise<void>;
   resume(): void;
+  /** Undefined without `@RateLimit`. */
+  rateLimit(): Rate | undefined;
+  setRateLimit(rate: Rate): void;
 }
 
 /** The longest reason of a pause, in characters. */
@@ -62,5 +66,20 @@ export class DlxHandler {
   /** Starts deliveries again. If its circuit is open, the circuit tries a message at once. No effect on a handler that is not paused. */
   resume(): void {
     this.actions.resume();
+  }
+
+  /** How many messages it begins, and in how many milliseconds; undefined without `@RateLimit`. */
+  get rateLimit(): { readonly limit: number; readonly per: number } | undefined {
+    return this.actions.rateLimit();
+  }
+
+  /**
+   * Changes the limit of `@RateLimit` in this process, until its end. What began before counts. Handlers that share the queue share the
+   * limit.
+   * @param rate `{ limit: 10, per: '1s' }`
+   * @throws DlxConfigurationError naming the option and the value, and for a handler without `@RateLimit`
+   */
+  setRateLimit(rate: RateLimitOptions): void {
+    this.actions.setRateLimit(readRate(rate, `setRateLimit of handler '${this.name}'`));
   }
 }

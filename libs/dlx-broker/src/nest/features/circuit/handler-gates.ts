@@ -11,6 +11,8 @@ import { DlxHandler } from './dlx-handler.js';
 import type { HandlerStatus, OperatedHandlers } from '../../../server/index.js';
 import type { HandlerGate } from './gate.js';
 import { HandlerScope } from './gate.js';
+import type { Rate } from '../rate-limit/decorator.js';
+import { RateLimits } from '../rate-limit/feature.js';
 
 /** After this time in milliseconds a pause that waits is logged. */
 const patience = 10_000;
@@ -27,9 +29,11 @@ export interface HandlerGatesParts extends CircuitsParts {
 export class HandlerGates {
   readonly circuits: Circuits;
   readonly scope = new HandlerScope();
+  readonly rates: RateLimits;
 
   constructor(private readonly parts: HandlerGatesParts) {
     this.circuits = new Circuits(parts, (circuit, change, gates) => this.#changed(circuit, change, gates));
+    this.rates = new RateLimits(parts.clock, (queue) => parts.consumers().adjust(queue));
   }
 
   get all(): readonly HandlerStatus[] {
@@ -51,7 +55,18 @@ export class HandlerGates {
       pause: (reason) => this.#pause(name, reason),
       idle: () => this.#idle(name),
       resume: () => this.#resume(name),
+      rateLimit: () => this.rates.of(this.#named(name)[0]!.queue)?.limit,
+      setRateLimit: (rate) => this.#named(name).forEach((planned) => this.#setRate(planned, rate)),
     });
+  }
+
+  #setRate({ handler, queue }: PlannedHandler, rate: Rate): void {
+    const gate = this.rates.of(queue);
+    if (gate !== undefined) gate.limit = rate;
+    else
+      throw new DlxConfigurationError(
+        `${handler.origin} has no limit to change; add @RateLimit({ limit: 100, per: '1s' })`,
+      );
   }
 
   /** Resolves when no handler of its queues has a message in hand. The log says so if that takes long. */
@@ -82,6 +97,7 @@ export class HandlerGates {
 
   close(): void {
     this.circuits.close();
+    this.rates.close();
   }
 
   get #planned(): readonly PlannedHandler[] {

@@ -1,0 +1,95 @@
+import type { Clock } from '../../../engine/broker/index.js';
+import { DlxConfigurationError } from '../../../platform/options/index.js';
+import type { Feature, FeatureMetric } from '../../core/feature.js';
+import { settingOf } from '../../core/handler-settings.js';
+import type { Handler } from '../../core/handler.js';
+import { orderedDecorator } from '../ordered/decorator.js';
+import { type Rate, rateDecorator } from './decorator.js';
+import { longestInHand, RateGate } from './rate-gate.js';
+
+/** The rate limits of a broker, one for each queue. They stay while handlers are planned again. */
+export class RateLimits {
+  readonly #gates = new Map<string, RateGate>();
+
+  /** @param changed called when the consumer of a queue has to follow */
+  constructor(
+    private readonly clock: Clock,
+    private readonly changed: (queue: string) => void,
+  ) {}
+
+  get all(): Iterable<readonly [queue: string, gate: RateGate]> {
+    return this.#gates;
+  }
+
+  /** The limit of a queue; undefined without one. */
+  of(queue: string): RateGate | undefined {
+    return this.#gates.get(queue);
+  }
+
+  /** @param rate that of a new gate */
+  gate(queue: string, rate: Rate): RateGate {
+    let gate = this.#gates.get(queue);
+    if (gate === undefined) this.#gates.set(queue, (gate = new RateGate(rate, this.clock, () => this.changed(queue))));
+    return gate;
+  }
+
+  close(): void {
+    for (const gate of this.#gates.values()) gate.close();
+  }
+}
+
+interface RateFeature extends Feature {
+  readonly rates: RateLimits;
+}
+
+export const rateMetrics: readonly FeatureMetric<RateFeature>[] = [
+  {
+    name: 'dlx_rate_limit_waiting',
+    type: 'gauge',
+    labels: ['broker', 'queue'],
+    help: '@RateLimit: messages in hand that wait for their turn',
+    *read({ broker, feature: { rates } }) {
+      for (const [queue, { waiting }] of rates.all) yield { labels: [broker, queue], value: waiting };
+    },
+  },
+];
+
+/** Limits how many messages a handler begins in a time (`@RateLimit`). */
+export const rateLimit = (rates: RateLimits): RateFeature => ({
+  name: 'rate limit',
+  rates,
+  check: refuseLimits,
+  gate(queue, { handler }) {
+    const rate = settingOf(handler, rateDecorator);
+    return rate && rates.gate(queue, rate);
+  },
+  rests(queue, isResting) {
+    if (isResting) rates.of(queue)?.returnAll();
+  },
+  waiting: (queue) => rates.of(queue)?.waiting ?? 0,
+});
+
+/** @throws DlxConfigurationError naming the handlers, the reason and a remedy */
+function refuseLimits(queue: string, handlers: readonly Handler[]): void {
+  const limited = handlers.find((handler) => settingOf(handler, rateDecorator) !== undefined);
+  if (limited === undefined) return;
+  const { limit, per } = settingOf(limited, rateDecorator)!;
+  const refuse = (why: string): never => {
+    throw new DlxConfigurationError(`@RateLimit on ${limited.origin}: ${why}`);
+  };
+  for (const handler of handlers) {
+    const other = settingOf(handler, rateDecorator);
+    if (other?.limit === limit && other.per === per) continue;
+    refuse(
+      `${handler.origin} shares queue '${queue}', and so its limit; give both the same @RateLimit, or a queue for each`,
+    );
+  }
+  if (settingOf(limited, orderedDecorator) !== undefined) {
+    refuse('@Ordered is beside it, which decides itself what begins; lower @Prefetch, or leave one of them out');
+  }
+  const { queue: options, queueArguments } = limited.settings;
+  if (per <= longestInHand || (options.autoDelete !== true && !queueArguments.has('x-expires'))) return;
+  refuse(
+    `queue '${queue}' may be deleted while its consumer waits for longer than a minute; lower per, or keep the queue`,
+  );
+}
