@@ -40,10 +40,10 @@ function onNode(version, ...scripts) {
   return scripts.map((script) => run(join(bin, 'node'), script, env)).every(Boolean);
 }
 
-const virtualTime = vitest('--project', 'virtual time', '--project', 'virtual time, alone');
-for (const version of ['22', '24']) {
+const all = vitest('--project', 'virtual time', '--project', 'virtual time, alone', '--project', 'contract');
+for (const version of ['22', '24', '26']) {
   part(`Node ${version}`, () =>
-    onNode(version, virtualTime, onNest11(), ['test/packaging/check.mjs'], ['test/consumers/nightly.mjs', 'vitest 5']),
+    onNode(version, all, onNest11(), ['test/packaging/check.mjs'], ['test/consumers/nightly.mjs', 'vitest 5']),
   );
 }
 // The first versions that load ES modules by require().
