@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path/posix';
 import ts from 'typescript';
 
 export const root = resolve(import.meta.dirname, '../..');

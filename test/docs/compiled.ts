@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname, join } from 'node:path/posix';
 import ts from 'typescript';
 import type { Block } from './blocks.js';
 import { read, root } from './pages.js';

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join } from 'node:path/posix';
 
-export const root = resolve(import.meta.dirname, '../..');
+/** With slashes also on Windows, as TypeScript names files. */
+export const root = join(import.meta.dirname.replaceAll('\\', '/'), '../..');
 
 /** The text of a file, by its path from the root of the repository. */
 export const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -10,7 +11,7 @@ export const read = (path: string): string => readFileSync(join(root, path), 'ut
 export const docsPages = (): string[] =>
   readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
-    .map((path) => `docs/${path}`)
+    .map((path) => `docs/${path.replaceAll('\\', '/')}`)
     .sort();
 
 /** Pages outside `docs/` that link into it. */
@@ -44,7 +45,7 @@ export function linksOf(page: string): Link[] {
     .filter((written) => !/^[a-z]+:/.test(written))
     .map((written) => {
       const [path = '', heading] = written.split('#');
-      const file = path === '' ? page : relative(root, resolve(root, dirname(page), path));
+      const file = path === '' ? page : join(dirname(page), path);
       return { written, file, heading };
     });
 }

@@ -38,7 +38,7 @@ const placeholdersIn = (text: string): string[] =>
   (text.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []).filter((name) => !(name in replyCodes));
 
 /** This file, which names the refused words. */
-const own = 'docs/words.spec.ts';
+const own = join('docs', 'words.spec.ts');
 
 describe('pages name their subjects', () => {
   it.each([...frontPages, ...docsPages(), 'site/index.md'])('%s', (page) => {

@@ -130,6 +130,7 @@ describe('every line of the library', () => {
   });
 
   const sources = readdirSync(join(root, 'libs/dlx-broker/src'), { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => /^(nest|backends)\/.*\.ts$/.test(path) && !path.endsWith('.spec.ts'))
     .map((path) => ({ path, text: readFileSync(join(root, 'libs/dlx-broker/src', path), 'utf8') }));
 
