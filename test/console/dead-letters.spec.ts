@@ -83,6 +83,7 @@ describe('dead letters in the console', () => {
       table(new Map(Object.entries({ attempt: int32(attempt), at: int64(at + attempt), ...more })));
     const hostile = longstr('<img src=x onerror=alert(1)>\u202e');
     const headers = new Map<string, Field>([
+      ['dlx-state', longstr('{"page":2,"of":"<img>"}')],
       ['dlx-errors-omitted', int32(190)],
       [
         'dlx-errors',
@@ -104,6 +105,7 @@ describe('dead letters in the console', () => {
     expect(texts[1]).toMatch(/Redrive 2$/);
     expect(texts[2]).toMatch(/^190 entries left out$/);
     expect(texts[3]).toMatch(/^1.*TypeError card is undefined.*12 ms$/);
+    expect(await house.page.locator('#state pre').textContent()).toBe('{"page":2,"of":"<img>"}');
   });
 
   it('are not changed by looking', async () => {

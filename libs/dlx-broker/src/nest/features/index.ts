@@ -27,7 +27,7 @@ import { outbox } from './outbox/index.js';
 import { outboxDecorator } from './outbox/decorator.js';
 import type { OutboxScope } from './outbox/scope.js';
 import { rateDecorator } from './rate-limit/decorator.js';
-import { rateLimit, type RateLimits, rateMetrics } from './rate-limit/feature.js';
+import { rateLimit, type RateLimits } from './rate-limit/feature.js';
 import { timeout } from './timeout/index.js';
 import { tracing } from './tracing/index.js';
 
@@ -80,7 +80,7 @@ const row = <F extends Feature>(of: FeatureRow<F>): FeatureRow => of;
 /** The features of handlers. The step of the first one is the outermost. */
 const rows: readonly FeatureRow[] = [
   row({ decorator: circuitDecorator, metrics: circuitMetrics, make: ({ circuits }) => circuit(circuits) }),
-  row({ decorator: rateDecorator, metrics: rateMetrics, make: ({ rates }) => rateLimit(rates) }),
+  { decorator: rateDecorator, make: ({ rates }) => rateLimit(rates) },
   row({ decorator: orderedDecorator, metrics: orderedMetrics, make: ordered }),
   { make: ({ options, log }) => envelope(options.envelope, log) },
   { make: () => asked },

@@ -74,7 +74,7 @@ export class DlxHandler {
   }
 
   /**
-   * Changes the limit of `@RateLimit` in this process, until its end. What began before counts. Handlers that share the queue share the
+   * Changes the limit of `@RateLimit` in this process, until its end. What began within the old `per` counts. Handlers that share the queue share the
    * limit.
    * @param rate `{ limit: 10, per: '1s' }`
    * @throws DlxConfigurationError naming the option and the value, and for a handler without `@RateLimit`

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../engine/broker/index.js';
 import { DlxConfigurationError } from '../../../platform/options/index.js';
-import type { Feature, FeatureMetric } from '../../core/feature.js';
+import type { Feature } from '../../core/feature.js';
 import { settingOf } from '../../core/handler-settings.js';
 import type { Handler } from '../../core/handler.js';
 import { orderedDecorator } from '../ordered/decorator.js';
@@ -16,10 +16,6 @@ export class RateLimits {
     private readonly clock: Clock,
     private readonly changed: (queue: string) => void,
   ) {}
-
-  get all(): Iterable<readonly [queue: string, gate: RateGate]> {
-    return this.#gates;
-  }
 
   /** The limit of a queue; undefined without one. */
   of(queue: string): RateGate | undefined {
@@ -38,26 +34,9 @@ export class RateLimits {
   }
 }
 
-interface RateFeature extends Feature {
-  readonly rates: RateLimits;
-}
-
-export const rateMetrics: readonly FeatureMetric<RateFeature>[] = [
-  {
-    name: 'dlx_rate_limit_waiting',
-    type: 'gauge',
-    labels: ['broker', 'queue'],
-    help: '@RateLimit: messages in hand that wait for their turn',
-    *read({ broker, feature: { rates } }) {
-      for (const [queue, { waiting }] of rates.all) yield { labels: [broker, queue], value: waiting };
-    },
-  },
-];
-
 /** Limits how many messages a handler begins in a time (`@RateLimit`). */
-export const rateLimit = (rates: RateLimits): RateFeature => ({
+export const rateLimit = (rates: RateLimits): Feature => ({
   name: 'rate limit',
-  rates,
   check: refuseLimits,
   gate(queue, { handler }) {
     const rate = settingOf(handler, rateDecorator);
