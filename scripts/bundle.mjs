@@ -22,7 +22,7 @@ const bundle = await rolldown({
   // The chunks are chosen below.
   experimental: { chunkOptimization: false },
   // Nest, RxJS and all other packages stay what the application has installed. The console is built after this.
-  external: (id) => /[\\/]dist[\\/]console\.js$/.test(id) || !(id.startsWith('.') || isAbsolute(id)),
+  external: (id) => /[\\/]dist[\\/]console\.cjs$/.test(id) || !(id.startsWith('.') || isAbsolute(id)),
 });
 const format = {
   format: 'esm',

@@ -3,10 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-const tsc = 'node_modules/typescript/bin/tsc'; // missing after an installation without development dependencies
-if (existsSync(tsc) && !existsSync('libs/dlx-broker/dist/index.js')) {
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'libs/dlx-broker/tsconfig.lib.json', '--noCheck'], {
-    stdio: 'inherit',
-  });
+// tsc is missing after an installation without development dependencies.
+if (existsSync('node_modules/typescript') && !existsSync('libs/dlx-broker/dist/index.js')) {
+  const { status } = spawnSync('npm run compile --silent --workspace dlx-broker', { stdio: 'inherit', shell: true });
   process.exitCode = status ?? 1;
 }

@@ -1,6 +1,6 @@
 // Builds an application of apps/ in seconds, to run it here: `node scripts/quick-build.mjs sample-retry` writes dist/quick/sample-retry/main.js. Types are
 // removed and not checked, and the console is built only if it changed. `npm run build` builds what is published.
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -35,13 +35,14 @@ async function step(name, run) {
 
 async function buildLibrary() {
   const source = join(root, 'libs/dlx-broker');
-  const { exports } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  const { exports } = manifest;
   const files = Object.values(exports).flatMap((target) => target.default ?? []);
   const entries = files.map((file) => file.replace(/^\.\/dist\/|\.js$/g, ''));
   const input = Object.fromEntries(entries.map((entry) => [entry, join(source, 'src', `${entry}.ts`)]));
   await compile(input, join(library, 'dist'));
-  // The exports of the package, and its name, by which the library finds its console.
-  copyFileSync(join(source, 'package.json'), join(library, 'package.json'));
+  // What is published is CommonJS.
+  writeFileSync(join(library, 'package.json'), JSON.stringify({ ...manifest, type: 'module' }));
 }
 
 /** Removes the types of all files that are reached, and joins the files. Packages stay where they are installed. */
@@ -52,7 +53,7 @@ async function compile(input, dir) {
     tsconfig: join(root, 'tsconfig.json'),
     // Helpers of decorators come along.
     external: (id) =>
-      /[\\/]dist[\\/]console\.js$/.test(id) ||
+      /[\\/]dist[\\/]console\.cjs$/.test(id) ||
       !(id.startsWith('.') || isAbsolute(id) || id.startsWith('@oxc-project/runtime/')),
   });
   await bundle.write({ dir, format: 'esm', chunkFileNames: 'chunks/[name].js', sourcemap: true });
@@ -61,10 +62,11 @@ async function compile(input, dir) {
 
 async function buildConsole() {
   const folder = join(root, 'apps/console');
-  const built = join(root, 'libs/dlx-broker/dist/console.js');
+  const outDir = join(library, 'dist/console');
+  const built = `${outDir}.cjs`;
   const newest = Math.max(changed(folder), changed(join(root, 'package-lock.json')));
   if (existsSync(built) && statSync(built).mtimeMs > newest) return 'not changed';
-  await build({ root: folder, configFile: join(folder, 'vite.config.ts'), logLevel: 'warn' });
+  await build({ root: folder, configFile: join(folder, 'vite.config.ts'), logLevel: 'warn', build: { outDir } });
 }
 
 /** The time of the newest change of a file, or of a file in a folder. */

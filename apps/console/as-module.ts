@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 
 /**
@@ -11,7 +11,7 @@ export function asModule(notices: string): Plugin {
   return {
     name: 'as-module',
     apply: 'build',
-    configResolved: ({ root, build }) => void (folder = join(root, build.outDir)),
+    configResolved: ({ root, build }) => void (folder = resolve(root, build.outDir)),
     closeBundle() {
       const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
@@ -20,7 +20,7 @@ export function asModule(notices: string): Plugin {
         path.slice(folder.length + 1).replaceAll('\\', '/'),
         readFileSync(path, 'utf8'),
       ]);
-      writeFileSync(`${folder}.js`, `exports.files = ${JSON.stringify(Object.fromEntries(texts))};\n`);
+      writeFileSync(`${folder}.cjs`, `exports.files = ${JSON.stringify(Object.fromEntries(texts))};\n`);
       renameSync(join(folder, notices), join(folder, '..', notices));
       rmSync(folder, { recursive: true });
     },

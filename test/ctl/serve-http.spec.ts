@@ -8,7 +8,7 @@ const library = resolve(import.meta.dirname, '../../libs/dlx-broker');
 const command = join(library, 'bin/dlx-broker.js');
 const isBuilt = existsSync(join(library, 'dist/server.js'));
 const isSkipped = !isBuilt && process.env['CI'] === undefined;
-const hasNoConsole = !existsSync(join(library, 'dist/console.js')) && process.env['CI'] === undefined;
+const hasNoConsole = !existsSync(join(library, 'dist/console.cjs')) && process.env['CI'] === undefined;
 if (isSkipped) console.warn('SKIPPED: dlx-broker serve --http: the library is not built');
 
 const folder = mkdtempSync(join(tmpdir(), 'serve-http-'));

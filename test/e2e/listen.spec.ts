@@ -43,7 +43,7 @@ async function nodeAt(http: { readonly port: number } | undefined): Promise<Fact
 
 describe('an application that listens', () => {
   it('logs the URLs of the management API and of the console, unless that is turned off', async () => {
-    const built = existsSync(resolve(import.meta.dirname, '../../libs/dlx-broker/dist/console.js'));
+    const built = existsSync(resolve(import.meta.dirname, '../../libs/dlx-broker/dist/console.cjs'));
     for (const console of [undefined, false]) {
       const lines: string[] = [];
       const log = (line: unknown): void => void lines.push(String(line));

@@ -55,7 +55,7 @@ export type BuiltConsole = Readonly<Record<string, string>>;
 export async function builtConsole(): Promise<BuiltConsole> {
   try {
     // @ts-expect-error it has no declarations, and is there after a build
-    const module = (await import('../../../dist/console.js')) as { readonly files: BuiltConsole };
+    const module = (await import('../../../dist/console.cjs')) as { readonly files: BuiltConsole };
     return module.files;
   } catch (error) {
     if (/(MODULE|ERR_LOAD)/.test(String((error as NodeJS.ErrnoException).code))) return {};
