@@ -1,4 +1,2 @@
-// The same with ts-jest for the application's own files.
-const config = require('./jest.config.cjs');
-
-module.exports = { ...config, transform: { ...config.transform, '^.+\\.ts$': 'ts-jest' } };
+// The configuration of a new application of Nest 11.
+module.exports = { testEnvironment: 'node', transform: { '^.+\\.(t|j)s$': 'ts-jest' } };

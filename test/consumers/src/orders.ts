@@ -1,6 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Consume, DeadLetter, DlxBrokerModule, DlxClient, DlxContext, Retry } from 'dlx-broker';
+import { Consume, DeadLetter, DlxBrokerModule, DlxClient, DlxContext, embedded, Retry } from 'dlx-broker';
+import { dlxTracing } from 'dlx-broker/otel';
 
 export interface Order {
   readonly id: number;
@@ -36,5 +37,10 @@ export class Orders {
   }
 }
 
-@Module({ imports: [DlxBrokerModule.forRoot()], providers: [Orders, Morgue] })
+const listen = { amqp: { port: 0 }, http: { port: 0 }, metrics: { port: 0 } };
+
+@Module({
+  imports: [DlxBrokerModule.forRoot({ broker: embedded({ listen }), tracing: dlxTracing() })],
+  providers: [Orders, Morgue],
+})
 export class AppModule {}
