@@ -8,13 +8,6 @@ export interface Manifest {
   readonly type?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
-  readonly jest?: Jest;
-}
-
-/** The section of package.json. */
-export interface Jest {
-  readonly transform?: Readonly<Record<string, unknown>>;
-  readonly transformIgnorePatterns?: readonly string[];
 }
 
 /** A package manager, and the words that add packages to an application and to its development, and run a script. */

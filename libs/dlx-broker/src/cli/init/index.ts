@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { shownText } from '../../platform/index.js';
 import { CommandError } from '../command-error.js';
 import { acting, type CommandOutput, type Ended } from '../command.js';
-import { type Application, applicationIn, checkInside, checkPlace, type Jest, textOf } from './application.js';
+import { type Application, applicationIn, checkInside, checkPlace, textOf } from './application.js';
 import { addShutdownHooks, addToModule } from './edit-module.js';
 import { handler, test } from './templates.js';
 
@@ -45,12 +45,7 @@ interface Step {
  */
 export function init(folder: string, flags: InitFlags, version: string, out: (line: string) => void): number {
   const application = applicationIn(folder, flags.module);
-  const steps = [
-    ...handlerSteps(application),
-    moduleStep(application),
-    ...mainSteps(application),
-    ...jestSteps(application),
-  ];
+  const steps = [...handlerSteps(application), moduleStep(application), ...mainSteps(application)];
   for (const { file, text } of steps) {
     if (text === undefined) continue;
     checkPlace(folder, file);
@@ -133,15 +128,6 @@ function mainSteps({ folder, main: file, ts }: Application): Step[] {
     : [{ does: 'changes', file, about: 'enableShutdownHooks(), so that SIGTERM waits for handlers at work', text }];
 }
 
-function jestSteps({ folder, manifest, runner }: Application): Step[] {
-  const file = 'package.json';
-  const jest = runner === 'jest' ? withEsModules(manifest.jest) : undefined;
-  if (jest === undefined) return [];
-  const indent = /^[ \t]+/m.exec(textOf(folder, file)!)?.[0] ?? '  ';
-  const text = `${JSON.stringify({ ...manifest, jest }, undefined, indent)}\n`;
-  return [{ does: 'changes', file, about: 'jest compiles dlx-broker, which consists of ES modules', text }];
-}
-
 /** Packages with the versions to install: those that the application runs with, and those of its development. */
 interface Packages {
   readonly running: readonly string[];
@@ -187,25 +173,4 @@ function write(path: string, text: string): void {
 function next({ manager: { runs }, runner }: Application): string[] {
   const tests = runner === undefined ? [] : [`  ${runs} test         runs the handler five times within milliseconds`];
   return ['Next:', ...tests, `  ${runs} start        runs it on a broker inside the application`];
-}
-
-/** Packages of ES modules that jest has to compile, because it loads CommonJS only. */
-const packages = 'dlx-broker|hono|@hono';
-
-/**
- * Makes jest with ts-jest compile the packages of ES modules.
- * @returns the new section of package.json; undefined if it does so, or if the application compiles by other means
- */
-function withEsModules(jest: Jest | undefined): Jest | undefined {
-  const transform = jest?.transform ?? {};
-  if (jest === undefined || !Object.values(transform).includes('ts-jest')) return undefined;
-  if (JSON.stringify(jest).includes('dlx-broker')) return undefined;
-  const settings = { isolatedModules: true, tsconfig: { allowJs: true, module: 'commonjs', target: 'es2022' } };
-  return {
-    ...jest,
-    // The first pattern that fits is taken.
-    transform: { [`node_modules/(${packages})/.+\\.js$`]: ['ts-jest', settings], ...transform },
-    // pnpm keeps packages in a folder below node_modules/.pnpm/.
-    transformIgnorePatterns: [`node_modules/(?!(\\.pnpm|${packages})/)`],
-  };
 }
