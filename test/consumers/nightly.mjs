@@ -49,24 +49,8 @@ const oneFile = (bundler, command) => ({
   command,
   expected: letter,
 });
-const optional = [
-  '@nestjs/websockets*',
-  '@nestjs/platform-*',
-  '@grpc/*',
-  'kafkajs',
-  'mqtt',
-  'nats',
-  'ioredis',
-  'amqp*',
-  'class-*',
-  'cache-manager',
-];
 const oneFiles = [
-  oneFile('esbuild', [
-    'node_modules/esbuild/bin/esbuild',
-    ...['dist/main.js', '--bundle', '--platform=node', '--outfile=one/esbuild.cjs'],
-    ...optional.map((name) => `--external:${name}`),
-  ]),
+  oneFile('esbuild', ['esbuild.config.cjs']),
   oneFile('webpack', ['node_modules/webpack-cli/bin/cli.js', '--config', 'webpack.config.cjs']),
 ];
 const bundlers = ['esbuild@0.28.2', 'webpack-cli@6.0.1'];
