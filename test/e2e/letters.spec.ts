@@ -77,8 +77,8 @@ it('a shutdown names the queues of pipelines that hang, and ends although an ope
   await until(() => expect(taken).toBe(3));
   await app.close();
   expect(lines.filter((line) => !line.includes('the broker was in memory'))).toEqual([
-    expect.stringContaining("3 letters of 'dead' were unsettled in a stream and return to the queue"),
     expect.stringMatching(/^the pipeline of (\/\^wo\/|work) has ended, and threw an error: .*the end failed/),
+    expect.stringContaining("unsettled in streams, and back in their queues: 3 of 'dead'"),
   ]);
 });
 

@@ -114,7 +114,7 @@ describe('every line of the library', () => {
       expect(logEvents[event].fields).toEqual(expect.arrayContaining(Object.keys(fields)));
       events.set(event, { level, line: fields });
     }
-    const wanted = ['amqpOpened', 'handlerStarted', 'retried', 'unroutable'];
+    const wanted = ['brokerFound', 'handlerStarted', 'retried', 'unroutable'];
     expect([...events.keys()]).toEqual(expect.arrayContaining(wanted));
     expect(events.has('failed')).toBe(false);
     expect(events.get('handlerStarted')).toEqual({ level: 'log', line: { handler: 'Orders.handle', queue: 'orders' } });

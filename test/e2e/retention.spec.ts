@@ -174,7 +174,7 @@ describe('a parking lot that exists', () => {
     const { retention } = planRetry({ attempts: 1, parkFor: '36h' }, { queue: 'orders', origin: 'here' });
     expect(retain(new Map([['orders.parked', retention]]), new Set(['orders.parked']), {})).toEqual([
       "parking lot 'orders.parked' exists with other arguments, which cannot change; unless a policy says " +
-        "'orders.parked for 36h, then orders.parked.archive' already, set one: rabbitmqctl set_policy 'orders.parked.retention' " +
+        "'orders.parked for 1d 12h, then orders.parked.archive' already, set one: rabbitmqctl set_policy 'orders.parked.retention' " +
         `'^orders\\.parked$' '{"message-ttl":129600000,"dead-letter-exchange":"","dead-letter-routing-key":"orders.parked.archive"}' --apply-to queues`,
     ]);
     expect(retain(new Map([['orders.parked', retention]]), new Set(), {})).toEqual([]);

@@ -4,6 +4,7 @@ import { Ctx, EventPattern, MessagePattern, Transport } from '@nestjs/microservi
 import { Test } from '@nestjs/testing';
 import {
   Answer,
+  binding,
   type BrokerChoice,
   Circuit,
   Consume,
@@ -20,6 +21,7 @@ import {
   QueueArguments,
   request,
   Retry,
+  type RetryPolicy,
   type DlxBrokerOptions,
   sharedBroker,
 } from 'dlx-broker';
@@ -86,15 +88,33 @@ describe('at start the log shows', () => {
     const { lines } = await start({ providers: [Orders] });
     expect(lines).toEqual([
       "log Orders.create consumes 'orders' (dlx.events 'order.created', dlx.events 'order.paid'); dead letters to 'orders.dlx' 'failed'",
-      "log Orders.send consumes 'parcels'; 3 attempts, rejected into wait.5000, then 'parcels.parked'",
-      "log Orders.bury consumes 'dead' (orders.dlx '#')",
+      "log Orders.send consumes 'parcels'; 3 attempts over 10s, then 'parcels.parked'",
+      "log Orders.bury consumes 'dead' (orders.dlx '#'); failed messages are deleted",
+    ]);
+  });
+
+  it('the longest time of the attempts, and each binding once: those of no handler at the first one', async () => {
+    const again = (routingKey: string, policy: RetryPolicy) => [
+      Consume({ queue: 'orders', routingKey }),
+      Retry({ parkingLot: 'lot', ...policy }),
+    ];
+    const Three = classOf('Three', {
+      create: again('order.created', { attempts: 5, immediate: 1, deadline: '1h' }),
+      pay: again('order.paid', { attempts: 100, deadline: '1h' }),
+      send: again('order.sent', { attempts: 9, backoff: () => '1s' }),
+    });
+    const topology = { bindings: [binding('amq.topic', 'orders', 'order.#')] };
+    expect((await start({ providers: [Three], options: { topology } })).lines).toEqual([
+      "log Three.create consumes 'orders' (amq.topic 'order.#', dlx.events 'order.created'); 5 attempts over 7s, then 'lot'",
+      "log Three.pay consumes 'orders' (dlx.events 'order.paid'); 100 attempts over 1h, then 'lot'",
+      "log Three.send consumes 'orders' (dlx.events 'order.sent'); 9 attempts, then 'lot'",
     ]);
   });
 
   it('a parking lot by its name, and how long it keeps messages', async () => {
     const Kept = classOf('Kept', { send: [Consume('parcels'), Retry({ attempts: 3, backoff: '5s', parkFor: '90d' })] });
     expect((await start({ providers: [Kept] })).lines).toEqual([
-      "log Kept.send consumes 'parcels'; 3 attempts, rejected into wait.5000, then 'parcels.parked' for 90d, then parcels.parked.archive",
+      "log Kept.send consumes 'parcels'; 3 attempts over 10s, then 'parcels.parked' for 90d, then parcels.parked.archive",
     ]);
   });
 
@@ -363,7 +383,9 @@ describe('a pattern of Nest beside a decorator that makes a handler', () => {
       Controller(),
     );
     const { about } = await start({ controllers: [Mixed] });
-    expect(about('consumes')).toEqual(["log Mixed.created consumes 'orders' (dlx.events 'order.created')"]);
+    expect(about('consumes')).toEqual([
+      "log Mixed.created consumes 'orders' (dlx.events 'order.created'); failed messages are deleted",
+    ]);
   });
 });
 
@@ -435,4 +457,45 @@ it('a handler sees the key and the exchange of its message on every attempt', as
     [1, 'dlx.events', 'order.created', 'order.created'],
     [2, 'dlx.events', 'order.created', 'orders'],
   ]);
+});
+
+describe('at the end the log shows in one line', () => {
+  /** A handler that works until it is released, and the line of a shutdown while it has two messages. */
+  async function stop(ends: boolean): Promise<readonly string[]> {
+    let release = (): void => {};
+    const work = new Promise<void>((resolve) => (release = resolve));
+    @Injectable()
+    class Slow {
+      @Consume({ queue: 'orders', routingKey: 'order' })
+      @DeadLetter(false)
+      handle(): Promise<void> {
+        return work;
+      }
+    }
+    const { app, about, settle } = await start({ providers: [Slow], options: { drainTimeout: ends ? '1h' : 1 } });
+    for (const id of [1, 2]) await firstValueFrom(app.get(DlxClient).emit('order', id), { defaultValue: undefined });
+    await settle();
+    const closed = app.close();
+    await settle();
+    if (ends) release();
+    await closed;
+    release();
+    return about('stopped').map((line) => line.replace(/\d+ ms/, 'N ms'));
+  }
+
+  it('that nothing was at work', async () => {
+    const { app, about } = await start({ providers: [Orders] });
+    await app.close();
+    expect(about('stopped')).toEqual(['log stopped; no message was at work']);
+  });
+
+  it('what the shutdown waited for', async () => {
+    expect(await stop(true)).toEqual(["log stopped; waited N ms for messages at work: 2 of 'orders'"]);
+  });
+
+  it('what it left', async () => {
+    expect(await stop(false)).toEqual([
+      "warn stopped; waited N ms for messages at work: 2 of 'orders'; not finished, and back in their queues: 2 of 'orders'",
+    ]);
+  });
 });

@@ -74,11 +74,12 @@ describe('the log warns of dead letters that return to their queue at once', () 
 describe('the line of a handler says which messages its queue deletes', () => {
   const noDeadLetter = DeadLetter(false);
   it.each([
-    [[Ttl('1m'), noDeadLetter], 'expired messages'],
-    [[MaxLength(10), noDeadLetter], 'dropped messages'],
-    [[MaxLengthBytes(10), noDeadLetter], 'dropped messages'],
+    [[Ttl('1m'), noDeadLetter], 'failed and expired messages'],
+    [[MaxLength(10), noDeadLetter], 'failed and dropped messages'],
+    [[MaxLengthBytes(10), noDeadLetter], 'failed and dropped messages'],
     [[Ttl('1m'), MaxLength(10), Retry({ attempts: 2 })], 'expired and dropped messages'],
-    [[MaxLength(10, { overflow: 'reject-publish' }), noDeadLetter], undefined],
+    [[MaxLength(10, { overflow: 'reject-publish' }), noDeadLetter], 'failed messages'],
+    [[MaxLength(10, { overflow: 'reject-publish' }), Retry({ attempts: 2 })], undefined],
     [[Ttl('1m'), DeadLetter('amq.fanout')], undefined],
   ] as const)('case %#', async (decorators, what) => {
     const lines = await linesAbout('are deleted', [orders(Consume('orders'), ...decorators)]);

@@ -1,6 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
 import { shownText } from '../platform/index.js';
-import { shownUnits } from '../platform/options/index.js';
 
 /** A table: each column is as wide as its longest cell, with two spaces between. @param head the first row, if any */
 export function prettyColumns(head: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
@@ -37,21 +36,6 @@ export const when = (time: number | null | undefined): string =>
 export function oneLine(text: string, length: number): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;
-}
-
-/** A duration in its two largest units, such as `2h 5m`; below a second in milliseconds. */
-export function duration(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))}ms`;
-  let rest = milliseconds;
-  const parts: string[] = [];
-  for (const [unit, size] of shownUnits) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) parts.push(`${count}${unit}`);
-    else if (parts.length > 0) break;
-    if (parts.length === 2) break;
-  }
-  return parts.join(' ');
 }
 
 /** Puts lines together from the parts in which they come. */

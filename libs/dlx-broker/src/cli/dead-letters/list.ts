@@ -1,4 +1,5 @@
 import { shownJson, shownLines } from '../../platform/index.js';
+import { shownDuration } from '../../platform/options/index.js';
 import type { Reply } from '../api.js';
 import { CommandError, exit } from '../command-error.js';
 import {
@@ -11,7 +12,7 @@ import {
   type WatchFlags,
   watching,
 } from '../command.js';
-import { duration, oneLine, prettyColumns, vhostColumn, when } from '../text.js';
+import { oneLine, prettyColumns, vhostColumn, when } from '../text.js';
 import { type FilterFlags, filterOf } from './filter.js';
 
 export interface ListFlags extends CommonFlags, FilterFlags, WatchFlags {
@@ -145,7 +146,7 @@ function allGroupsText(body: unknown, now: number): string {
     group.reason,
     group.first_queue,
     oneLine(group.error, 60),
-    group.oldest === null ? '' : `${when(group.oldest)} (${duration(now - group.oldest)})`,
+    group.oldest === null ? '' : `${when(group.oldest)} (${shownDuration(now - group.oldest)})`,
     group.example_id,
   ]);
   const head = ['count', ...vhost.map(() => 'vhost'), 'queue', 'reason', 'died first in', 'error', 'oldest', 'example'];
@@ -336,7 +337,7 @@ function errorsText({ errors = [], errors_omitted: omitted = 0 }: Letter): strin
     error.redrive === undefined ? oneLine(`${error.name}: ${error.message}`, 80) : `redriven (${error.redrive})`,
     error.handler ?? '',
     error.host ?? '',
-    error.took === undefined ? '' : duration(error.took),
+    error.took === undefined ? '' : shownDuration(error.took),
   ]);
   const more = omitted === 0 ? '' : `, ${omitted} before the last left out`;
   return section(
@@ -349,7 +350,7 @@ function errorsText({ errors = [], errors_omitted: omitted = 0 }: Letter): strin
 const waited = ({ time }: Death, before: Death | undefined): string =>
   time === null || before === undefined || before.time === null || time < before.time
     ? '' // the time of an entry is that of its first death
-    : duration(time - before.time);
+    : shownDuration(time - before.time);
 
 /** They are shown as deaths and as errors. */
 const isShownElsewhere = (name: string): boolean =>

@@ -119,7 +119,8 @@ export async function connectEmbedded(
   }
   const own = await openEmbedded(options, reporter);
   try {
-    const connected = { ...connectTo(own, options, reporter, 'embedded()'), where: () => startLine(own) };
+    const line = startLine(own); // before handlers take messages
+    const connected = { ...connectTo(own, options, reporter, 'embedded()'), where: () => line };
     return dataDir === undefined ? connected : occupying(dataDir, connected);
   } catch (error) {
     await own.close(); // the directory is free for the next attempt

@@ -65,9 +65,9 @@ it.each([
 
 it('a data directory loses nothing, and the log names it', async () => {
   const broker = embedded({ dataDir: folder, rabbitmq: '3.10' });
-  const behaviour = 'LOG behaves as RabbitMQ 3.10.8';
-  expect(await linesOn(broker, 10)).toEqual([`LOG data directory ${folder}: new`, behaviour]);
-  expect(await linesOn(broker, 0)).toEqual([`LOG data directory ${folder}: 10 messages`, behaviour]);
+  const line = `LOG behaves as RabbitMQ 3.10.8, data directory ${folder}`;
+  expect(await linesOn(broker, 10)).toEqual([`${line}: new`]);
+  expect(await linesOn(broker, 0)).toEqual([`${line}: 10 messages`]);
 });
 
 it('a server is named without the password; a server in memory says so, and what it loses', async () => {

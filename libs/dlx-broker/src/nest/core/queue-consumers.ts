@@ -3,7 +3,7 @@ import { errorFacts, noError, textOf } from './failure-log.js';
 import type { Handler, MessageOrder } from './handler.js';
 import type { ConsumerPlan } from './plan.js';
 import { type ConsumerParts, QueueConsumer } from './queue-consumer.js';
-import { logUnclosed } from '../module/shut-down.js';
+import { logStopped, logUnclosed } from '../module/shut-down.js';
 import { within } from './within.js';
 
 /** How long to wait before a queue that was deleted is declared and consumed again, in milliseconds. */
@@ -76,24 +76,23 @@ export class QueueConsumers {
     this.#each(this.#running.values(), (consumer) => consumer.cancel());
   }
 
-  /** Stops all consumers, as {@link stopOf}. */
-  async stop(): Promise<void> {
-    await this.#stop([...this.#running.values()]);
+  /** Stops all consumers, as {@link stopOf}. @param letters those that streams had unsettled, by queue, for the log */
+  async stop(letters: ReadonlyMap<string, number>): Promise<void> {
+    await this.#stop([...this.#running.values()], letters);
   }
 
-  async #stop(consumers: readonly QueueConsumer[]): Promise<void> {
+  async #stop(consumers: readonly QueueConsumer[], letters: ReadonlyMap<string, number> = new Map()): Promise<void> {
     const { drainTimeout, log, settlement } = this.parts;
     this.#each(consumers, (consumer) => consumer.cancel());
+    const start = performance.now();
+    const atWork = new Map(consumers.map(({ queue, atWork: count }) => [queue, count]));
+    const left = new Map<string, number>();
     await within(drainTimeout, Promise.all(consumers.map((consumer) => consumer.idle())));
     this.#each(consumers, (consumer) => {
-      const { queue } = consumer;
-      this.#running.delete(queue);
-      const count = consumer.close();
-      if (count > 0) {
-        const text = `${count} messages of '${queue}' were still at work and go back to the queue`;
-        log.write('messagesReturned', text, { queue, count });
-      }
+      this.#running.delete(consumer.queue);
+      left.set(consumer.queue, consumer.close());
     });
+    if (consumers.length + letters.size > 0) logStopped(log, performance.now() - start, atWork, left, letters);
     settlement.timers.sweep();
   }
 

@@ -10,6 +10,7 @@ export type LineLevel = 'error' | 'warn' | 'log' | 'debug' | 'verbose' | 'off';
 const line = <F extends string>(level: LineLevel, fields: readonly F[], says: string) => ({ level, fields, says });
 
 const failure = ['errorClass', 'errorMessage'] as const;
+const stopped = ['time', 'waited', 'returned', 'unsettled'] as const;
 const attempt = ['handler', 'queue', 'attempt', 'attempts', ...failure] as const;
 
 /** Every line that the library writes by Nest's logger, by the name of its event. */
@@ -134,26 +135,22 @@ export const logEvents = {
     ['handler', 'queue'],
     'the server takes a message back before the time limit of its handler is over, or the handler has none',
   ),
-  brokerFound: line('log', [], 'where the broker is: in memory, or which server; which RabbitMQ it behaves like'),
-  metricsOpened: line('log', ['url'], 'where the metrics are'),
-  amqpOpened: line('log', ['host', 'port'], 'where AMQP clients may connect'),
-  apiOpened: line('log', ['url'], 'where the management API is'),
-  consoleOpened: line('log', ['url'], 'where the console is'),
+  brokerFound: line(
+    'log',
+    ['amqp', 'api', 'console', 'metrics'],
+    'where the broker and its open ports are, and which RabbitMQ it behaves like',
+  ),
   consumerEnded: line(
     'warn',
     ['queue', 'pause', ...failure],
     'the broker ended a consumer, which starts again after `pause` ms',
   ),
   consumerNotRestored: line('error', ['queue', ...failure], 'a queue cannot be consumed again; it is tried again'),
+  stopped: line('log', stopped, 'the shutdown waited `time` ms for `waited` messages at work'),
   messagesReturned: line(
     'warn',
-    ['queue', 'count'],
-    'at the end, messages were still at work and go back to their queue',
-  ),
-  lettersReturned: line(
-    'warn',
-    ['queue', 'count'],
-    'at the end, letters of a stream were unsettled and go back to their queue',
+    stopped,
+    'the same, and messages at work or letters of streams went back to their queues',
   ),
   pipelineFailed: line(
     'error',

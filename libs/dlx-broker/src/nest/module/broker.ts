@@ -24,7 +24,7 @@ import type { OutboxScope } from '../features/outbox/scope.js';
 import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from '../health/index.js';
 import { EventLog } from '../log/event-log.js';
 import { StartChecks } from '../log/start-checks.js';
-import { logPorts } from '../log/start-lines.js';
+import { logPlace } from '../log/start-lines.js';
 import { describeRetry, type WaitQueues } from '../retry/index.js';
 import type { DeadLetters, Redrives } from '../streams/index.js';
 import type { SafeTracing } from '../tracing/index.js';
@@ -32,7 +32,7 @@ import { type Measured, measured } from './measured.js';
 import type { Connected, MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
 import { QueueControl } from './queue-control.js';
 import type { DlxServer } from './server.js';
-import { logReturned, logUnclosed, shutDown } from './shut-down.js';
+import { logUnclosed, shutDown } from './shut-down.js';
 
 /** The parts of a broker besides its handlers. */
 export interface BrokerParts {
@@ -294,9 +294,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       const text = 'handlers get no messages in this process, which only publishes (option registerHandlers)';
       this.#log.write('handlersNotRegistered', text, {});
     }
-    const where = this.connected.where?.();
-    if (where !== undefined) this.#log.write('brokerFound', where, {});
-    logPorts(this, this.connected.urls(), this.#log);
+    logPlace(this.connected, this.#log);
   }
 
   /** Where AMQP clients of other processes reach this broker (option `listen`), once the application is up. */
@@ -340,12 +338,13 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   async #drain(): Promise<void> {
     this.#closing = true;
     let redrives: Promise<void> | undefined;
+    let letters: ReadonlyMap<string, number> = new Map();
     const interrupted = new ConnectionLostError('the application was closed while it started', false);
     await shutDown(this.#log, [
       () => {
         redrives = this.parts.redrives.close(); // before the end of the streams from which they take letters
       },
-      () => logReturned(this.#log, this.parts.letters.unsettled()),
+      () => (letters = this.parts.letters.unsettled()),
       () => this.parts.letters.close(),
       () => this.#checks.close(),
       () => this.#consumers.cancel(),
@@ -353,7 +352,7 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
       () => redrives,
       () => this.#waits.forEach((end) => end(interrupted)),
       () => within(this.options.drainTimeout, Promise.allSettled([this.#turn])),
-      () => this.#consumers.stop(),
+      () => this.#consumers.stop(letters),
       () => this.#watch.close(),
     ]);
   }

@@ -2,13 +2,30 @@ import { isThenable, shownText } from '../../platform/index.js';
 import type { EventLog } from '../log/event-log.js';
 import { errorFacts, stackOf, textOf } from '../core/failure-log.js';
 
-/** Logs the letters of each queue that a stream had in hand. */
-export function logReturned(log: EventLog, unsettled: ReadonlyMap<string, number>): void {
-  for (const [name, count] of unsettled) {
-    const queue = shownText(name);
-    const text = `${count} letters of '${queue}' were unsettled in a stream and return to the queue`;
-    log.write('lettersReturned', text, { queue, count });
-  }
+type Counts = ReadonlyMap<string, number>;
+
+const sum = (counts: Counts): number => [...counts.values()].reduce((total, count) => total + count, 0);
+
+const byQueue = (counts: Counts): string =>
+  [...counts].flatMap(([queue, count]) => (count === 0 ? [] : [`${count} of '${shownText(queue)}'`])).join(', ');
+
+/**
+ * Logs in one line what a shutdown waited for and what it left.
+ * @param took how long it waited, in milliseconds
+ * @param atWork messages that handlers had at its start, by queue
+ * @param left those that returned to their queues
+ * @param letters those that streams had unsettled
+ */
+export function logStopped(log: EventLog, took: number, atWork: Counts, left: Counts, letters: Counts): void {
+  const [waited, returned, unsettled] = [atWork, left, letters].map(sum) as [number, number, number];
+  const time = Math.round(took);
+  const parts = [
+    waited === 0 ? 'no message was at work' : `waited ${time} ms for messages at work: ${byQueue(atWork)}`,
+    ...(returned === 0 ? [] : [`not finished, and back in their queues: ${byQueue(left)}`]),
+    ...(unsettled === 0 ? [] : [`unsettled in streams, and back in their queues: ${byQueue(letters)}`]),
+  ];
+  const event = returned + unsettled === 0 ? 'stopped' : 'messagesReturned';
+  log.write(event, `stopped; ${parts.join('; ')}`, { time, waited, returned, unsettled });
 }
 
 /** Logs a failure of a shutdown that goes on. */

@@ -1,5 +1,5 @@
 import { type Field, isShortstr, longstr, maxShortstrBytes } from '../../engine/message/index.js';
-import { DlxConfigurationError, parseDuration, shown, shownUnits } from '../../platform/options/index.js';
+import { DlxConfigurationError, parseDuration, shown, shownDuration } from '../../platform/options/index.js';
 import type { Wait } from './backoff.js';
 import { atLeastOnce, type WaitQueueType } from './wait-queue-names.js';
 
@@ -80,6 +80,5 @@ export const lotText = (parkingLot: string, retention: Retention | undefined): s
 
 /** How long a parking lot keeps a message, for logs: `for 90d, then orders.parked.archive`. */
 export function retentionText({ after, archive }: Retention): string {
-  const [unit, size] = shownUnits.find(([, each]) => after % each === 0) ?? ['ms', 1];
-  return `for ${after / size}${unit}, then ${archive ?? 'dropped'}`;
+  return `for ${shownDuration(after)}, then ${archive ?? 'dropped'}`;
 }

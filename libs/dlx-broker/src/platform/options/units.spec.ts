@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DlxConfigurationError } from './refused.js';
-import { parseDuration } from './units.js';
+import { parseDuration, shownDuration } from './units.js';
 
 describe('a duration', () => {
   it.each([
@@ -52,4 +52,18 @@ describe('a duration', () => {
     expect(attempt).toThrow(/^@Ttl on OrdersController\.created: /);
     expect(attempt).toThrow(typeof written === 'string' ? `'${written}'` : String(written));
   });
+});
+
+it.each([
+  [-5, '0ms'],
+  [0, '0ms'],
+  [999, '999ms'],
+  [1_000, '1s'],
+  [61_000, '1m 1s'],
+  [3_600_000, '1h'],
+  [3_605_000, '1h'],
+  [7_500_000, '2h 5m'],
+  [90_000_000, '1d 1h'],
+])('shows %i ms as %s', (milliseconds, text) => {
+  expect(shownDuration(milliseconds)).toBe(text);
 });

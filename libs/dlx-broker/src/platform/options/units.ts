@@ -4,12 +4,27 @@ import { refused } from './refused.js';
 export const longestDuration = 315_360_000_000;
 
 /** Units in which durations are shown, the largest first, in milliseconds. */
-export const shownUnits = [
+const shownUnits = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['m', 60_000],
   ['s', 1_000],
 ] as const;
+
+/** A duration in its two largest units, such as `2h 5m`; below a second in milliseconds. */
+export function shownDuration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))}ms`;
+  let rest = milliseconds;
+  const parts: string[] = [];
+  for (const [unit, size] of shownUnits) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) parts.push(`${count}${unit}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.join(' ');
+}
 
 /**
  * Reads a duration as users write it: a number of milliseconds, or a string with a unit such as `'200ms'`, `'30s'`, `'1h'`.

@@ -74,9 +74,13 @@ export interface Reporter {
   readonly lost?: ((messages: number) => void) | undefined;
 }
 
-/** Which RabbitMQ a broker behaves like, and whether it keeps messages. */
-export const startLine = ({ broker, data }: OpenedBroker): string =>
-  `behaves as RabbitMQ ${versionOf(broker)}${data === undefined ? ', in memory: nothing survives this process' : ''}`;
+/** Which RabbitMQ a broker behaves like, and where it keeps messages, with their number now. */
+export function startLine({ broker, data }: OpenedBroker): string {
+  const kept = data && `${data.isNew ? 'new' : `${data.journal.stats.entries} messages`}`;
+  const place =
+    data === undefined ? 'in memory: nothing survives this process' : `data directory ${data.directory}: ${kept}`;
+  return `behaves as RabbitMQ ${versionOf(broker)}, ${place}`;
+}
 
 /** @param remedy what would have kept the messages */
 export const lostLine = (messages: number, remedy: string): string =>
@@ -163,14 +167,13 @@ function spaceLine({ journal, directory, diskFreeLimit }: Data, isLow: boolean):
 
 /** Restores the broker, and logs any damage. */
 async function restore(data: Data, broker: Broker, { notice, log }: Reporter): Promise<void> {
-  const { journal, directory, isNew } = data;
+  const { journal } = data;
   const { damageLines, StoreError } = await import('../../store/index.js');
   broker.stalls.changed = (stalled, isOver) => {
     if (isOver) notice?.(stallOverLine);
     else log?.(new StoreError('unreadable', stallLine(stalled)));
   };
   await data.restore(broker);
-  notice?.(`data directory ${directory}: ${isNew ? 'new' : `${journal.stats.entries} messages`}`);
   for (const refused of broker.patterns.refused) notice?.(refusedLine(refused));
   const damage = damageLines(journal.damage);
   if (damage.length > 0) log?.(new StoreError('damaged', damage.join('\n')));

@@ -103,6 +103,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   options.signal?.throwIfAborted();
   const own = await openBroker(options, options);
   const { broker, data } = own;
+  const line = startLine(own);
   const amqp = { ...options.amqp, ...(tls && { tls }), ...(limits && { limits }) };
   const listeners = new Listeners(broker, data, { amqp, http, metrics, audit, memoryLimit, notice, log });
   const close = async (): Promise<void> => {
@@ -125,7 +126,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     if (users !== undefined || definitions !== undefined) doubtsAbout(broker.access).forEach((line) => notice?.(line));
     await listeners.open();
     options.signal?.throwIfAborted();
-    notice?.(startLine(own));
+    notice?.(line);
     return { broker, amqp: listeners.amqp as Listener, http: listeners.http, metrics: listeners.metrics, close };
   } catch (error) {
     await close();
