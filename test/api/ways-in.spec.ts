@@ -4,7 +4,7 @@ import { read } from '../docs/pages.js';
 interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
   readonly typesVersions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-  readonly scripts: { readonly build: string };
+  readonly scripts: { readonly compile: string };
 }
 
 const { exports, typesVersions, scripts } = JSON.parse(read('libs/dlx-broker/package.json')) as Manifest;
@@ -24,7 +24,7 @@ describe('every entry of the package', () => {
   });
 
   it('is made by the build', () => {
-    const [, made = ''] = /bundle\.mjs dist (.*)$/.exec(scripts.build) ?? [];
+    const [, made = ''] = /bundle\.mjs dist (.*)$/.exec(scripts.compile) ?? [];
     expect(made.split(' ')).toEqual(expect.arrayContaining(entries.map(({ name }) => name)));
   });
 

@@ -26,7 +26,6 @@ function endWithReader(ended: NodeJS.Process): void {
   ended.stderr.on('error', end);
 }
 
-
 // The constant of the engine would load the engine.
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
   version: string;
