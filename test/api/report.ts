@@ -38,11 +38,11 @@ ${[...new Set(classes)].sort(compare).join(', ')}
   return formatted(text);
 }
 
-/** The page of the reference: every exported name with the first sentence of its doc comment. */
+/** The page of the reference: every exported name with what it is, for a type only the name. */
 export async function exportsPageOf({ entries }: Surface): Promise<string> {
   const text = `# Exports
 
-Everything that the package exports, with the first sentence of its doc comment; editors show the rest. What is not listed is internal
+Everything that the package exports. Editors show the doc comments, also those of types. What is not listed is internal
 and may change at any time. Written by \`npm run api\`.
 
 ${entries.map(sectionOf).join('\n\n')}
@@ -53,20 +53,21 @@ ${entries.map(sectionOf).join('\n\n')}
 function sectionOf({ specifier, exported }: Entry): string {
   const groups = new Map<string, Exported[]>();
   for (const one of exported) groups.set(one.group, [...(groups.get(one.group) ?? []), one]);
-  const tables = [...groups].map(([group, all]) => {
-    const rows = byName(all).map(
-      (one) => `| \`${one.name}\`${one.isType ? ' (type)' : ''} | ${firstSentence(one.doc)} |`,
-    );
-    return `### ${group}\n\n| name | is |\n| --- | --- |\n${rows.join('\n')}`;
+  const lists = [...groups].map(([group, all]) => {
+    const named = byName(all);
+    const values = named.filter(({ isType }) => !isType).map((one) => `- \`${one.name}\`: ${firstSentence(one.doc)}`);
+    const types = named.filter(({ isType }) => isType).map(({ name }) => `\`${name}\``);
+    const rest = types.length === 0 ? [] : [`- types: ${types.join(', ')}`];
+    return `### ${group}\n\n${[...values, ...rest].join('\n')}`;
   });
-  return `## ${specifier}\n\n${tables.join('\n\n')}`;
+  return `## ${specifier}\n\n${lists.join('\n\n')}`;
 }
 
-/** Up to its full stop, in one line, without the braces of links, safe in a table. */
+/** Up to its full stop, in one line, without the braces of links. */
 const firstSentence = (doc: string): string => {
   const plain = doc.replace(/\{@link ([^}\s]+)\s*\}/g, '`$1`').replace(/\s+/g, ' ');
   const [sentence = ''] = /^.*?[.](?= |$)/.exec(plain.split(' - ')[0] ?? '') ?? [plain];
-  return sentence.replace(/[.]$/, '').replaceAll('|', '\\|');
+  return sentence.replace(/[.]$/, '');
 };
 
 const byName = (exported: readonly Exported[]): readonly Exported[] =>

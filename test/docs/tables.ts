@@ -5,6 +5,7 @@ import { metricTable } from '../../libs/dlx-broker/src/server/metrics/index.js';
 import { optionOf, type ServeOption, serveOptions } from '../../libs/dlx-broker/src/cli/serve/options.js';
 import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
 import { logEvents } from '../../libs/dlx-broker/src/nest/log/log-events.js';
+import { promises } from '../amqp/promises.js';
 import { differences } from '../e2e/differences.js';
 import { read, root } from './pages.js';
 
@@ -45,7 +46,7 @@ function metricRows(isWanted: (name: string) => boolean): readonly (readonly str
   return [['metric', 'type', 'labels', 'says'], ...rows];
 }
 
-/** The tables of the docs that come from tables of the source, heads first. */
+/** The tables of the docs that come from tables of the source, heads first. A table of one column becomes a list. */
 export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = {
   arguments: [
     ['argument', 'policy key', 'queue types', 'value', 'both', 'operator policy'],
@@ -109,6 +110,9 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
       accepts.says,
     ]),
   ],
+  ...Object.fromEntries(
+    Object.entries(promises).map(([section, all]) => [section, [['promise'], ...all.map(([promise]) => [promise])]]),
+  ),
 };
 
 /** The name of each table on a page. A table stands between two comments. */
@@ -121,7 +125,10 @@ export async function withTables(page: string): Promise<string> {
     /^(<!-- table: (.*) -->\n)[^]*?(\n<!-- \/table -->)$/gm,
     (_, begin: string, name: string, end: string) => {
       const [head, ...rows] = tables[name] ?? [];
-      const lines = [head!, head!.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+      const lines =
+        head?.length === 1
+          ? rows.map(([cell]) => `- ${cell}`)
+          : [head!, head!.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
       return `${begin}\n${lines.join('\n')}\n${end}`;
     },
   );
