@@ -24,11 +24,12 @@ const namesOfOthers: Readonly<Record<string, readonly string[]>> = {
 function ownNames(): [entry: string, name: string][] {
   const names: [string, string][] = [];
   let entry = '';
-  for (const [, heading, name, type] of read('docs/reference/exports.md').matchAll(
-    /^## (dlx-broker\S*)$|^\| `(\w+)`( \(type\))?/gm,
+  for (const [, heading, name, types] of read('docs/reference/exports.md').matchAll(
+    /^## (dlx-broker\S*)$|^- (?:`(\w+)`:|types: (.*))/gm,
   )) {
     if (heading !== undefined) entry = heading;
-    else names.push([entry, type === undefined ? name! : `type ${name}`]);
+    else if (name !== undefined) names.push([entry, name]);
+    else for (const [, type] of types!.matchAll(/`(\w+)`/g)) names.push([entry, `type ${type}`]);
   }
   return names;
 }
