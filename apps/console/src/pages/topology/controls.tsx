@@ -4,7 +4,7 @@ import { useResource } from '../../api/use-resource';
 import { pauseOfTyping } from '../../api/wait';
 import { setQuery } from '../../router';
 import { VhostChoice } from '../../ui/vhosts';
-import type { Shown } from './graph';
+import type { Shown } from '../../drawing/graph';
 
 /** The most names that are offered. */
 const mostOffered = 50;

@@ -2,7 +2,7 @@ import type { LoopKind, Topology } from '../../api/topology';
 import { href } from '../../router';
 import { count, duration } from '../../ui/format';
 import { Card, Name } from '../../ui/parts';
-import { shownLoops } from './graph';
+import { shownLoops } from '../../drawing/graph';
 
 /** What each kind of loop does. */
 const kinds: Readonly<Record<LoopKind, { readonly title: string; readonly text: string }>> = {

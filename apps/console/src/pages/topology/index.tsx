@@ -8,10 +8,11 @@ import { Loaded, Loading, Notice } from '../../ui/states';
 import { useVhosts } from '../../ui/vhosts';
 import { Controls, Legend, shownBy } from './controls';
 import { Facts } from './facts';
-import { deadQueues, type Graph, graphOf, type Shown } from './graph';
-import type { Placed } from './layout';
+import { deadQueues, type Graph, graphOf, type Shown } from '../../drawing/graph';
+import type { Placed } from '../../drawing/layout';
 import { type Part, partOf } from './part';
 import { Picture } from './picture';
+import '../../drawing/drawing.css';
 import './topology.css';
 
 /** Milliseconds between two loads. */
@@ -138,7 +139,7 @@ function usePlaced(graph: Graph): Placed | 'failed' | undefined {
   const [placed, setPlaced] = useState<{ key: string; of: Placed | 'failed' }>();
   useEffect(() => {
     let isShown = true;
-    import('./layout').then(
+    import('../../drawing/layout').then(
       ({ place }) => isShown && setPlaced({ key, of: place(graph) }),
       () => isShown && setPlaced({ key, of: 'failed' }),
     );

@@ -1,5 +1,5 @@
 import { type DeadLetterEdge, mostNodes, type Topology } from '../../api/topology';
-import { isByOwnKey, shownLoops } from './graph';
+import { isByOwnKey, shownLoops } from '../../drawing/graph';
 
 /** What is drawn of a topology: all, the part around a queue, or the loops. */
 export interface Part {

@@ -2,9 +2,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { TopologyQueue } from '../../api/topology';
 import { bind } from '../../keyboard';
 import { visible } from '../../ui/parts';
-import { Edge, EdgeLabel, Heads, Node } from './drawing';
-import { type Graph, queueId } from './graph';
-import type { Placed } from './layout';
+import { Edge, EdgeLabel, Heads } from '../../drawing/shapes';
+import { type Graph, queueId } from '../../drawing/graph';
+import type { Placed } from '../../drawing/layout';
+import { Node } from './node';
 import { fitted, showing, usePointers, useSize, type View, zoomed } from './viewport';
 
 /** The least scale at which all is shown at first; a larger picture begins at its left. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DeadLetterEdge, Topology, TopologyBinding, TopologyLoop } from '../../api/topology';
+import type { DeadLetterEdge, Topology, TopologyBinding, TopologyLoop } from '../api/topology';
 import { deadQueues, graphOf, shownLoops } from './graph';
-import { partOf } from './part';
+import { partOf } from '../pages/topology/part';
 
 const vhost = '/';
 const queue = (name: string) => ({

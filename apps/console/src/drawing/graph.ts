@@ -1,4 +1,4 @@
-import type { DeadLetterEdge, LoopKind, Topology, TopologyBinding, TopologyLoop } from '../../api/topology';
+import type { DeadLetterEdge, LoopKind, Topology, TopologyBinding, TopologyLoop } from '../api/topology';
 import { deathsText, keysText } from './labels';
 
 /** `missing`: an exchange that does not exist. `any`: the queue that the routing key of a message names. */

@@ -1,4 +1,4 @@
-import { duration } from '../../ui/format';
+import { duration } from '../ui/format';
 
 /** How messages die in a queue: `rejected, maxlen`, `expired after 30 s`. */
 export function deathsText(
