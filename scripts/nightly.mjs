@@ -29,6 +29,7 @@ const parts = [
   ],
   ['other versions of Node and Nest', script('versions')],
   ['the package in fresh projects', script('consumers')],
+  ['applications as nest new makes them', [process.execPath, ['test/consumers/fresh.mjs']]],
   ['the package on Node for Windows, under Wine', script('windows')],
   ['the declarations with each Nest and TypeScript', [process.execPath, ['test/packaging/check.mjs', '--all']]],
 ];
