@@ -1,0 +1,24 @@
+import { defineConfig } from 'vite';
+import { notices } from '../console/notices.ts';
+
+export default defineConfig({
+  // Relative addresses: the page works in any folder of any site.
+  base: './',
+  plugins: [
+    notices('third-party-notices.txt'),
+    {
+      name: 'no-policy-while-developing',
+      apply: 'serve',
+      // Vite's own script and style sheets are inline there.
+      transformIndexHtml: (html) => html.replace(/<meta\s+http-equiv[^>]*>/, ''),
+    },
+  ],
+  build: {
+    emptyOutDir: true,
+    // No data: addresses: the content security policy of the page allows none.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2023',
+    chunkSizeWarningLimit: 400,
+  },
+});
