@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { queueArguments } from '../../libs/dlx-broker/src/engine/broker/index.js';
+import { embeddedChecks } from '../../libs/dlx-broker/src/nest/brokers/embedded.js';
+import { rabbitmqChecks } from '../../libs/dlx-broker/src/nest/brokers/rabbitmq.js';
+import { forRootChecks } from '../../libs/dlx-broker/src/nest/module/options.js';
 import { docsPages, root } from './pages.js';
 import { tables, tablesOn, withTables } from './tables.js';
 
@@ -13,6 +16,15 @@ describe('tables of the docs', () => {
 
   it('stand on one page each', () => {
     expect(pages.flatMap(tablesOn).sort()).toEqual(Object.keys(tables).sort());
+  });
+
+  it.each([
+    ['forRoot', forRootChecks],
+    ['embedded', embeddedChecks],
+    ['rabbitmq', rabbitmqChecks],
+  ])('have every option of %s', (of, checks) => {
+    const shown = tables[`options of ${of}`]!.slice(1).map(([cell]) => /`(\w+)`/.exec(cell!)?.[1]);
+    expect(shown.sort()).toEqual(Object.keys(checks).sort());
   });
 
   it('say of every argument with an effect which values it takes', () => {

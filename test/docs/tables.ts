@@ -3,10 +3,13 @@ import { overflowPolicies, queueArguments } from '../../libs/dlx-broker/src/engi
 import { featureMetrics } from '../../libs/dlx-broker/src/nest/features/index.js';
 import { metricTable } from '../../libs/dlx-broker/src/server/metrics/index.js';
 import { optionOf, type ServeOption, serveOptions } from '../../libs/dlx-broker/src/cli/serve/options.js';
+import { resources } from '../../libs/dlx-broker/src/server/api/resources.js';
+import { methodNames } from '../../libs/dlx-broker/src/server/http/resource.js';
 import { decoratorTable } from '../../libs/dlx-broker/src/nest/index.js';
 import { logEvents } from '../../libs/dlx-broker/src/nest/log/log-events.js';
 import { promises } from '../amqp/promises.js';
 import { differences } from '../e2e/differences.js';
+import { optionRows } from './option-rows.js';
 import { read, root } from './pages.js';
 
 type Argument = (typeof queueArguments)[number];
@@ -100,6 +103,27 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
       key === undefined ? '' : code(name),
       needs === undefined ? says : `with ${code(optionOf(serveOptions[needs]))}: ${says}`,
     ]),
+  ],
+  'options of forRoot': [
+    ['option'],
+    ...optionRows(
+      'nest/module/options.ts: DlxBrokerOptions, DlxBrokerModuleExtras',
+      'nest/module/transport-options.ts: TransportOptions',
+      'nest/features/options.ts: FeatureOptions',
+    ),
+  ],
+  'options of embedded': [
+    ['option'],
+    ...optionRows('nest/brokers/embedded.ts: AccessOptions, EngineOptions, InMemory, OnDisk'),
+  ],
+  'options of listen': [['option'], ...optionRows('nest/brokers/listen.ts: PortOptions, WithHttp')],
+  'options of rabbitmq': [['option'], ...optionRows('backends/rabbitmq/options.ts: RabbitMqOptions')],
+  'paths of the API': [
+    ['path'],
+    ...resources
+      .map((resource) => [resource.path.replaceAll(/:(\w+)/g, '{$1}'), resource] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([path, resource]) => [`\`${methodNames.filter((name) => resource[name]).join(', ')} ${path}\``]),
   ],
   'settings of decorators': [
     ['decorator', 'setting', 'becomes', 'accepts'],

@@ -19,7 +19,7 @@ export interface FeatureOptions {
    * for the client. Default: the data itself.
    */
   readonly envelope?: Envelope;
-  /** Which headers of a rejected message describe its failure. */
+  /** Which of the headers `dlx-error-class`, `-message` and `-stack` dead letters have. Default true: all of them. */
   readonly errorHeaders?: boolean | ErrorHeaderOptions;
   /**
    * How many errors of earlier attempts a message keeps in its header `dlx-errors`: the first, and the last ones. 2 to 100; 0 keeps

@@ -22,7 +22,7 @@ export interface DlxBrokerOptions extends TransportOptions {
 
 /** Options that have to be known before a factory runs. */
 export interface DlxBrokerModuleExtras {
-  /** The name of the broker, in an application with several. */
+  /** The name of the broker, in an application with several. Default `default`. */
   readonly name?: string;
   /** True: other modules may inject client, broker and dead letters without importing this module. Default true. */
   readonly isGlobal?: boolean;

@@ -78,7 +78,7 @@ export interface TransportOptions extends FeatureOptions {
    * `registerDlxMetrics`. Default false: then nothing is measured.
    */
   readonly metrics?: boolean;
-  /** Whether the log shows each handler at start, with its queue, bindings, dead-letter exchange and retries. Default true. */
+  /** Whether the log shows each handler at start: its queue, its bindings, and what happens to failed messages. Default true. */
   readonly logHandlers?: boolean;
 }
 

@@ -1,23 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { apiHarness } from '../../../../../test/harnesses/api-harness.js';
 import { methodNames } from '../http/resource.js';
 import { resources } from './resources.js';
 
-const named = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}');
 const methodsOf = (resource: (typeof resources)[number]): string =>
   methodNames.filter((method) => resource[method] !== undefined).join(', ');
 
 describe('every resource', () => {
-  it('stands in docs/reference/management.md, and nothing else does', () => {
-    const text = readFileSync(join(import.meta.dirname, '../../../../../docs/reference/management.md'), 'utf8');
-    const rows = [...text.matchAll(/^\| `(\/[^`]*)` +\| ([A-Z, ]+?) +\|$/gm)].map(
-      ([, path, methods]) => `${path} ${methods}`,
-    );
-    expect(rows).toEqual(resources.map((resource) => `${named(resource.path)} ${methodsOf(resource)}`).sort());
-  });
-
   it('is there once, and can do something', () => {
     const paths = resources.map(({ path }) => path.replaceAll(/:\w+/g, ':'));
     expect(new Set(paths).size).toBe(paths.length);
