@@ -9,7 +9,6 @@ import {
   Idempotent,
   RedisIdempotencyStore,
   Retry,
-  type IdempotentOptions,
   type RetryPolicy,
 } from 'dlx-broker';
 import type { IoRedis, NodeRedis } from '../../libs/dlx-broker/src/nest/features/idempotent/redis-store.js';
@@ -77,7 +76,7 @@ function newBroker(): DlxTesting {
 /** An application with a handler of payments. */
 async function app(
   dlx: DlxTesting,
-  options: IdempotentOptions<Payment>,
+  options: Parameters<typeof Idempotent<Payment>>[0],
   work: (payment: Payment) => unknown,
   retry: RetryPolicy | false = false,
 ) {

@@ -15,7 +15,6 @@ import {
   Reject,
   Retry,
   RetryLater,
-  type Claim,
   type DlxBrokerOptions,
   type IdempotencyStore,
   type RetryPolicy,
@@ -201,7 +200,7 @@ for (const kind of worldKinds) {
 
     it('a message that waits for its duplicate has not failed', async () => {
       const known: unknown[] = [];
-      const claims: Claim[] = ['busy'];
+      const claims: ('busy' | 'claimed' | 'done')[] = ['busy'];
       const idempotencyStore: IdempotencyStore = {
         claim: () => claims.shift() ?? 'claimed',
         done: () => undefined,

@@ -61,8 +61,12 @@ const projects = [
     type: 'commonjs',
     packages: [...nest11, '@nestjs/cli@11.0.24', 'typescript@5.9.3', ...webpack, ...bundlers, ...swc, ...jest29],
     steps: [
-      ...[build('swc'), build('webpack'), build('tsc'), ...oneFiles],
-      ...[jest('jest.config.cjs'), jest('ts-jest.config.cjs')],
+      build('swc'),
+      build('webpack'),
+      build('tsc'),
+      ...oneFiles,
+      jest('jest.config.cjs'),
+      jest('ts-jest.config.cjs'),
     ],
   },
   {

@@ -11,9 +11,7 @@ import {
   MemoryIdempotencyStore,
   Retry,
   RetryLater,
-  type Claim,
   type IdempotencyStore,
-  type IdempotentOptions,
 } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
 import { lastValueFrom } from 'rxjs';
@@ -30,7 +28,7 @@ interface Payment {
   readonly id: string;
 }
 
-async function app(options: IdempotentOptions<Payment>, work: (payment: Payment) => unknown) {
+async function app(options: Parameters<typeof Idempotent<Payment>>[0], work: (payment: Payment) => unknown) {
   @Injectable()
   class Payments {
     @Consume('payments')
@@ -224,7 +222,7 @@ describe('a store', () => {
     const asked: string[] = [];
     let isDown = true;
     const store: IdempotencyStore = {
-      claim: async (key): Promise<Claim> => {
+      claim: async (key): Promise<'claimed' | 'busy' | 'done'> => {
         asked.push(key);
         if (isDown) throw new Error('no connection');
         return 'claimed';
@@ -254,7 +252,11 @@ async function started(providers: readonly Type[]) {
 }
 
 /** A handler without a policy, whose key and store are of the test. */
-async function unaided(options: IdempotentOptions<never>, work: () => unknown = () => undefined, queue = 'payments') {
+async function unaided(
+  options: Parameters<typeof Idempotent<never>>[0],
+  work: () => unknown = () => undefined,
+  queue = 'payments',
+) {
   @Injectable()
   class Payments {
     @Consume(queue)

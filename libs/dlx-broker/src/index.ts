@@ -41,7 +41,6 @@ export {
 // Decorators of handlers
 export {
   Answer,
-  type AnswerOf,
   Bind,
   CaptureErrors,
   Batch,
@@ -55,7 +54,6 @@ export {
   HandlerAsync,
   type HealthProbe,
   Idempotent,
-  type IdempotentOptions,
   MaxLength,
   MaxLengthBytes,
   MaxPriority,
@@ -74,7 +72,7 @@ export {
 export type { RetryPolicy } from './nest/retry/index.js';
 
 // What a handler may throw
-export { Drop, Park, Reject, RetryLater, RetryStateError, Unavailable } from './nest/index.js';
+export { Drop, Park, Reject, RetryLater, Unavailable } from './nest/index.js';
 
 // Messages
 export { type Death, type DlxRecord, DlxRecordBuilder } from './nest/index.js';
@@ -82,14 +80,7 @@ export type { DeathNotice } from './nest/retry/index.js';
 export type { XDeath } from './nest/streams/index.js';
 
 // Contracts
-export {
-  type ContractIssue,
-  event,
-  type EventContract,
-  request,
-  type RequestContract,
-  type StandardSchema,
-} from './nest/index.js';
+export { event, type EventContract, request, type RequestContract, type StandardSchema } from './nest/index.js';
 
 // Injection
 export { getDlxToken, getDlxTransportId, InjectDlx } from './nest/index.js';
@@ -108,20 +99,13 @@ export {
 export { DeadLetters, type RedriveProgress, Redrives, type RedriveTask } from './nest/streams/index.js';
 
 // What the classes above give, by name
-export type {
-  DlxStatus,
-  HealthProblem,
-  MetricsAddress,
-  OldestDeadLetter,
-  StuckHandler,
-  SocketAddress,
-} from './nest/index.js';
-export type { ErrorEntry, NotedError } from './platform/history/index.js';
-export type { QueuePause, TopologyDifference } from './backends/index.js';
-export type { ConsumedLetter, SettlementFailure } from './nest/streams/index.js';
+export type { DlxStatus } from './nest/index.js';
+export type { ErrorEntry } from './platform/history/index.js';
+export type { QueuePause } from './backends/index.js';
+export type { ConsumedLetter } from './nest/streams/index.js';
 
 // Idempotency
-export { type Claim, type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
+export { type IdempotencyStore, MemoryIdempotencyStore, RedisIdempotencyStore } from './nest/index.js';
 
 // Errors
 export {

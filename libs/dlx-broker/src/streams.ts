@@ -21,7 +21,7 @@ export {
 
 // Letters
 export type { ConsumedLetter, DecodedLetter, Letter, RetriedLetter, XDeath } from './nest/streams/index.js';
-export type { ErrorEntry, NotedError } from './platform/history/index.js';
+export type { ErrorEntry } from './platform/history/index.js';
 export type { DeathReason } from './engine/message/index.js';
 export { NotedFailure } from './nest/retry/index.js';
 

@@ -124,18 +124,6 @@ export class ServerError extends BackendError {
 /** Characters of a string that may come from a server. */
 const longestText = 2_000;
 
-/** One property of an existing queue or exchange that differs from the declaration. */
-export interface TopologyDifference {
-  readonly kind: 'exchange' | 'queue';
-  readonly name: string;
-  readonly property: string;
-  /** As text; `none` when it is not set. */
-  readonly existing: string;
-  readonly asked: string;
-  /** Where the declaration is written. */
-  readonly origin: string | undefined;
-}
-
 /** The declarations do not fit what the broker has, or the broker refused one. Nothing was deleted. */
 export class TopologyError extends BackendError {
   override readonly name = 'TopologyError';
@@ -144,12 +132,24 @@ export class TopologyError extends BackendError {
 
   constructor(
     message: string,
-    readonly differences: readonly TopologyDifference[] = [],
+    /** Properties of existing queues and exchanges that differ from their declarations. */
+    readonly differences: readonly {
+      readonly kind: 'exchange' | 'queue';
+      readonly name: string;
+      readonly property: string;
+      /** As text; `none` when it is not set. */
+      readonly existing: string;
+      readonly asked: string;
+      /** Where the declaration is written. */
+      readonly origin: string | undefined;
+    }[] = [],
     options?: ErrorOptions,
   ) {
     super(message, options);
   }
 }
+
+export type TopologyDifference = TopologyError['differences'][number];
 
 /** A difference as a line of an error. */
 export function shownDifference({ kind, name, property, existing, asked, origin }: TopologyDifference): string {

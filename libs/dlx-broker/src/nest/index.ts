@@ -12,7 +12,7 @@ export * from './features/index.js';
 export type { Death } from './death-hooks/death.js';
 export * from './decorators/index.js';
 export * from './module/dlx-broker.module.js';
-export type { DlxHealth, HealthProblem, HealthResult, OldestDeadLetter, StuckHandler } from './health/index.js';
+export type { DlxHealth, HealthResult } from './health/index.js';
 export { HandlerTimeoutError } from './core/failure.js';
 export * from './module/options.js';
 export type { OutcomeEvent } from './core/outcome-events.js';

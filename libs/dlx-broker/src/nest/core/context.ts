@@ -5,7 +5,6 @@ import {
   type ErrorEntry,
   failingSince,
   isQueueItself,
-  type NotedError,
   notedErrorOf,
   publishedTo,
   readHistory,
@@ -139,8 +138,8 @@ export class DlxContext extends BaseRpcContext<[BackendDelivery]> {
     return stateOf(this.message, this.queue);
   }
 
-  /** The error of the previous attempt, from the headers of the message. */
-  get lastError(): NotedError | undefined {
+  /** The class and the text of the error of the previous attempt, from the headers of the message. */
+  get lastError(): { readonly name: string; readonly message: string } | undefined {
     return notedErrorOf(this.message);
   }
 

@@ -17,17 +17,12 @@ export interface RetryLaterOptions {
   readonly state?: unknown;
 }
 
-/** The state of a `RetryLater` is not a value of JSON, or is longer than 8 KiB. */
-export class RetryStateError extends Error {
-  override readonly name = 'RetryStateError';
-}
-
 /**
  * Another attempt after a delay, and never before it. It counts as an attempt of `@Retry`; without a policy the number of attempts has no
  * limit.
  * @param delay milliseconds, or a string such as `'30s'`; 0 is at once, to the back of the queue
  * @param more the reason, or `{ reason, state }`
- * @throws DlxConfigurationError when the delay is no duration; RetryStateError for a state that cannot be kept
+ * @throws DlxConfigurationError when the delay is no duration, and for a state that cannot be kept
  */
 export class RetryLater extends RpcException {
   override readonly name = 'RetryLater';
@@ -56,12 +51,14 @@ function jsonOf(state: unknown): string {
   try {
     json = JSON.stringify(state) as string | undefined;
   } catch (cause) {
-    throw new RetryStateError(`RetryLater: its state has no JSON; ${stateRemedy}`, { cause });
+    throw new DlxConfigurationError(`RetryLater: its state has no JSON; ${stateRemedy}`, { cause });
   }
-  if (json === undefined) throw new RetryStateError(`RetryLater: its state has no JSON; ${stateRemedy}`);
+  if (json === undefined) throw new DlxConfigurationError(`RetryLater: its state has no JSON; ${stateRemedy}`);
   const size = Buffer.byteLength(json);
   if (size <= mostState) return json;
-  throw new RetryStateError(`RetryLater: its state has ${size} bytes, and ${mostState} is the most; ${stateRemedy}`);
+  throw new DlxConfigurationError(
+    `RetryLater: its state has ${size} bytes, and ${mostState} is the most; ${stateRemedy}`,
+  );
 }
 
 const stateRemedy = 'write a small object of plain values, such as { page: 3 }, and keep more in a database';

@@ -42,9 +42,9 @@ export {
 export { DlxBatchContext } from './batch/batch-context.js';
 export { Batch, type BatchOptions } from './batch/decorator.js';
 export { Circuit } from './circuit/decorator.js';
-export { Answer, type AnswerOf, type ContractDecorator, On } from './contract/decorator.js';
+export { Answer, type ContractDecorator, On } from './contract/decorator.js';
 export * from './contract/index.js';
-export { Idempotent, type IdempotentOptions } from './idempotent/decorator.js';
+export { Idempotent } from './idempotent/decorator.js';
 export * from './idempotent/index.js';
 export { Ordered, type OrderedOptions } from './ordered/decorator.js';
 export { OutboxClosedError } from './outbox/collector.js';

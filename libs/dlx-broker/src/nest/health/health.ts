@@ -3,7 +3,7 @@ import { loopDelayOf, measureLoop, shownText, withoutPasswords } from '../../pla
 import type { EventLog } from '../log/event-log.js';
 import { textOf } from '../core/failure-log.js';
 import type { Connected } from '../module/options.js';
-import type { DlxHealth, HealthProblem, HealthProblemName, OldestDeadLetter } from './answer.js';
+import type { DlxHealth, HealthProblem, OldestDeadLetter } from './answer.js';
 import { OldestLetter, shownAge } from './oldest.js';
 import type { ResolvedHealth } from './options.js';
 
@@ -94,7 +94,7 @@ export class Health {
     const { deadLetters, loopDelay: mostDelay = Infinity } = parts.options;
     const { faults = [], alarms = [] } = parts.condition?.() ?? {};
     const problems: HealthProblem[] = [];
-    const add = (name: HealthProblemName, reason: string): void => {
+    const add = (name: HealthProblem['name'], reason: string): void => {
       problems.push({ name, reason: shown(reason) });
     };
     const phase = parts.phase();

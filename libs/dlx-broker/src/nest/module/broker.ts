@@ -29,7 +29,7 @@ import { describeRetry, type WaitQueues } from '../retry/index.js';
 import type { DeadLetters, Redrives } from '../streams/index.js';
 import type { SafeTracing } from '../tracing/index.js';
 import { type Measured, measured } from './measured.js';
-import type { Connected, MetricsAddress, ResolvedOptions, SocketAddress } from './options.js';
+import type { Connected, ResolvedOptions } from './options.js';
 import { QueueControl } from './queue-control.js';
 import type { DlxServer } from './server.js';
 import { logUnclosed, shutDown } from './shut-down.js';
@@ -298,17 +298,17 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Where AMQP clients of other processes reach this broker (option `listen`), once the application is up. */
-  get amqp(): SocketAddress | undefined {
+  get amqp(): { readonly host: string; readonly port: number } | undefined {
     return this.connected.amqp();
   }
 
   /** Where the management API of this broker is (option `listen`), once the application is up. */
-  get http(): SocketAddress | undefined {
+  get http(): { readonly host: string; readonly port: number } | undefined {
     return this.connected.http();
   }
 
   /** Where Prometheus finds the metrics of this broker (option `listen.metrics`), once the application is up. */
-  get metrics(): MetricsAddress | undefined {
+  get metrics(): { readonly host: string; readonly port: number; readonly url: string } | undefined {
     return this.connected.metrics?.address();
   }
 

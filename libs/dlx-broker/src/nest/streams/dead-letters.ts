@@ -19,7 +19,7 @@ import type { SafeTracing } from '../tracing/index.js';
 import type { ConsumedLetter, LetterHost, SettledLetter } from './consumed-letter.js';
 import { checkFunction, queueOf } from './given.js';
 import { type CallbackTimeoutError, ConsumerCancelledError } from './letter-errors.js';
-import { LetterStream, type SettlementFailure } from './letter-stream.js';
+import { LetterStream } from './letter-stream.js';
 import { Letter } from './letter.js';
 import { type Failed, runForever } from './run-forever.js';
 
@@ -98,7 +98,7 @@ export class DeadLetters {
   readonly #backend: Backend;
   readonly #host: LetterHost;
   readonly #report: NonNullable<DeadLettersOptions['report']>;
-  readonly #failures = new Subject<SettlementFailure>();
+  readonly #failures = new Subject<{ readonly letter: ConsumedLetter; readonly failure: unknown }>();
   readonly #endFailed: NonNullable<DeadLettersOptions['endFailed']>;
   readonly #runs = new Map<Subscription, QueueNames>();
   readonly #streams = new Set<LetterStream<never>>();
@@ -111,8 +111,9 @@ export class DeadLetters {
   /** @internal Why a redrive into this queue waits; undefined if it does not. Set by DlxBroker. */
   obstacleOf: ((queue: string) => string | undefined) | undefined;
 
-  /** Every failed settlement, also when its promise is not awaited. */
-  readonly failures: Observable<SettlementFailure> = this.#failures.asObservable();
+  /** Every redrive, retry and parking that failed, also when its promise is not awaited. The letter is unsettled again. */
+  readonly failures: Observable<{ readonly letter: ConsumedLetter; readonly failure: unknown }> =
+    this.#failures.asObservable();
 
   /** @internal Made by DlxBrokerModule. */
   constructor(backend: Backend, options: DeadLettersOptions = {}) {

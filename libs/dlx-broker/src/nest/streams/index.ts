@@ -10,7 +10,6 @@ export {
 export { type Edit, EditRefusedError } from './edit.js';
 export type { RedriveTarget } from './given.js';
 export * from './letter-errors.js';
-export type { SettlementFailure } from './letter-stream.js';
 export { Letter, readDeaths, toXDeath, type XDeath } from './letter.js';
 export {
   type DecodedLetter,

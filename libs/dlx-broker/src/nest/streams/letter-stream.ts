@@ -4,12 +4,6 @@ import type { BackendDelivery, CancelReason, Consumption } from '../../backends/
 import { ConsumedLetter, type LetterConsumer, type LetterHost } from './consumed-letter.js';
 import { ConsumerCancelledError, TooManyLeftError } from './letter-errors.js';
 
-/** A redrive, retry or parking that failed. The letter is unsettled again. */
-export interface SettlementFailure {
-  readonly letter: ConsumedLetter;
-  readonly failure: unknown;
-}
-
 /** One consumer of a stream, and how many of its letters were left. */
 interface StreamConsumer extends LetterConsumer {
   consumption?: Consumption;

@@ -17,7 +17,6 @@ import {
   failuresOf,
   fingerprintIn,
   historyOf,
-  type NotedError,
   notedErrorOf,
   readHistory,
   recordedAddressOf,
@@ -119,8 +118,8 @@ export class Letter<T = unknown> {
     return Number.isFinite(first) ? new Date(first) : undefined;
   }
 
-  /** The error of its handler, by the headers `dlx-error-class` and `dlx-error-message`. */
-  get error(): NotedError | undefined {
+  /** The class and the text of the error of its handler, by the headers `dlx-error-class` and `dlx-error-message`. */
+  get error(): { readonly name: string; readonly message: string } | undefined {
     return notedErrorOf(this.message);
   }
 

@@ -80,13 +80,9 @@ export function stateOf({ own: { headers } }: Message, queue: string): unknown {
 export const redrivesOf = (message: Message): number => naturalAt(message.own.headers, retryHeaders.redrives) ?? 0;
 
 /** The error of a handler, as the headers of a message name it. */
-export interface NotedError {
-  /** Its class. */
-  readonly name: string;
-  readonly message: string;
-}
-
-export function notedErrorOf({ own: { headers } }: Message): NotedError | undefined {
+export function notedErrorOf({
+  own: { headers },
+}: Message): { readonly name: string; readonly message: string } | undefined {
   const name = textAt(headers, errorHeaders.class);
   return name === undefined ? undefined : { name, message: textAt(headers, errorHeaders.message) ?? '' };
 }

@@ -1,13 +1,6 @@
 import { shownText } from '../../../platform/index.js';
 import { markUnretryable } from '../../retry/index.js';
 
-/** One thing that a schema says against a value. */
-export interface ContractIssue {
-  /** The way to the value inside of the payload, with dots: `lines.0.price`. Empty: the payload itself. */
-  readonly path: string;
-  readonly message: string;
-}
-
 /** The most issues that an error keeps, and the most characters of each text. A payload may have any number of faults. */
 const mostIssues = 20;
 const longestPath = 100;
@@ -21,8 +14,12 @@ const longText = 600;
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError';
-  /** The first issues, at most 20. */
-  readonly issues: readonly ContractIssue[];
+  /** What the schema says against the value: the first issues, at most 20. */
+  readonly issues: readonly {
+    /** The way to the value inside of the payload, with dots: `lines.0.price`. Empty: the payload itself. */
+    readonly path: string;
+    readonly message: string;
+  }[];
 
   /**
    * @param what `the payload of 'order.created'`
@@ -41,7 +38,9 @@ export class ContractError extends Error {
   }
 }
 
-function issueOf(found: unknown): ContractIssue {
+type Issue = ContractError['issues'][number];
+
+function issueOf(found: unknown): Issue {
   const { message, path } = (found ?? {}) as { readonly message?: unknown; readonly path?: unknown };
   const way = Array.isArray(path) ? path.slice(0, longestPath).map(keyOf).join('.') : '';
   const text = typeof message === 'string' && message !== '' ? message : 'is not valid';
@@ -52,7 +51,7 @@ function issueOf(found: unknown): ContractIssue {
 const keyOf = (part: unknown): string =>
   String(typeof part === 'object' && part !== null ? (part as { readonly key?: unknown }).key : part);
 
-function textOf(issues: readonly ContractIssue[], found: number): string {
+function textOf(issues: readonly Issue[], found: number): string {
   let text = '';
   let shown = 0;
   for (const { path, message } of issues) {

@@ -12,9 +12,6 @@ export type ContractDecorator<T, R> = <M extends (payload: T, ...rest: never[]) 
   descriptor: TypedPropertyDescriptor<M>,
 ) => void;
 
-/** What a handler of requests may return. */
-export type AnswerOf<T> = T | Observable<T> | AsyncGenerator<T> | Promise<T | Observable<T>>;
-
 /**
  * Makes any method of a controller or provider a handler of the events of a contract; it needs no transport strategy. Its first
  * parameter has to take the payload. Beside `@Consume` or `@Queue`, which name the queue, the contract is the routing key. Beside
@@ -27,9 +24,10 @@ export const On = <T, In>(contract: EventContract<T, In>): ContractDecorator<T, 
  * Makes any method of a controller or provider the handler of the requests of a contract, as {@link On} does for events. The method
  * takes the payload and returns the answer, a promise of it, or a stream of answers. Beside `@MessagePattern` it checks both.
  */
-export const Answer = <T, Result, In, ResultIn>(
-  contract: RequestContract<T, Result, In, ResultIn>,
-): ContractDecorator<T, AnswerOf<ResultIn>> => contribute('Answer', { contract });
+export const Answer = <T, Result, In, Out>(
+  contract: RequestContract<T, Result, In, Out>,
+): ContractDecorator<T, Out | Observable<Out> | AsyncGenerator<Out> | Promise<Out | Observable<Out>>> =>
+  contribute('Answer', { contract });
 
 const isEvent: Check = (value, origin) => {
   if (value instanceof EventContract) return;

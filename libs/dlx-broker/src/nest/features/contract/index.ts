@@ -1,4 +1,4 @@
-export { ContractError, type ContractIssue } from './contract-error.js';
+export { ContractError } from './contract-error.js';
 export {
   event,
   type Contract,
