@@ -35,6 +35,7 @@ function step(name, line, cwd, { expected = '', seconds = 300 } = {}) {
 
 step('pack', `npm pack --ignore-scripts --silent --workspace dlx-broker --pack-destination ${folder}`, root);
 const tarball = join(folder, readdirSync(folder)[0]);
+const rspack = '@rspack/core@2.3.2 webpack-node-externals@3.0.0 tsconfig-paths-webpack-plugin@4.2.0';
 const started = { expected: 'OrdersHandler.create', seconds: 15 };
 
 for (const [nest, cli] of [
@@ -53,6 +54,8 @@ for (const [nest, cli] of [
   step(`${name}: becomes a monorepo`, 'npx nest generate app admin', app);
   step(`${name}: dlx-broker init --module`, 'npx dlx-broker init --module apps/admin/src/admin.module.ts', app);
   step(`${name}: npm test of the monorepo`, 'npm test', app);
+  // Nest 12 asks for these in a monorepo.
+  if (nest === 12) step(`${name}: npm install rspack`, `npm install --no-audit --no-fund --save-dev ${rspack}`, app);
   step(`${name}: nest build admin`, 'npx nest build admin', app);
   step(`${name}: the second application`, 'exec node dist/apps/admin/main', app, started);
 }
