@@ -4,41 +4,43 @@ import { NestFactory } from '@nestjs/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const pages = [
-  'configuration',
-  'processes',
-  'streams',
-  'dead-lettering',
-  'ttl',
-  'limits',
-  'retry',
-  'error-history',
-  'death-notices',
-  'delayed',
-  'redrive',
-  'edit',
-  'idempotency',
-  'outbox',
-  'ordered',
-  'batches',
-  'rate-limits',
-  'contracts',
-  'pause',
-  'circuit',
-  'retention',
-  'from-nest-rabbitmq',
-  'from-golevelup',
-  'from-bullmq',
-];
+/** Each example, and the page of the guide that shows it. */
+const examples: Readonly<Record<string, string>> = {
+  'getting-started': 'getting-started',
+  transport: 'transport',
+  contracts: 'contracts',
+  configuration: 'configuration',
+  processes: 'configuration',
+  'dead-lettering': 'dead-lettering',
+  ttl: 'limits',
+  limits: 'limits',
+  retry: 'retry',
+  'error-history': 'parked',
+  retention: 'parked',
+  streams: 'streams',
+  edit: 'redrive',
+  idempotency: 'idempotency',
+  outbox: 'outbox',
+  ordered: 'ordered',
+  'rate-limits': 'rate-limits',
+  batches: 'batches',
+  delayed: 'delayed',
+  circuit: 'circuit',
+  pause: 'circuit',
+  durability: 'durability',
+  observability: 'observability',
+  'from-nest-rabbitmq': 'from-nest-rabbitmq',
+  'coming-from': 'coming-from',
+};
 
 afterEach(() => vi.restoreAllMocks());
 
 /** What a program prints, as the terminal shows it: `{ 'a/b': 3 }` and the like. */
 const shown = (value: unknown): string => (typeof value === 'string' ? value : inspect(value));
 
-describe.each(pages)('docs/guide/%s.md', (page) => {
+describe.each(Object.entries(examples))('test/examples/%s.ts, on docs/guide/%s.md', (name, page) => {
   const text = read(`docs/guide/${page}.md`);
-  const example = read(`test/examples/${page}.ts`);
+  const example = read(`test/examples/${name}.ts`);
   const [, said = ''] = /```text\n([\s\S]*?)```/.exec(text.slice(text.indexOf(example))) ?? [];
 
   it('shows the example that is run here', () => {
@@ -50,7 +52,7 @@ describe.each(pages)('docs/guide/%s.md', (page) => {
     const create = [vi.spyOn(NestFactory, 'createApplicationContext'), vi.spyOn(NestFactory, 'create')];
     const lines: string[] = [];
     vi.spyOn(console, 'log').mockImplementation((...words) => void lines.push(words.map(shown).join(' ')));
-    await import(`../examples/${page}.ts`);
+    await import(`../examples/${name}.ts`);
     await vi.waitFor(() => expect(`${lines.join('\n')}\n`).toBe(said), { interval: 5, timeout: 8_000 });
     for (const { mock } of create)
       await Promise.all(mock.results.map(async ({ value }) => ((await value) as { close(): Promise<void> }).close()));

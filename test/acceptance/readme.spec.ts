@@ -44,8 +44,8 @@ it('the first handler sees its message die, and why', async () => {
   await (await create.mock.results[0]!.value)?.close();
 });
 
-it('the tsconfig.json of the README has options that TypeScript knows, and the types of Node, which it takes by name only', () => {
-  const [, block = ''] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
+it('the tsconfig.json of docs/guide/getting-started.md has options that TypeScript knows, and the types of Node, which it takes by name only', () => {
+  const [, block = ''] = /```json\n([\s\S]*?)```/.exec(read('docs/guide/getting-started.md')) ?? [];
   const { compilerOptions } = JSON.parse(block) as { compilerOptions: Readonly<Record<string, unknown>> };
   const { options, errors } = ts.convertCompilerOptionsFromJson(compilerOptions, '.');
   expect(errors).toEqual([]);
@@ -67,8 +67,9 @@ it.each([
   expect(options.filter((option) => !page.includes(`\`${option}\``))).toEqual([]);
 });
 
-it('every decorator of the package stands in the README', () => {
+it('every decorator of the package stands in docs/reference/decorators.md', () => {
   const names = allDecorators.map(([name]) => name);
   expect(names.length).toBeGreaterThan(10);
-  expect(names.filter((name) => !readme.includes(`@${name}`))).toEqual([]);
+  const page = read('docs/reference/decorators.md');
+  expect(names.filter((name) => !page.includes(`@${name}`))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { endsAfterEach } from '../harnesses/ends.js';
 import { Proxy } from './proxy.js';
 import { serverKinds } from './worlds.js';
 
-/* docs/guide/processes.md: what the queue of one replica has missed when the replica is connected again. */
+/* docs/guide/configuration.md: what the queue of one replica has missed when the replica is connected again. */
 
 const forms: readonly (readonly [name: string, above: readonly MethodDecorator[], got: readonly string[]])[] = [
   ['expires', [Queue('mine'), Expires('10m')], ['away', 'back']],

@@ -43,8 +43,8 @@ const rows: Readonly<Record<string, readonly (readonly [says: string, by: string
   ],
 };
 
-it('docs/guide/interoperation.md says of each pair what a case with the real packages shows', () => {
-  const page = read('docs/guide/interoperation.md');
+it('docs/guide/from-nest-rabbitmq.md says of each pair what a case with the real packages shows', () => {
+  const page = read('docs/guide/from-nest-rabbitmq.md');
   const [, table = ''] = /## Who can talk to whom\n\n([^]*?)\n\n/.exec(page) ?? [];
   const found = table.split('\n').map((line) =>
     line

@@ -55,7 +55,7 @@ it('docs/guide/testing.md: a failed expectation shows what happened before', asy
   expect(said).toBe(blockWith('docs/guide/testing.md', 'What happened:'));
 });
 
-it('docs/guide/transport.md: a failed attempt is one line of the log', async () => {
+it('docs/reference/log.md: a failed attempt is one line of the log', async () => {
   class OutOfStock extends Error {}
   @Controller()
   class OrdersController {
@@ -76,7 +76,7 @@ it('docs/guide/transport.md: a failed attempt is one line of the log', async () 
   await dlx.publish('orders', {});
   await dlx.advance('2s');
   await dlx.close();
-  const shown = blockWith('docs/guide/transport.md', 'attempt 1 of 3').replace('   (and its stack)', '').split('\n');
+  const shown = blockWith('docs/reference/log.md', 'attempt 1 of 3').replace('   (and its stack)', '').split('\n');
   // Warnings of the start, also of other applications, whose log is Nest's only one, do not count.
   const attempts = lines.filter((line) => line.includes(' OrdersController.created: attempt '));
   expect(attempts.filter((line) => !line.includes('attempt 2 of 3'))).toEqual(shown.slice(0, -1));

@@ -118,7 +118,7 @@ const rows = {
     embedded: 'one atomic step',
     serve: 'one atomic step',
     RabbitMQ: 'published, confirmed, then acked',
-    instead: 'handlers tolerate a message that comes twice ([idempotency](idempotency.md))',
+    instead: 'handlers tolerate a message that comes twice ([idempotency](../guide/idempotency.md))',
   },
   unacknowledged: {
     feature: '`status()`: number of unacknowledged messages',

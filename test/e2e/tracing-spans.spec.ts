@@ -169,7 +169,7 @@ const linksOf = (name: string): readonly (readonly [unknown, string])[] =>
   one(name).links.map(({ context, attributes }) => [attributes?.['dlx.link'], context.spanId]);
 
 describe('a retry chain', () => {
-  it('is one trace from the publish to the redrive, as docs/guide/observability.md shows it', async () => {
+  it('is one trace from the publish to the redrive, as docs/reference/tracing.md shows it', async () => {
     const client = await start();
     client.emit('order.created', { id: 7 });
     await dlx!.advance('1m');
@@ -177,7 +177,7 @@ describe('a retry chain', () => {
     await dlx!.app.get(Redrives).start({ from: 'orders.parked' }).ended;
     await dlx!.settled();
     const [, shown] =
-      /```text\n(#1 publish dlx\.events:order\.created [^]*?)```/.exec(read('docs/guide/observability.md')) ?? [];
+      /```text\n(#1 publish dlx\.events:order\.created [^]*?)```/.exec(read('docs/reference/tracing.md')) ?? [];
     expect(printTraces()).toBe(shown);
   });
 

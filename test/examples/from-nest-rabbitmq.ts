@@ -1,21 +1,23 @@
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
-import { DlxBrokerModule, DlxClient, DlxServer, Queue, Retry } from 'dlx-broker';
+import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
+import { DlxBrokerModule, DlxClient, DlxContext, DlxServer, Queue, Retry } from 'dlx-broker';
 import { firstValueFrom } from 'rxjs';
 
+/** Replaces a service with `Transport.RMQ` and the queue `orders`. Its clients stay as they are. */
 @Controller()
 class Orders {
   @MessagePattern('price')
-  price(@Payload() { quantity }: { quantity: number }): number {
+  @Queue({ name: 'orders', envelope: 'nest' })
+  price(@Payload() quantity: number): number {
     return quantity * 3;
   }
 
-  @EventPattern('order.created')
-  @Queue('orders')
+  @EventPattern<string>('order.*')
+  @Queue({ name: 'orders', envelope: 'nest' })
   @Retry({ attempts: 2, backoff: '20ms' })
-  created(@Payload() { id }: { id: number }): void {
-    console.log('order', id);
+  changed(@Payload() { id }: { id: number }, @Ctx() context: DlxContext): void {
+    console.log(context.getPattern(), id, 'attempt', context.attempt);
     throw new Error('no tea');
   }
 }
@@ -28,8 +30,9 @@ app.enableShutdownHooks(); // SIGTERM ends the process after the running handler
 app.connectMicroservice({ strategy: app.get(DlxServer) }, { inheritAppConfig: true });
 await app.startAllMicroservices();
 await app.init();
-const client = app.get(DlxClient);
-console.log('price', await firstValueFrom(client.send('price', { quantity: 2 })));
-client.emit('order.created', { id: 7 });
+
+const orders = app.get(DlxClient).to({ queue: 'orders', envelope: 'nest' }); // writes packets, as ClientRMQ does
+console.log('price', await firstValueFrom(orders.send('price', 2)));
+orders.emit('order.created', { id: 7 });
 await new Promise((resolve) => setTimeout(resolve, 100));
 await app.close();

@@ -1,4 +1,4 @@
-/** What is wrong with a data directory; `docs/guide/durability.md` has a line for each. */
+/** What is wrong with a data directory; `docs/reference/data-directory.md` has a line for each. */
 export type StoreErrorCode =
   /** Another process has the directory open. */
   | 'locked'
