@@ -172,6 +172,20 @@ describe('a batch', () => {
     });
   });
 
+  it.each([
+    [
+      'an empty place',
+      (failed: unknown) => Object.assign(new Array<unknown>(3), { 0: { status: 'fulfilled' }, 2: failed }),
+    ],
+    ['something else', (failed: unknown) => [failed, undefined, { status: 'fulfilled' }]],
+  ])('loses no failure beside %s, and fails as a whole', async (_, results) => {
+    const failed = { status: 'rejected', reason: new Error('lost') };
+    const { dlx, publish } = await arrange(() => results(failed), [Retry({ attempts: 1 })]);
+    await publish(1, 2, 3);
+    const names = dlx.deadLetters('work.parked').map(({ error }) => error?.name);
+    expect(names).toEqual(['BatchResultError', 'BatchResultError', 'BatchResultError']);
+  });
+
   it('knows the context of each message, which settles it', async () => {
     const seen: unknown[] = [];
     const { dlx, publish, counts } = await arrange(

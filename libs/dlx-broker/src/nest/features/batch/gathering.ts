@@ -91,7 +91,7 @@ export class Gathering {
       const returned: unknown = await this.handler.invoke(data, context);
       const result = isObservable(returned) ? await lastValueFrom(returned, { defaultValue: undefined }) : returned;
       if (result instanceof FilteredFailure) failAll(calls, context, result.failure);
-      else if (isSettlement(result)) this.#settle(calls, result);
+      else if (Array.isArray(result) && result.some(isResult)) this.#settle(calls, result);
       else for (const { resolve } of calls) resolve();
     } catch (error) {
       failAll(calls, context, error);
@@ -99,9 +99,12 @@ export class Gathering {
   }
 
   /** Ends each message by its own result. */
-  #settle(calls: readonly Call[], results: readonly PromiseSettledResult<unknown>[]): void {
+  #settle(calls: readonly Call[], returned: readonly unknown[]): void {
     const { length } = calls;
-    if (results.length !== length) throw new BatchResultError(this.handler.origin, results.length, length);
+    const results = returned.filter(isResult);
+    if (results.length !== length || returned.length !== length) {
+      throw new BatchResultError(this.handler.origin, results.length, length);
+    }
     for (const [place, call] of calls.entries()) {
       const result = results[place]!;
       if (result.status === 'fulfilled') call.resolve();
@@ -110,15 +113,12 @@ export class Gathering {
   }
 }
 
-/** True for what `Promise.allSettled` returns. */
-function isSettlement(result: unknown): result is readonly PromiseSettledResult<unknown>[] {
-  const isResult = (each: unknown): boolean =>
-    typeof each === 'object' &&
-    each !== null &&
-    'status' in each &&
-    ((each.status === 'rejected' && 'reason' in each) || each.status === 'fulfilled');
-  return Array.isArray(result) && result.length > 0 && result.every(isResult);
-}
+/** True for an element of what `Promise.allSettled` returns. */
+const isResult = (each: unknown): each is PromiseSettledResult<unknown> =>
+  typeof each === 'object' &&
+  each !== null &&
+  'status' in each &&
+  ((each.status === 'rejected' && 'reason' in each) || each.status === 'fulfilled');
 
 /** Fails all messages. @param filtered the result of Nest's filters */
 function failAll(calls: readonly Call[], context: DlxBatchContext, filtered: unknown): void {
