@@ -11,7 +11,6 @@ import { DlxHandler } from './dlx-handler.js';
 import type { HandlerStatus, OperatedHandlers } from '../../../server/index.js';
 import type { HandlerGate } from './gate.js';
 import { HandlerScope } from './gate.js';
-import type { Rate } from '../rate-limit/decorator.js';
 import { RateLimits } from '../rate-limit/feature.js';
 
 /** After this time in milliseconds a pause that waits is logged. */
@@ -56,17 +55,8 @@ export class HandlerGates {
       idle: () => this.#idle(name),
       resume: () => this.#resume(name),
       rateLimit: () => this.rates.of(this.#named(name)[0]!.queue)?.limit,
-      setRateLimit: (rate) => this.#named(name).forEach((planned) => this.#setRate(planned, rate)),
+      setRateLimit: (rate) => this.#named(name).forEach((planned) => this.rates.change(planned, rate)),
     });
-  }
-
-  #setRate({ handler, queue }: PlannedHandler, rate: Rate): void {
-    const gate = this.rates.of(queue);
-    if (gate !== undefined) gate.limit = rate;
-    else
-      throw new DlxConfigurationError(
-        `${handler.origin} has no limit to change; add @RateLimit({ limit: 100, per: '1s' })`,
-      );
   }
 
   /** Resolves when no handler of its queues has a message in hand. The log says so if that takes long. */

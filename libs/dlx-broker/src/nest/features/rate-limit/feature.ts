@@ -2,7 +2,7 @@ import type { Clock } from '../../../engine/broker/index.js';
 import { DlxConfigurationError } from '../../../platform/options/index.js';
 import type { Feature } from '../../core/feature.js';
 import { settingOf } from '../../core/handler-settings.js';
-import type { Handler } from '../../core/handler.js';
+import type { Handler, PlannedHandler } from '../../core/handler.js';
 import { orderedDecorator } from '../ordered/decorator.js';
 import { type Rate, rateDecorator } from './decorator.js';
 import { longestInHand, RateGate } from './rate-gate.js';
@@ -29,6 +29,17 @@ export class RateLimits {
     return gate;
   }
 
+  /** Changes the limit of a queue. @throws DlxConfigurationError for a queue that has none, or that could be deleted with its messages */
+  change({ handler, queue }: PlannedHandler, rate: Rate): void {
+    const gate = this.#gates.get(queue);
+    if (gate === undefined) {
+      const remedy = "add @RateLimit({ limit: 100, per: '1s' })";
+      throw new DlxConfigurationError(`${handler.origin} has no limit to change; ${remedy}`);
+    }
+    refuseLongWait(handler, queue, rate);
+    gate.limit = rate;
+  }
+
   close(): void {
     for (const gate of this.#gates.values()) gate.close();
   }
@@ -52,13 +63,13 @@ export const rateLimit = (rates: RateLimits): Feature => ({
 function refuseLimits(queue: string, handlers: readonly Handler[]): void {
   const limited = handlers.find((handler) => settingOf(handler, rateDecorator) !== undefined);
   if (limited === undefined) return;
-  const { limit, per } = settingOf(limited, rateDecorator)!;
+  const rate = settingOf(limited, rateDecorator)!;
   const refuse = (why: string): never => {
     throw new DlxConfigurationError(`@RateLimit on ${limited.origin}: ${why}`);
   };
   for (const handler of handlers) {
     const other = settingOf(handler, rateDecorator);
-    if (other?.limit === limit && other.per === per) continue;
+    if (other?.limit === rate.limit && other.per === rate.per) continue;
     refuse(
       `${handler.origin} shares queue '${queue}', and so its limit; give both the same @RateLimit, or a queue for each`,
     );
@@ -66,9 +77,14 @@ function refuseLimits(queue: string, handlers: readonly Handler[]): void {
   if (settingOf(limited, orderedDecorator) !== undefined) {
     refuse('@Ordered is beside it, which decides itself what begins; lower @Prefetch, or leave one of them out');
   }
-  const { queue: options, queueArguments } = limited.settings;
+  refuseLongWait(limited, queue, rate);
+}
+
+/** The consumer of a queue ends while messages have to wait for long. @throws DlxConfigurationError if the queue may be deleted then */
+function refuseLongWait(handler: Handler, queue: string, { per }: Rate): void {
+  const { queue: options, queueArguments } = handler.settings;
   if (per <= longestInHand || (options.autoDelete !== true && !queueArguments.has('x-expires'))) return;
-  refuse(
-    `queue '${queue}' may be deleted while its consumer waits for longer than a minute; lower per, or keep the queue`,
+  throw new DlxConfigurationError(
+    `@RateLimit on ${handler.origin}: queue '${queue}' may be deleted while its consumer waits for longer than a minute; lower per, or keep the queue`,
   );
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../engine/broker/index.js';
+import { type Clock, Deque } from '../../../engine/broker/index.js';
 import { after, doNothing } from '../../../platform/index.js';
 import type { Admission, AtGate, Gate } from '../../core/handler.js';
 import type { Rate } from './decorator.js';
@@ -15,7 +15,7 @@ export class RateGate implements Gate {
   readonly wait = 0;
   /** When the latest messages began, in milliseconds since 1970, in order: as many as the limit, or more. */
   readonly #begun: number[] = [];
-  readonly #waiting: AtGate[] = [];
+  readonly #waiting = new Deque<AtGate>();
   #isClosed = false;
   #isGiving = false;
   #cancel: (() => void) | undefined;
@@ -33,7 +33,7 @@ export class RateGate implements Gate {
 
   set limit(rate: Rate) {
     this.rate = rate;
-    this.#turn();
+    if (this.#cancel !== doNothing) this.#turn(); // it is not closed
     this.changed();
   }
 
@@ -74,7 +74,7 @@ export class RateGate implements Gate {
 
   /** Messages that wait return to their queue. */
   returnAll(): void {
-    for (const message of this.#waiting.splice(0)) message.giveBack();
+    for (let left = this.#waiting.length; left > 0; left--) this.#waiting.shift()!.giveBack();
   }
 
   /** Nothing begins any more. */
@@ -117,6 +117,7 @@ export class RateGate implements Gate {
     const wait = this.#wait;
     if (this.#waiting.length > 0 || (this.#isClosed && wait > 0)) {
       this.#cancel = after(this.clock, wait, () => this.#turn());
+      if (wait > longestInHand) this.#close();
     } else if (this.#isClosed) {
       this.#isClosed = false;
       this.changed();

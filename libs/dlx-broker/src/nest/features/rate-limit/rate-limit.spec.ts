@@ -1,6 +1,6 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { classOf } from '../../../../../../test/harnesses/class-of.js';
 import {
   Batch,
@@ -18,6 +18,8 @@ import {
   Unavailable,
 } from '../../index.js';
 import { DlxTesting } from '../../testing/dlx-testing.js';
+import { ManualClock } from '../../testing/manual-clock.js';
+import { RateGate } from './rate-gate.js';
 
 const running: DlxTesting[] = [];
 afterEach(async () => {
@@ -130,6 +132,19 @@ describe('a rate limit', () => {
     ]);
   });
 
+  it('holds no message in hand for longer than a minute, also if its turn becomes far while it waits', async () => {
+    const { dlx, handler, publish, times } = await arrange({ limit: 1, per: '1s' }, [Prefetch(1)]);
+    await publish(1, 3);
+    handler.setRateLimit({ limit: 1, per: '1h' });
+    await dlx.settled();
+    expect(dlx.queue('work')).toMatchObject({ unacknowledged: 0, ready: 2, consumers: 0 });
+    await dlx.advance('1h');
+    expect(times()).toEqual([
+      [1, 0],
+      [2, 3_600_000],
+    ]);
+  });
+
   it('gives messages that wait back when the handler is paused, which so does not wait for them', async () => {
     const { dlx, handler, publish, times } = await arrange({ limit: 1, per: '10s' });
     await publish(1, 4);
@@ -202,6 +217,18 @@ describe('a rate limit', () => {
   });
 });
 
+it('begins nothing after its end, also when a handler at work raises it', () => {
+  const clock = new ManualClock();
+  const gate = new RateGate({ limit: 1, per: 1_000 }, clock, () => undefined);
+  const run = vi.fn<() => void>();
+  const message = { run, hold: () => undefined, giveBack: () => undefined };
+  expect([gate.admits(message), gate.admits(message)]).toEqual([true, false]);
+  gate.close();
+  gate.limit = { limit: 5, per: 1_000 };
+  clock.advance(5_000);
+  expect(run).not.toHaveBeenCalled();
+});
+
 const good = RateLimit({ limit: 1, per: '1s' });
 const worker = (...above: readonly MethodDecorator[]): Type => classOf('Orders', { work: [Consume('work'), ...above] });
 const start = async (provider: Type, transport: TransportOptions = {}): Promise<void> => {
@@ -252,6 +279,16 @@ describe('@RateLimit refuses', () => {
     expect(() => dlx.handler('Orders.work').setRateLimit({ limit: 1, per: 1 })).toThrow(
       /no limit to change; add @RateLimit/,
     );
+  });
+
+  it('to be changed to more than a minute where the queue goes with its consumer', async () => {
+    const { dlx, handler, publish } = await arrange({ limit: 1, per: '1s' }, [Queue({ autoDelete: true })]);
+    await publish(1, 3);
+    expect(() => handler.setRateLimit({ limit: 1, per: '2m' })).toThrow(
+      /'work' may be deleted while its consumer waits/,
+    );
+    expect(handler.rateLimit).toEqual({ limit: 1, per: 1_000 });
+    expect(dlx.queue('work').unacknowledged).toBe(2);
   });
 
   it('nothing of handlers that share a queue and the limit', async () => {
