@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter } from './codec/bytes.js';
 import { readTable, writeTable } from './codec/table-codec.js';
 import { array, bool, type Field, type FieldTable, int32, int64, longstr, table, timestamp } from './field-table.js';
-import { compact, PackedTable } from './packed-table.js';
+import { compact, PackedTable, sorted } from './packed-table.js';
 
 const empty: Field = { type: 'V', value: undefined };
 
@@ -62,6 +62,25 @@ describe('a packed table', () => {
     const packed = PackedTable.take(new ByteReader(both));
     expect(packed.get('k')).toEqual(int32(2));
     expect(packed.size).toBe(1);
+  });
+
+  it('is sorted by the bytes of its names, of two fields of one name the last (rule H12)', () => {
+    const fields = (text: string): Buffer =>
+      Buffer.concat(
+        [...text].map((name, place) => {
+          const bytes = Buffer.from(name);
+          return Buffer.concat([Buffer.of(bytes.length), bytes, Buffer.of(0x62, place)]);
+        }),
+      );
+    const table = PackedTable.ofFields(fields('b\u{1f600}aüba'));
+    const [ordered, again] = [sorted(table), sorted(sorted(table))];
+    expect([...ordered].map(([name, { value }]) => [name, value])).toEqual([
+      ['a', 5],
+      ['b', 4],
+      ['ü', 3],
+      ['\u{1f600}', 1],
+    ]);
+    expect([ordered.get('b'), ordered.has('c'), again.size]).toEqual([{ type: 'b', value: 4 }, false, 4]);
   });
 
   it('is refused where it would be refused unpacked, with the same error', () => {

@@ -9,6 +9,7 @@ import {
   writeTable,
 } from './codec/table-codec.js';
 import { compareBytes, encodeText, textLength } from './codec/text.js';
+import { keptBytes } from './kept-bytes.js';
 import { emptyTable, type Field, type FieldTable } from './field-table.js';
 
 /** A name of up to 85 characters always fits into a short string: a character takes at most three bytes. */
@@ -159,6 +160,23 @@ export class PackedTable implements FieldTable {
     return true;
   }
 
+  /** The same fields in the order of their names; the last one of those that have the same name. */
+  inOrder(): FieldTable {
+    const { bytes, end } = this;
+    const byName = new Map<string, Buffer>();
+    for (let at = this.start; at < end;) {
+      const value = at + 1 + (bytes[at] as number);
+      const next = endOfField(bytes, value);
+      byName.set(bytes.toString('latin1', at + 1, value), bytes.subarray(at, next));
+      at = next;
+    }
+    const all = keptBytes(this.length);
+    let length = 0;
+    for (const [, field] of [...byName].sort(([one], [other]) => (one < other ? -1 : 1)))
+      length += field.copy(all, length);
+    return new PackedTable(all, 0, length, this.marks);
+  }
+
   #read(): FieldTable {
     return readTableBody(new ByteReader(this.bytes, this.start, this.end));
   }
@@ -198,13 +216,10 @@ export const compact = (table: FieldTable): FieldTable =>
   table instanceof PackedTable || !hasMoreThan(table, fewValues) ? table : PackedTable.of(table);
 
 /** The table with its names in order (rule H12): the table itself if they are. */
-export const sorted = (table: FieldTable): FieldTable =>
-  (table instanceof PackedTable ? table.isSorted : areSorted(table)) ? table : inOrder(table);
-
-function inOrder(table: FieldTable): FieldTable {
-  const ordered = new Map<string, Field>();
-  for (const name of [...table.keys()].sort(compareBytes)) ordered.set(name, table.get(name) as Field);
-  return table instanceof PackedTable ? PackedTable.of(ordered) : ordered;
+export function sorted(table: FieldTable): FieldTable {
+  if (table instanceof PackedTable) return table.isSorted ? table : table.inOrder();
+  if (areSorted(table)) return table;
+  return new Map([...table.keys()].sort(compareBytes).map((name) => [name, table.get(name) as Field]));
 }
 
 function areSorted(table: FieldTable): boolean {
