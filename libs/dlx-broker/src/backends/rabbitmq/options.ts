@@ -61,7 +61,7 @@ export interface RabbitMqOptions {
   readonly refusedFor?: number | string;
   /** Publishes that may be unconfirmed at a time. Default 1000. */
   readonly unconfirmed?: number;
-  /** Limits of the unconfirmed messages in this process. Default 100,000 messages and 64 MiB. */
+  /** Limits of the unconfirmed messages in this process: `messages` (default 100,000) and `bytes` (64 MiB). */
   readonly publishBuffer?: PublishBuffer;
   /** How long a declaration is tried while the server cannot do it yet (no leader, 541), and how long one answer may take. Default `'30s'`. */
   readonly declareTimeout?: number | string;
