@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
-import { MessagePattern } from '@nestjs/microservices';
-import { Consume, DeadLetters, DlxBroker, DlxClient, sharedBroker } from 'dlx-broker';
+import { MessagePattern, Payload } from '@nestjs/microservices';
+import { Batch, Consume, DeadLetters, DlxBroker, DlxClient, sharedBroker } from 'dlx-broker';
 import { EmbeddedBackend } from 'dlx-broker/engine';
 import { type ConsumedLetter } from 'dlx-broker/streams';
 import { AmqpError, createBroker, type Broker } from 'dlx-broker/engine';
@@ -69,6 +69,32 @@ it('a message that was at work returns to its queue, and is not counted as settl
   await until(() => expect(ends).toHaveLength(2));
   for (const end of ends) end();
   await until(() => expect(app.get(DlxBroker).counts).toMatchObject({ acked: 1, byHand: 0 }));
+});
+
+it('messages that waited for a batch take no place beside those that come again', async () => {
+  const batches: (readonly unknown[])[] = [];
+  @Controller()
+  class Gathers {
+    @Consume('many')
+    @Batch({ size: 3, within: '1m' })
+    work(@Payload() data: readonly unknown[]): void {
+      batches.push(data);
+    }
+  }
+  const broker = createBroker();
+  const app = await microservice({
+    controllers: [Gathers],
+    options: { broker: sharedBroker(broker), drainTimeout: 1 },
+  });
+  const publish = (id: number): void =>
+    app
+      .get(DlxBroker)
+      .backend.publish({ exchange: '', routingKey: 'many', properties: {}, body: Buffer.from(`${id}`) });
+  publish(1);
+  publish(2);
+  force(broker);
+  publish(3);
+  await until(() => expect(batches).toEqual([[1, 2, 3]]));
 });
 
 it('its requests in flight fail, and later ones are answered', async () => {

@@ -130,6 +130,7 @@ export class GatedConsumption {
       this.parts.interrupted(failure, reason === 'deleted');
       if (consumption !== undefined) this.#cancelled.delete(consumption);
       if (consumption !== this.#consumption) return;
+      this.#rested();
       this.#consumption = undefined;
       this.parts.order()?.end();
       this.#lost?.(failure);
@@ -170,9 +171,17 @@ export class GatedConsumption {
       onCancel,
       onInterrupted: (failure) => {
         this.parts.interrupted(failure, false);
+        if (this.#consumption !== undefined) this.#rested();
         order?.interrupted();
       },
     };
+  }
+
+  /** What waited has returned to its queue, and counts no more beside the messages that come next. */
+  #rested(): void {
+    const plan = this.parts.plan();
+    plan.rests(true);
+    plan.rests(false);
   }
 
   /** A message that cannot be republished yet is unsettled, although no handler is at work: its consumer is kept until {@link close}. */
