@@ -134,8 +134,7 @@ function allGroupsText(body: unknown, now: number): string {
     readonly scanned: number;
     readonly complete: boolean;
     readonly skipped: readonly { readonly vhost: string; readonly queue: string; readonly why: string }[];
-    /** Absent in the answers of earlier versions. */
-    readonly unproven?: readonly { readonly vhost: string; readonly queue: string }[];
+    readonly unproven: readonly { readonly vhost: string; readonly queue: string }[];
   };
   const { groups, others, skipped, unproven } = answer;
   const vhost = vhostColumn(groups);
@@ -153,8 +152,8 @@ function allGroupsText(body: unknown, now: number): string {
   return [
     prettyColumns(head, rows),
     ...(others > 0 ? [`${others} others`] : []),
-    ...(skipped ?? []).map((one) => oneLine(`skipped: queue '${one.queue}' in vhost '${one.vhost}': ${one.why}`, 160)),
-    ...(unproven ?? []).map((one) =>
+    ...skipped.map((one) => oneLine(`skipped: queue '${one.queue}' in vhost '${one.vhost}': ${one.why}`, 160)),
+    ...unproven.map((one) =>
       oneLine(`not proven: queue '${one.queue}' in vhost '${one.vhost}': only headers of its next message say so`, 160),
     ),
     `${answer.scanned} messages of ${answer.queues} queues looked at${answer.complete ? '' : ', and there are more'}`,
@@ -202,14 +201,14 @@ interface Letter {
   readonly id: string;
   readonly exchange: string;
   readonly routing_key: string;
-  readonly origin: { readonly exchange: string; readonly routing_key: string; readonly proven?: boolean } | null;
-  readonly redrives?: number;
+  readonly origin: { readonly exchange: string; readonly routing_key: string; readonly proven: boolean } | null;
+  readonly redrives: number;
   readonly error: { readonly class?: string; readonly message?: string } | null;
-  /** Absent in the answers of earlier versions, as are the errors. */
-  readonly fingerprint?: string | null;
+  readonly fingerprint: string | null;
+  /** Absent in a list. */
   readonly errors?: readonly PastError[];
   readonly errors_omitted?: number;
-  readonly died_at?: number | null;
+  readonly died_at: number | null;
   readonly deaths: readonly Death[];
   readonly properties: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, { readonly value?: unknown }>>;
@@ -278,18 +277,14 @@ function parkedFrom({
 }: Letter): (Partial<Death> & Pick<Death, 'reason' | 'queue'>) | undefined {
   const valueOf = (name: string): unknown => headers[name]?.value;
   if (valueOf('dlx-parked') !== true || headers['x-death'] !== undefined) return undefined;
-  const [queue, attempts, since] = [valueOf('dlx-queue'), valueOf('dlx-attempt'), Number(valueOf('dlx-failing-since'))];
-  const failed = diedAt ?? since;
+  const [queue, attempts] = [valueOf('dlx-queue'), valueOf('dlx-attempt')];
   return {
     reason: 'parked',
     queue: typeof queue === 'string' ? queue : '',
     ...(typeof attempts === 'number' && { count: attempts }),
-    time: isDate(failed) ? failed : null,
+    time: diedAt,
   };
 }
-
-/** True for a time that can be shown: a client may write any number. */
-const isDate = (time: number): boolean => !Number.isNaN(new Date(time).getTime());
 
 /** Everything about one message. */
 function letterText(body: unknown): string {

@@ -83,6 +83,8 @@ export interface Feature {
   waiting?(queue: string): number;
   /** @param declares false: the application declares no queue (option `declare`) */
   warnings?(planned: PlannedHandler, declares: boolean): readonly Warning[];
+  /** Why a message that failed must not be rejected where a reject carries no headers; absent if its headers may be lost. */
+  readonly needsHeaders?: string | undefined;
   /** Adds to the headers of a message whose handler failed, or that no handler got. @param before by the features before this one */
   headers?(failed: Failed, move: Move, before: FieldTable): FieldTable;
   /** A text that is the same for failures of the same cause; of the first feature that has one. */

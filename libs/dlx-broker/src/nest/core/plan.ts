@@ -52,7 +52,7 @@ export interface ConsumerPlan {
   /** See {@link Feature.rests}. */
   rests(isResting: boolean): void;
   /** Why it republishes although its policy could reject. */
-  readonly styleReason?: string;
+  readonly styleReason?: string | undefined;
 }
 
 export interface Plan {
@@ -207,7 +207,7 @@ function delaysOf(
   );
   if (delays.size <= mostWaitQueues) return [...delays];
   throw new DlxConfigurationError(
-    `the retry policies and circuits of this application need ${delays.size} different delays, each a queue of its own, and ` +
+    `the retry policies and features of this application need ${delays.size} different delays, each a queue of its own, and ` +
       `${mostWaitQueues} is the most in one broker; use the same delays, or jitter: 'equal', whose waits are rounded to few`,
   );
 }
@@ -271,9 +271,6 @@ function queueDeclaration({ settings, origin }: Handler, name: string): QueueDec
   return { name, durable, exclusive, autoDelete, arguments: settings.queueArguments, origin };
 }
 
-/** A reject of AMQP has no headers, so the errors of the attempts would be lost. */
-const noHistory = "a reject could not carry the errors of option 'errorHistory'";
-
 function consumerOf(
   queue: string,
   handlers: readonly PlannedHandler[],
@@ -289,8 +286,9 @@ function consumerOf(
   const { queue: asked, queueArguments } = handler.settings;
   const mayReject = retry !== undefined && asked.declare !== false && !hasLease(handlers, options);
   const possible = mayReject ? styleOf(retry, queueArguments, handlers.length === 1) : 'republish';
-  const isKept = possible === 'reject' && !rejectsWithHeaders && options.errorHistory > 0;
-  const [style, reason] = isKept ? (['republish', { styleReason: noHistory }] as const) : ([possible, {}] as const);
+  const isBare = possible === 'reject' && !rejectsWithHeaders;
+  const styleReason = isBare ? features.find((feature) => feature.needsHeaders)?.needsHeaders : undefined;
+  const style = styleReason === undefined ? possible : 'republish';
   const [reader] = features.flatMap((feature) => feature.reader?.(queue, handlers) ?? []);
   const rests = (isResting: boolean): void => features.forEach((feature) => feature.rests?.(queue, isResting));
   const plan = { queue, priority: agreed(queue, 'priority', handlers), handlers, reader, rests };
@@ -298,7 +296,7 @@ function consumerOf(
   const isSingle = handlers.some(
     ({ handler: { settings } }) => settings.queueArguments.get('x-single-active-consumer')?.value === true,
   );
-  if (ordering === undefined) return { ...plan, prefetch, style, ordering, isSingle, ...reason };
+  if (ordering === undefined) return { ...plan, prefetch, style, ordering, isSingle, styleReason };
   return { ...plan, prefetch: ordering.window, style: 'in-hand', ordering, isSingle: true };
 }
 

@@ -8,6 +8,7 @@ export function errorHistory(options: NotesOptions, clock: Clock, log: EventLog)
   const notes = new FailureNotes(options, clock, log);
   return {
     name: 'error history',
+    needsHeaders: options.errorHistory > 0 ? "a reject could not carry the errors of option 'errorHistory'" : undefined,
     headers(failed, move, before) {
       // A message that is held has no history of the failure: it is no attempt.
       const own =
