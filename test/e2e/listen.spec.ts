@@ -7,7 +7,7 @@ import { Injectable, type LoggerService, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Payload } from '@nestjs/microservices';
 import { connect } from 'amqplib';
-import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, embedded, type EmbeddedBrokerOptions } from 'dlx-broker';
+import { Consume, DeadLetter, DlxBroker, DlxBrokerModule, embedded } from 'dlx-broker';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { serve } from '../../libs/dlx-broker/src/server/serve/serve.js';
 
@@ -23,7 +23,7 @@ class Orders {
   }
 }
 
-async function start(options: EmbeddedBrokerOptions, logger: LoggerService | false = false) {
+async function start(options: Parameters<typeof embedded>[0], logger: LoggerService | false = false) {
   @Module({ imports: [DlxBrokerModule.forRoot({ broker: embedded(options) })], providers: [Orders] })
   class App {}
   return NestFactory.createApplicationContext(App, { logger, abortOnError: false });

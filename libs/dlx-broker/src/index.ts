@@ -23,20 +23,12 @@ export {
   type DlxHealth,
   DlxServer,
   type HandlerStatus,
-  type HealthResult,
   type OutcomeEvent,
   type QueueControl,
 } from './nest/index.js';
 
 // Where the broker is
-export {
-  type BrokerChoice,
-  customBackend,
-  embedded,
-  type EmbeddedBrokerOptions,
-  rabbitmq,
-  sharedBroker,
-} from './nest/index.js';
+export { type BrokerChoice, customBackend, embedded, rabbitmq, sharedBroker } from './nest/index.js';
 
 // Decorators of handlers
 export {

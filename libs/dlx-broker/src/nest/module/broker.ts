@@ -21,7 +21,7 @@ import type { Circuit, DlxHandler, HandlerStatus, HealthProbe } from '../feature
 import { HandlerGates } from '../features/circuit/handler-gates.js';
 import { featuresOf, metricsOf } from '../features/index.js';
 import type { OutboxScope } from '../features/outbox/scope.js';
-import { deadLetterQueues, type DlxHealth, Health, type HealthResult, liveness, readiness } from '../health/index.js';
+import { deadLetterQueues, type DlxHealth, Health, liveness, readiness } from '../health/index.js';
 import { EventLog } from '../log/event-log.js';
 import { StartChecks } from '../log/start-checks.js';
 import { logPlace } from '../log/start-lines.js';
@@ -201,7 +201,9 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
    * @param key the name of the check in the answer
    * @returns `up`, or `down` with the problems, while publishes are not taken or handlers get no messages
    */
-  async isHealthy<const Key extends string>(key: Key): Promise<HealthResult<Key>> {
+  async isHealthy<const Key extends string>(
+    key: Key,
+  ): Promise<Record<Key, { readonly status: 'up' | 'down' } & Readonly<Record<string, unknown>>>> {
     return readiness(key, await this.health());
   }
 
@@ -210,7 +212,9 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
    * @param key the name of the check in the answer
    * @returns `up`, or `down` if a restart of the process is the remedy: the journal of its broker failed
    */
-  async isAlive<const Key extends string>(key: Key): Promise<HealthResult<Key>> {
+  async isAlive<const Key extends string>(
+    key: Key,
+  ): Promise<Record<Key, { readonly status: 'up' | 'down' } & Readonly<Record<string, unknown>>>> {
     return liveness(key, await this.health());
   }
 
