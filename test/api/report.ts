@@ -63,11 +63,11 @@ function sectionOf({ specifier, exported }: Entry): string {
   return `## ${specifier}\n\n${lists.join('\n\n')}`;
 }
 
-/** Up to its full stop, in one line, without the braces of links. */
+/** Its first statement of four words or more, in one line, without the braces of links. */
 const firstSentence = (doc: string): string => {
   const plain = doc.replace(/\{@link ([^}\s]+)\s*\}/g, '`$1`').replace(/\s+/g, ' ');
-  const [sentence = ''] = /^.*?[.](?= |$)/.exec(plain.split(' - ')[0] ?? '') ?? [plain];
-  return sentence.replace(/[.]$/, '');
+  const [sentence = ''] = /^(?:\S+ ){3,}?\S*[.:;](?= |$)/.exec(plain) ?? [plain];
+  return sentence.replace(/[.:;]$/, '');
 };
 
 const byName = (exported: readonly Exported[]): readonly Exported[] =>

@@ -41,12 +41,15 @@ function bothOf({ policy, merge }: Argument): string {
     .join('; ');
 }
 
-/** The metrics of these names. */
+/** The metrics of these names, each with its labels. */
 function metricRows(isWanted: (name: string) => boolean): readonly (readonly string[])[] {
   const rows = [...metricTable, ...featureMetrics]
     .filter(({ name }) => isWanted(name))
-    .map(({ name, type, labels, help }) => [code(name), type, labels.map(code).join(', '), help]);
-  return [['metric', 'type', 'labels', 'says'], ...rows];
+    .map(({ name, type, labels, help }) => {
+      const of = labels.length === 0 ? '' : `{${labels.join(', ')}}`;
+      return [`${code(`${name}${of}`)}, ${type}: ${help}`];
+    });
+  return [['metric'], ...rows];
 }
 
 /** The tables of the docs that come from tables of the source, heads first. A table of one column becomes a list. */
