@@ -53,7 +53,7 @@ function publish({
     headers: rest(all),
   });
   return {
-    amqplib: `channel.publish(${js(exchange)}, ${js(key)}, Buffer.from(${js(body)}), ${js(options)})`,
+    amqplib: `channel.publish(${js(exchange)}, ${js(key)}, Buffer.from(${js(body)})${options === undefined ? '' : `, ${js(options)}`})`,
     library:
       exchange === ''
         ? `client.emit(${js(key)}, ${js(body)})`
