@@ -91,12 +91,9 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'metrics of RabbitMQ': metricRows((name) => name.startsWith('rabbitmq_')),
   'metrics of our own': metricRows((name) => name.startsWith('dlx_')),
   'lines of the log': [
-    ['`event`', 'level', 'says', 'fields'],
+    ['line'],
     ...Object.entries(logEvents).map(([event, { level, says, fields }]) => [
-      code(event),
-      code(level),
-      says,
-      fields.map(code).join(', '),
+      `${code(event)}, ${level}: ${says}${fields.length === 0 ? '' : ` (${fields.map(code).join(', ')})`}`,
     ]),
   ],
   'options of serve': [

@@ -6,6 +6,7 @@ import {
   DlxBroker,
   DlxBrokerModule,
   DlxRecordBuilder,
+  embedded,
   MaxLength,
   Prefetch,
   rabbitmq,
@@ -39,6 +40,24 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(async () => {
   vi.useRealTimers();
   for (const app of opened.splice(0)) await app.close();
+});
+
+it('docs/reference/log.md shows a normal start, and its end', async () => {
+  @Injectable()
+  class Orders {
+    @Consume({ queue: 'orders', routingKey: 'order.created' })
+    @Retry({ attempts: 5 })
+    create(): void {}
+    @Consume({ queue: 'mails', routingKey: 'order.*' })
+    @DeadLetter('mails.dlx')
+    mail(): void {}
+    @Consume({ queue: 'mails.dead', exchange: 'mails.dlx', routingKey: '#' })
+    @DeadLetter(false)
+    bury(): void {}
+  }
+  const { app, lines } = await start({ providers: [Orders], options: { broker: embedded() } });
+  await app.close();
+  expectShown(lines.join('\n'));
 });
 
 type Handlers = new (...args: never[]) => object;
