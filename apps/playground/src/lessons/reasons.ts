@@ -82,12 +82,12 @@ export const reasons: readonly Lesson[] = [
     text:
       'The argument x-message-ttl gives each message of a queue the same time, in milliseconds. ' +
       'No consumer is needed for the end of it: a timer of the queue follows the head. ' +
-      'The two messages come eight seconds apart.',
-    topology: workAndDead({ 'x-message-ttl': 20_000 }),
-    question: 'What is in dead after 22 seconds?',
+      'The two messages come half a minute apart.',
+    topology: workAndDead({ 'x-message-ttl': 60_000 }),
+    question: 'What is in dead after 75 seconds?',
     answers: ['a', 'a and b', 'Nothing: no consumer is there'],
-    steps: [publish('work', 'a'), wait(8), publish('work', 'b'), wait(14)],
-    why: 'Each message has twenty seconds from the moment at which it entered. Only those of a are over.',
+    steps: [publish('work', 'a'), wait(30), publish('work', 'b'), wait(45)],
+    why: 'Each message has a minute from the moment at which it entered. Only that of a is over.',
     ends: { work: ['b [work]'], dead: ['a [work] work/expired 1'] },
   },
   {
@@ -168,7 +168,7 @@ export const reasons: readonly Lesson[] = [
     topology: workAndDead({ 'x-message-ttl': 5_000 }),
     question: 'Where is the message?',
     answers: ['In dead: it expired on its return', 'In work, with five new seconds', 'In work, for ever'],
-    steps: [publish('work', 'a'), consume('work'), wait(10), nack(true)],
+    steps: [consume('work'), publish('work', 'a'), wait(10), nack(true)],
     why: 'An unacknowledged message never expires. Its deadline stays what it was, so it dies the moment it is back.',
     ends: { dead: ['a [work] work/expired 1'] },
   },
