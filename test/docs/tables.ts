@@ -97,12 +97,12 @@ export const tables: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ]),
   ],
   'options of serve': [
-    ['option', 'key', 'means'],
-    ...Object.entries<ServeOption>(serveOptions).map(([name, { flag, says, needs, key }]) => [
-      code(flag.replace(/[<>]/g, '')),
-      key === undefined ? '' : code(name),
-      needs === undefined ? says : `with ${code(optionOf(serveOptions[needs]))}: ${says}`,
-    ]),
+    ['option'],
+    ...Object.entries<ServeOption>(serveOptions).map(([name, { flag, says, needs, key }]) => {
+      const inFile = key === undefined ? '' : `, ${code(name)}`;
+      const beside = needs === undefined ? '' : ` (with ${code(optionOf(serveOptions[needs]))})`;
+      return [`${code(flag.replace(/[<>]/g, ''))}${inFile}${beside}: ${says}`];
+    }),
   ],
   'options of forRoot': [
     ['option'],
