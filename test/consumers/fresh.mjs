@@ -14,7 +14,7 @@ let failures = 0;
 
 /** Runs a command line, which has to print the expected text and to succeed. A server has to run until it is stopped after `seconds`. */
 function step(name, line, cwd, { expected = '', seconds = 300 } = {}) {
-  const env = { ...process.env, NO_COLOR: '1', CI: 'true', PORT: '0' };
+  const env = { ...process.env, NO_COLOR: '1', CI: 'true', PORT: '0', port: '0' };
   const began = performance.now();
   const { stdout, stderr, status } = spawnSync(line, {
     cwd,
