@@ -1,14 +1,8 @@
 import { lineOf, nonEmpty, refusalOf, type Seen } from '../../apps/playground/src/lessons/ends.js';
 import type { Ends, Lesson } from '../../apps/playground/src/lessons/index.js';
-import type { Command, Publish } from '../../apps/playground/src/world/command.js';
+import { bodiesOf, type Command, propertiesOf, type Publish } from '../../apps/playground/src/world/command.js';
 import { type JsonObject, tableOf, type Topology } from '../../apps/playground/src/world/topology.js';
-import {
-  type Field,
-  fromFieldTable,
-  longstr,
-  plainProperties,
-  readDeaths,
-} from '../../libs/dlx-broker/src/engine/message/index.js';
+import { fromFieldTable, plainProperties, readDeaths } from '../../libs/dlx-broker/src/engine/message/index.js';
 import type { Received, Session, TestChannel, TestConsumer } from './driver.js';
 import { Failure } from './failure.js';
 
@@ -135,18 +129,11 @@ export class Player {
   }
 
   async #publish(channel: TestChannel, step: Publish): Promise<void> {
-    const { exchange = '', key, body = '', count = 1, cc, bcc, persistent = true, expiration, priority } = step;
-    const headers = new Map<string, Field>(tableOf(step.headers));
-    if (cc !== undefined) headers.set('CC', { type: 'A', value: cc.map(longstr) });
-    if (bcc !== undefined) headers.set('BCC', { type: 'A', value: bcc.map(longstr) });
-    const properties = {
-      deliveryMode: persistent ? 2 : 1,
-      ...(headers.size === 0 ? {} : { headers }),
-      ...(expiration === undefined ? {} : { expiration: String(Number(expiration) * this.#factor) }),
-      ...(priority === undefined ? {} : { priority }),
-    };
-    for (let index = 1; index <= count; index++)
-      await channel.publish(exchange, key, { body: count === 1 ? body : `${body} ${index}`.trim(), properties });
+    const { exchange = '', key, expiration } = step;
+    const properties = propertiesOf(
+      expiration === undefined ? step : { ...step, expiration: String(Number(expiration) * this.#factor) },
+    );
+    for (const body of bodiesOf(step)) await channel.publish(exchange, key, { body, properties });
   }
 
   /** A declaration that is refused ends its channel, so each has its own. */

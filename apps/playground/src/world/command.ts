@@ -1,16 +1,16 @@
+import type { Properties } from '../../../../libs/dlx-broker/src/engine/message/index.js';
+import { checkFields, Misread } from './fields.js';
 import {
   type BindingDefinition,
   bindingFields,
-  checkFields,
   type ExchangeDefinition,
   exchangeFields,
-  type Fields,
   type JsonObject,
-  Misread,
   type PolicyDefinition,
   policyFields,
   type QueueDefinition,
   queueFields,
+  tableOf,
 } from './topology.js';
 
 export interface Publish {
@@ -52,6 +52,15 @@ export interface Settle {
   readonly requeue?: boolean;
 }
 
+/** The rights of a user, as patterns of names. */
+export interface Permit {
+  readonly do: 'permissions';
+  readonly user: string;
+  readonly configure: string;
+  readonly write: string;
+  readonly read: string;
+}
+
 /** One thing that a reader does, as JSON. */
 export type Command =
   | Publish
@@ -66,13 +75,7 @@ export type Command =
   | { readonly do: 'bind' | 'unbind'; readonly binding: BindingDefinition }
   | { readonly do: 'policy'; readonly policy: PolicyDefinition }
   | { readonly do: 'clear-policy'; readonly name: string }
-  | {
-      readonly do: 'permissions';
-      readonly user: string;
-      readonly configure: string;
-      readonly write: string;
-      readonly read: string;
-    }
+  | Permit
   | { readonly do: 'purge'; readonly queue: string }
   | { readonly do: 'restart' }
   /** @param ms milliseconds of virtual time */
@@ -80,41 +83,27 @@ export type Command =
 
 export type CommandName = Command['do'];
 
-const settle: Fields = { do: 'name', consumer: 'name', held: 'amount?', requeue: 'flag?' };
-const bind: Fields = { do: 'name', binding: 'table' };
-
-const commandFields: Readonly<Record<CommandName, Fields>> = {
-  publish: {
-    do: 'name',
-    exchange: 'name?',
-    key: 'name',
-    body: 'text?',
-    headers: 'table?',
-    expiration: 'name?',
-    priority: 'amount?',
-    cc: 'names?',
-    bcc: 'names?',
-    persistent: 'flag?',
-    count: 'amount?',
-  },
-  consume: { do: 'name', queue: 'name', consumer: 'name', prefetch: 'amount?', noAck: 'flag?' },
-  ack: settle,
-  reject: settle,
-  nack: settle,
-  cancel: { do: 'name', consumer: 'name' },
-  get: { do: 'name', queue: 'name' },
-  'declare-exchange': { do: 'name', exchange: 'table', user: 'name?' },
-  'delete-exchange': { do: 'name', exchange: 'name' },
-  'declare-queue': { do: 'name', queue: 'table', user: 'name?' },
-  'delete-queue': { do: 'name', queue: 'name' },
-  bind,
-  unbind: bind,
-  policy: { do: 'name', policy: 'table' },
-  'clear-policy': { do: 'name', name: 'name' },
-  permissions: { do: 'name', user: 'name', configure: 'text', write: 'text', read: 'text' },
-  purge: { do: 'name', queue: 'name' },
-  restart: { do: 'name' },
-  wait: { do: 'name', ms: 'amount' },
+const commandFields: Readonly<Record<CommandName, string>> = {
+  publish:
+    'exchange?:name key:name body?:text headers?:table expiration?:name priority?:amount cc?:names bcc?:names persistent?:flag count?:amount',
+  consume: 'queue:name consumer:name prefetch?:amount noAck?:flag',
+  ack: 'consumer:name held?:amount',
+  reject: 'consumer:name held?:amount requeue?:flag',
+  nack: 'consumer:name held?:amount requeue?:flag',
+  cancel: 'consumer:name',
+  get: 'queue:name',
+  'declare-exchange': 'exchange:table user?:name',
+  'delete-exchange': 'exchange:name',
+  'declare-queue': 'queue:table user?:name',
+  'delete-queue': 'queue:name',
+  bind: 'binding:table',
+  unbind: 'binding:table',
+  policy: 'policy:table',
+  'clear-policy': 'name:name',
+  permissions: 'user:name configure:text write:text read:text',
+  purge: 'queue:name',
+  restart: '',
+  wait: 'ms:amount',
 };
 
 /** The most commands in a history. */
@@ -132,11 +121,21 @@ export function readCommand(value: unknown, where = 'the command'): Command {
   const name: unknown = (value as { readonly do?: unknown } | null | undefined)?.do;
   if (typeof name !== 'string' || !Object.hasOwn(commandFields, name))
     throw new Misread(`${where}: 'do' is none of ${Object.keys(commandFields).join(', ')}`);
-  checkFields(value, commandFields[name as CommandName], where);
-  const command = value as unknown as Command;
+  checkFields(value, `do:name ${commandFields[name as CommandName]}`.trim(), where);
+  const command = value as Command;
   if (command.do === 'declare-exchange') checkFields(command.exchange, exchangeFields, `${where}.exchange`);
   if (command.do === 'declare-queue') checkFields(command.queue, queueFields, `${where}.queue`);
   if (command.do === 'bind' || command.do === 'unbind') checkFields(command.binding, bindingFields, `${where}.binding`);
   if (command.do === 'policy') checkFields(command.policy, policyFields, `${where}.policy`);
   return command;
+}
+
+/** The bodies of the messages of a publish. */
+export const bodiesOf = ({ body = '', count = 1 }: Publish): readonly string[] =>
+  count === 1 ? [body] : Array.from({ length: count }, (_, index) => `${body} ${index + 1}`.trim());
+
+/** The properties of its messages. @throws TypeError for a header that cannot be sent */
+export function propertiesOf({ headers, cc, bcc, persistent = true, expiration, priority }: Publish): Properties {
+  const table = tableOf({ ...headers, ...(cc && { CC: cc }), ...(bcc && { BCC: bcc }) });
+  return { deliveryMode: persistent ? 2 : 1, ...(table.size > 0 && { headers: table }), expiration, priority };
 }

@@ -1,5 +1,6 @@
-import { type Broker, policyKeyNames } from '../../../../libs/dlx-broker/src/engine/broker/index.js';
-import { fromFieldTable, isShortstr, toFieldTable } from '../../../../libs/dlx-broker/src/engine/message/index.js';
+import type { Broker } from '../../../../libs/dlx-broker/src/engine/broker/index.js';
+import { fromFieldTable, toFieldTable } from '../../../../libs/dlx-broker/src/engine/message/index.js';
+import { checkFields, isObject, Misread } from './fields.js';
 
 /** Arguments and definitions of policies: what JSON can say. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -50,81 +51,11 @@ export interface Topology {
   readonly policies?: readonly PolicyDefinition[];
 }
 
-/** A topology or a command that is not understood; the message names the place. */
-export class Misread extends Error {
-  override readonly name = 'Misread';
-}
-
-type Check = (value: unknown) => boolean;
-
-const isText: Check = (value) => typeof value === 'string';
-const isName: Check = (value) => typeof value === 'string' && isShortstr(value);
-const isFlag: Check = (value) => typeof value === 'boolean';
-const isWhole: Check = (value) => Number.isSafeInteger(value);
-const isTable: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isNames: Check = (value) => Array.isArray(value) && value.every(isName);
-
-/** What a field may be, with the words for an error. */
-export const kinds = {
-  name: [isName, 'a text of at most 255 bytes'],
-  text: [isText, 'a text'],
-  flag: [isFlag, 'true or false'],
-  number: [isWhole, 'a whole number'],
-  amount: [(value) => isWhole(value) && (value as number) >= 0, 'a whole number from 0'],
-  table: [isTable, 'an object'],
-  names: [isNames, 'a list of texts'],
-} as const satisfies Record<string, readonly [Check, string]>;
-
-/** The fields of an object; those with `?` may be absent. */
-export type Fields = Readonly<Record<string, keyof typeof kinds | `${keyof typeof kinds}?`>>;
-
-/** @throws Misread unless the value is an object with these fields and no others */
-export function checkFields(value: unknown, fields: Fields, where: string): asserts value is Record<string, unknown> {
-  if (!isTable(value)) throw new Misread(`${where} is not an object`);
-  const given = value as Record<string, unknown>;
-  for (const name of Object.keys(given))
-    if (!Object.hasOwn(fields, name))
-      throw new Misread(`${where} has '${name}', which is none of ${Object.keys(fields).join(', ')}`);
-  for (const [name, kind] of Object.entries(fields)) {
-    if (given[name] === undefined && kind.endsWith('?')) continue;
-    const [check, words] = kinds[kind.replace('?', '') as keyof typeof kinds];
-    if (!check(given[name])) throw new Misread(`${where}: '${name}' is not ${words}`);
-  }
-}
-
-export const exchangeFields: Fields = {
-  name: 'name',
-  type: 'name',
-  durable: 'flag?',
-  auto_delete: 'flag?',
-  internal: 'flag?',
-  arguments: 'table?',
-  vhost: 'text?',
-};
-export const queueFields: Fields = {
-  name: 'name',
-  durable: 'flag?',
-  auto_delete: 'flag?',
-  arguments: 'table?',
-  vhost: 'text?',
-  type: 'text?',
-};
-export const bindingFields: Fields = {
-  source: 'name',
-  destination: 'name',
-  destination_type: 'name?',
-  routing_key: 'name?',
-  arguments: 'table?',
-  vhost: 'text?',
-};
-export const policyFields: Fields = {
-  name: 'name',
-  pattern: 'text',
-  definition: 'table',
-  'apply-to': 'name?',
-  priority: 'number?',
-  vhost: 'text?',
-};
+const declared = 'vhost?:text arguments?:table';
+export const exchangeFields = `name:name type:name durable?:flag auto_delete?:flag internal?:flag ${declared}`;
+export const queueFields = `name:name type?:text durable?:flag auto_delete?:flag ${declared}`;
+export const bindingFields = `source:name destination:name destination_type?:name routing_key?:name ${declared}`;
+export const policyFields = 'name:name pattern:text definition:table apply-to?:name priority?:number vhost?:text';
 
 /** The parts of definitions that are read, and how many of each. */
 const parts = {
@@ -135,19 +66,15 @@ const parts = {
 } as const;
 
 /** Other parts of an export of RabbitMQ. */
-const ignored = new Set(
-  (
-    'rabbit_version rabbitmq_version product_name product_version rabbitmq_definition_format original_cluster_name explanation ' +
-    'description default_queue_type metadata limits users vhosts permissions topic_permissions parameters global_parameters'
-  ).split(' '),
-);
+const ignored =
+  /^(rabbit|product|original|default_queue)_|^(explanation|description|metadata|limits|users|vhosts)$|parameters$|permissions$/;
 
 /** Reads definitions, for example an export of RabbitMQ's management. @throws Misread */
 export function readTopology(value: unknown): Topology {
-  if (!isTable(value)) throw new Misread('the topology is not an object with exchanges, queues, bindings and policies');
-  const given = value as Record<string, unknown>;
-  for (const [name, list] of Object.entries(given)) {
-    if (ignored.has(name)) continue;
+  if (!isObject(value))
+    throw new Misread('the topology is not an object with exchanges, queues, bindings and policies');
+  const read = Object.entries(value).filter(([name]) => !ignored.test(name));
+  for (const [name, list] of read) {
     if (!Object.hasOwn(parts, name))
       throw new Misread(`the topology has '${name}', which is none of ${Object.keys(parts).join(', ')}`);
     const [fields, most] = parts[name as keyof typeof parts];
@@ -155,7 +82,7 @@ export function readTopology(value: unknown): Topology {
     if (list.length > most) throw new Misread(`${name} has ${list.length} entries, and ${most} are the most`);
     list.forEach((each, index) => checkFields(each, fields, `${name}[${index}]`));
   }
-  return Object.fromEntries(Object.entries(given).filter(([name]) => !ignored.has(name))) as Topology;
+  return Object.fromEntries(read);
 }
 
 /** Arguments as the broker takes them. @throws TypeError that names a value that cannot be sent */
@@ -201,6 +128,3 @@ export function topologyOf(broker: Broker): Required<Topology> {
     })),
   };
 }
-
-/** The keys that a policy can set, for a form. */
-export const policyKeys = policyKeyNames;

@@ -1,40 +1,48 @@
-import { type Command, type Publish, type Settle } from './command.js';
-import type { BindingDefinition, ExchangeDefinition, PolicyDefinition, QueueDefinition } from './topology.js';
+import type { Command, Publish } from './command.js';
+import type { Json, QueueDefinition } from './topology.js';
 
-/** A command as the line that does it. */
+/** A command as the line that does it; a client cannot do everything, and neither can an operator. */
 export interface Words {
-  /** JavaScript with amqplib, for what a client can do. */
+  /** JavaScript with amqplib. */
   readonly amqplib?: string;
   /** A command of RabbitMQ's tools. */
   readonly rabbitmqctl?: string;
-  /** The option, decorator or call of dlx-broker. */
+  /** The call, decorator or option of dlx-broker. */
   readonly library?: string;
 }
 
-/** A value as JavaScript: keys without quotes where possible. */
-const js = (value: unknown): string =>
-  JSON.stringify(value)
-    .replace(/"([A-Za-z_]\w*)":/g, '$1: ')
-    .replace(/"([^"]+)":/g, "'$1': ")
-    .replace(/"((?:[^"\\']|\\.)*)"/g, "'$1'")
-    .replace(/,(?=\S)/g, ', ')
-    .replace(/\{(?!\})/g, '{ ')
-    .replace(/(?<!\{)\}/g, ' }');
+/** A value as JavaScript. */
+function js(value: unknown): string {
+  if (typeof value === 'string')
+    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  if (Array.isArray(value)) return `[${value.map(js).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const fields = Object.entries(value).flatMap(([name, each]) =>
+    each === undefined ? [] : [`${/^[A-Za-z_]\w*$/.test(name) ? name : js(name)}: ${js(each)}`],
+  );
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
+}
 
-const call = (method: string, ...values: readonly unknown[]): string => {
-  const given = values.filter((value) => value !== undefined && !(typeof value === 'object' && js(value) === '{}'));
-  return `channel.${method}(${given.map(js).join(', ')})`;
+/** A call, without arguments at the end that say nothing. */
+const call = (name: string, ...values: readonly unknown[]): string => {
+  const given = values.map((value) => (value === undefined ? '{}' : js(value)));
+  while (given.at(-1) === '{}') given.pop();
+  return `${name}(${given.join(', ')})`;
 };
 
-/** A word of a shell. */
-const sh = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const channel = (method: string, ...values: readonly unknown[]): Words => ({
+  amqplib: call(`channel.${method}`, ...values),
+});
 
-const rest = (values: object): object | undefined =>
-  Object.values(values).some((value) => value !== undefined)
-    ? Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-    : undefined;
+/** A command line. */
+const ctl = (...words: readonly string[]): Words => ({
+  rabbitmqctl: [
+    'rabbitmqctl',
+    ...words.map((word) => (/^[\w.:/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)),
+  ].join(' '),
+});
 
-function publish({
+const publish = ({
   exchange = '',
   key,
   body = '',
@@ -43,58 +51,54 @@ function publish({
   priority,
   cc,
   bcc,
-  persistent,
-}: Publish): Words {
-  const all = { ...headers, CC: cc, BCC: bcc };
-  const options = rest({
-    expiration,
-    priority,
-    persistent: persistent === false ? undefined : true,
-    headers: rest(all),
-  });
+  persistent = true,
+}: Publish): Words => {
+  const address = exchange === '' ? { queue: key } : { exchange };
+  const options = { persistent, expiration, priority, CC: cc, BCC: bcc, headers };
+  const calls = { Expiration: expiration, Priority: priority, Headers: headers, Cc: cc, Bcc: bcc };
+  const record = Object.entries(calls).flatMap(([name, value]) =>
+    value === undefined ? [] : [`.set${name}(${Array.isArray(value) ? value.map(js).join(', ') : js(value)})`],
+  );
+  const data = record.length === 0 ? js(body) : `new DlxRecordBuilder(${js(body)})${record.join('')}.build()`;
   return {
-    amqplib: `channel.publish(${js(exchange)}, ${js(key)}, Buffer.from(${js(body)})${options === undefined ? '' : `, ${js(options)}`})`,
-    library:
-      exchange === ''
-        ? `client.emit(${js(key)}, ${js(body)})`
-        : `client.emit(${js(key)}, new RecordBuilder(${js(body)}).exchange(${js(exchange)}).build())`,
+    amqplib: `channel.publish(${js(exchange)}, ${js(key)}, Buffer.from(${js(body)}), ${js(options)})`,
+    library: `client.to(${js(address)}).emit(${js(key)}, ${data})`,
   };
+};
+
+/** The decorators of a handler for a queue with these arguments. */
+function decorators({ name, arguments: table = {} }: QueueDefinition): string {
+  const {
+    'x-dead-letter-exchange': exchange,
+    'x-dead-letter-routing-key': routingKey,
+    'x-dead-letter-strategy': strategy,
+    'x-message-ttl': ttl,
+    'x-expires': expires,
+    'x-max-length': maxLength,
+    'x-overflow': overflow,
+    'x-queue-type': type,
+    'x-delivery-limit': deliveryLimit,
+    'x-max-priority': maxPriority,
+    ...others
+  } = table as Readonly<Record<string, Json | undefined>>;
+  const quorum = type === 'quorum' ? call('@Quorum', deliveryLimit === undefined ? undefined : { deliveryLimit }) : '';
+  return [
+    call('@Consume', { queue: name }),
+    exchange === undefined
+      ? ''
+      : strategy === undefined
+        ? call('@DeadLetter', exchange, routingKey)
+        : call('@DeadLetter', { exchange, routingKey, strategy }),
+    ttl === undefined ? '' : call('@Ttl', ttl),
+    expires === undefined ? '' : call('@Expires', expires),
+    maxLength === undefined ? '' : call('@MaxLength', maxLength, overflow),
+    quorum,
+    maxPriority === undefined ? '' : call('@MaxPriority', maxPriority),
+    Object.keys(others).length === 0 ? '' : call('@QueueArguments', others),
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
 }
-
-function settle({ do: how, requeue = false }: Settle): Words {
-  if (how === 'ack') return { amqplib: 'channel.ack(message)', library: '// the handler returns' };
-  if (how === 'nack') return { amqplib: `channel.nack(message, false, ${requeue})` };
-  return { amqplib: `channel.reject(message, ${requeue})`, ...(requeue ? {} : { library: `throw new Reject()` }) };
-}
-
-const exchange = ({
-  name,
-  type,
-  durable,
-  auto_delete: autoDelete,
-  internal,
-  arguments: table,
-}: ExchangeDefinition): Words => ({
-  amqplib: call('assertExchange', name, type, rest({ durable, autoDelete, internal, arguments: table })),
-  library: `topology: { exchanges: [${js({ name, type })}] }`,
-});
-
-const queue = ({ name, durable, auto_delete: autoDelete, arguments: table }: QueueDefinition): Words => ({
-  amqplib: call('assertQueue', name, rest({ durable, autoDelete, arguments: table })),
-  library: `topology: { queues: [${js(rest({ name, arguments: table }))}] }`,
-});
-
-function bind(
-  how: 'bind' | 'unbind',
-  { source, destination, destination_type, routing_key, arguments: table }: BindingDefinition,
-): Words {
-  const kind = destination_type === 'exchange' ? 'Exchange' : 'Queue';
-  return { amqplib: call(`${how}${kind}`, destination, source, routing_key ?? '', table) };
-}
-
-const policy = ({ name, pattern, definition, 'apply-to': applyTo = 'all', priority = 0 }: PolicyDefinition): Words => ({
-  rabbitmqctl: `rabbitmqctl set_policy ${sh(name)} ${sh(pattern)} ${sh(JSON.stringify(definition))} --apply-to ${applyTo} --priority ${priority}`,
-});
 
 /** The lines for a command. */
 export function wordsOf(command: Command): Words {
@@ -102,48 +106,77 @@ export function wordsOf(command: Command): Words {
     case 'publish':
       return publish(command);
     case 'ack':
+      return { amqplib: 'channel.ack(message)', library: '// the handler returns' };
     case 'reject':
-    case 'nack':
-      return settle(command);
+    case 'nack': {
+      const { requeue = false } = command;
+      const amqplib =
+        command.do === 'nack' ? `channel.nack(message, false, ${requeue})` : `channel.reject(message, ${requeue})`;
+      return { amqplib, library: requeue ? 'context.requeue()' : "throw new Reject('why')" };
+    }
     case 'consume': {
-      const { queue: from, prefetch = 1, noAck = false } = command;
-      const options = noAck ? ', { noAck: true }' : '';
+      const { queue, prefetch = 1, noAck } = command;
+      const consumed = call('channel.consume', queue).replace(
+        /\)$/,
+        `, onMessage${noAck === true ? ', { noAck: true }' : ''})`,
+      );
       return {
-        amqplib: `await channel.prefetch(${prefetch}); await channel.consume(${js(from)}, onMessage${options})`,
-        library: `@MessagePattern(${js(from)})`,
+        amqplib: `channel.prefetch(${prefetch}); ${consumed}`,
+        library: `@Consume(${js({ queue })}) @Prefetch(${prefetch})`,
       };
     }
     case 'cancel':
       return { amqplib: 'connection.close()' };
     case 'get':
-      return { amqplib: call('get', command.queue) };
-    case 'declare-exchange':
-      return exchange(command.exchange);
+      return channel('get', command.queue);
+    case 'declare-exchange': {
+      const { name, type, durable, auto_delete: autoDelete, internal, arguments: table } = command.exchange;
+      const library = `topology: { exchanges: [${js({ name, type, internal, arguments: table })}] }`;
+      return { ...channel('assertExchange', name, type, { durable, autoDelete, internal, arguments: table }), library };
+    }
     case 'delete-exchange':
-      return { amqplib: call('deleteExchange', command.exchange) };
-    case 'declare-queue':
-      return queue(command.queue);
-    case 'delete-queue':
+      return channel('deleteExchange', command.exchange);
+    case 'declare-queue': {
+      const { name, durable, auto_delete: autoDelete, arguments: table } = command.queue;
       return {
-        amqplib: call('deleteQueue', command.queue),
-        rabbitmqctl: `rabbitmqctl delete_queue ${sh(command.queue)}`,
+        ...channel('assertQueue', name, { durable, autoDelete, arguments: table }),
+        library: decorators(command.queue),
       };
+    }
+    case 'delete-queue':
+      return { ...channel('deleteQueue', command.queue), ...ctl('delete_queue', command.queue) };
     case 'bind':
-    case 'unbind':
-      return bind(command.do, command.binding);
-    case 'policy':
-      return policy(command.policy);
+    case 'unbind': {
+      const { source, destination, destination_type, routing_key = '', arguments: table } = command.binding;
+      const lines = channel(
+        `${command.do}${destination_type === 'exchange' ? 'Exchange' : 'Queue'}`,
+        destination,
+        source,
+        routing_key,
+        table,
+      );
+      const bound = call('binding', source, destination, routing_key, table);
+      return command.do === 'bind' ? { ...lines, library: `topology: { bindings: [${bound}] }` } : lines;
+    }
+    case 'policy': {
+      const { name, pattern, definition, 'apply-to': applyTo = 'all', priority = 0 } = command.policy;
+      const options = ['--apply-to', applyTo, '--priority', String(priority)];
+      return {
+        ...ctl('set_policy', name, pattern, JSON.stringify(definition), ...options),
+        library: call("broker.virtualHost('/').setPolicy", name, { pattern, applyTo, priority, definition }),
+      };
+    }
     case 'clear-policy':
-      return { rabbitmqctl: `rabbitmqctl clear_policy ${sh(command.name)}` };
+      return ctl('clear_policy', command.name);
     case 'permissions': {
       const { user, configure, write, read } = command;
-      return { rabbitmqctl: `rabbitmqctl set_permissions ${[user, configure, write, read].map(sh).join(' ')}` };
+      return {
+        ...ctl('set_permissions', user, configure, write, read),
+        library: call('broker.access.setPermissions', user, '/', { configure, write, read }),
+      };
     }
     case 'purge':
-      return {
-        amqplib: call('purgeQueue', command.queue),
-        rabbitmqctl: `rabbitmqctl purge_queue ${sh(command.queue)}`,
-      };
+      return { ...channel('purgeQueue', command.queue), ...ctl('purge_queue', command.queue) };
     case 'restart':
       return { rabbitmqctl: 'rabbitmqctl stop_app && rabbitmqctl start_app' };
     case 'wait':
