@@ -27,7 +27,7 @@ import {
   Retry,
 } from 'dlx-broker';
 import { DlxTesting } from 'dlx-broker/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { endsAfterEach } from '../harnesses/ends.js';
 
 const ends = endsAfterEach();
@@ -74,6 +74,34 @@ const fromConfig: HandlerAsyncOptions = {
 };
 
 describe('@HandlerAsync', () => {
+  it('says in the log what the start waits for, and starts when it comes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    ends.push(() => void vi.useRealTimers());
+    let come: (decorators: readonly MethodDecorator[]) => void = () => undefined;
+    let waiting!: Type;
+    const called = new Promise<void>((resolve) => {
+      const useFactory = (): Promise<readonly MethodDecorator[]> => {
+        resolve();
+        return new Promise((returned) => (come = returned));
+      };
+      waiting = handlerBy({ useFactory }).Orders;
+    });
+    const warned: unknown[] = [];
+    const dlx = new DlxTesting({ logger: { ...silent, warn: (line: unknown) => void warned.push(line) } });
+    ends.push(() => dlx.close());
+    const started = dlx.start({ providers: [waiting] });
+    await called;
+    vi.advanceTimersByTime(9_999);
+    expect(warned).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(warned).toEqual([
+      'the start waits since 10 s for useFactory of @HandlerAsync on Orders.created; see what it awaits',
+    ]);
+    come([Consume('late') as MethodDecorator]);
+    await started;
+    expect(dlx.queue('late').ready).toBe(0);
+  });
+
   it('decorates with what an async function makes of the configuration, for each application anew', async () => {
     const { Orders, handled } = handlerBy(fromConfig);
     for (const name of ['a', 'b']) {

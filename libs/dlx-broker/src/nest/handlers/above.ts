@@ -30,15 +30,16 @@ export class Above {
 
   /**
    * Calls the functions, one after the other; once for an application, however many brokers it has.
+   * @param waits called for a function that has not ended after 10 seconds
    * @throws DlxConfigurationError naming the handler
    */
-  static of(modules: ModulesContainer): Promise<Above> {
-    const known = ofApplications.get(modules) ?? Above.#read([...methodsOf(modules)]);
+  static of(modules: ModulesContainer, waits: (origin: string) => void): Promise<Above> {
+    const known = ofApplications.get(modules) ?? Above.#read([...methodsOf(modules)], waits);
     ofApplications.set(modules, known);
     return known;
   }
 
-  static async #read(methods: readonly FoundMethod[]): Promise<Above> {
+  static async #read(methods: readonly FoundMethod[], waits: (origin: string) => void): Promise<Above> {
     const returned = new Map<InstanceWrapper, Map<object, object>>();
     for (const found of methods) {
       for (const { options } of asyncOf(found.method)) {
@@ -46,7 +47,8 @@ export class Above {
         returned.set(found.wrapper, ofClass);
         const standIn = ofClass.get(found.method) ?? { method(): void {} }.method;
         ofClass.set(found.method, standIn);
-        await decorate(standIn, options, found);
+        const timer = setTimeout(() => waits(found.origin), patience);
+        await decorate(standIn, options, found).finally(() => clearTimeout(timer));
       }
     }
     return new Above(methods, returned);
@@ -66,6 +68,9 @@ export class Above {
     return standIn === undefined ? own : [...own, ...entriesOf(standIn)];
   }
 }
+
+/** After this time in milliseconds a function that the start waits for is logged. */
+const patience = 10_000;
 
 const ofApplications = new WeakMap<ModulesContainer, Promise<Above>>();
 

@@ -44,9 +44,9 @@ export class HandlerSource {
     this.#ways = ['Consume', ...decorators.flatMap(({ names, binds }) => (binds === undefined ? [] : names))];
   }
 
-  /** Calls the functions of `@HandlerAsync`. @throws DlxConfigurationError naming the handler */
-  async prepare(): Promise<void> {
-    this.#above = await Above.of(this.modules);
+  /** Calls the functions of `@HandlerAsync`. @param waits see {@link Above.of} @throws DlxConfigurationError naming the handler */
+  async prepare(waits: (origin: string) => void): Promise<void> {
+    this.#above = await Above.of(this.modules, waits);
   }
 
   /** The methods with `@Consume`. */

@@ -54,6 +54,7 @@ export const logEvents = {
     ['queue', ...failure],
     'a message was parked without its notice (option `notices`); once for each queue',
   ),
+  startWaits: line('warn', ['handler'], 'the start waits for the function of a `@HandlerAsync` for 10 seconds'),
   pauseWaits: line('warn', ['handler'], 'the pause of a handler waits for 10 seconds'),
   deathHookFailed: line(
     'error',

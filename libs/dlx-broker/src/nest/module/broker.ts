@@ -256,13 +256,18 @@ export class DlxBroker implements OnModuleInit, OnApplicationShutdown {
     await this.#inTurn(async () => {
       if (this.#closing) return;
       this.connected.check?.();
-      await this.source.prepare();
+      await this.#untilClosing(this.source.prepare((handler) => this.#startWaits(handler)));
       const plan = this.#plan();
       this.#gates.check();
       await this.#untilClosing(this.backend.connect());
       await this.#declare(plan);
       this.parts.client.gate?.open();
     }).catch((error: unknown) => this.#failed(error));
+  }
+
+  #startWaits(handler: string): void {
+    const text = `the start waits since 10 s for useFactory of @HandlerAsync on ${handler}; see what it awaits`;
+    this.#log.write('startWaits', text, { handler });
   }
 
   /** Closes everything that was opened, because Nest does not close an application whose start failed. */
