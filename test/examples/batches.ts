@@ -11,7 +11,7 @@ interface Reading {
 @Injectable()
 class Readings {
   @Consume({ queue: 'readings', routingKey: 'reading.taken' })
-  @Batch({ size: 3, within: '50ms' })
+  @Batch({ size: 3, within: '200ms' })
   @Retry({ attempts: 3, backoff: '20ms' })
   async store(@Payload() readings: Reading[], @Ctx() { messages }: DlxBatchContext): Promise<unknown> {
     console.log(readings.map(({ sensor }, place) => `${sensor}, attempt ${messages[place]?.attempt}`));
@@ -41,4 +41,4 @@ for (const [sensor, value] of [
   ['d', 2],
 ])
   client.emit('reading.taken', { sensor, value });
-setTimeout(() => app.close(), 300);
+setTimeout(() => app.close(), 1000);

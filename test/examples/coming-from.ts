@@ -1,7 +1,7 @@
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Consume, DlxBrokerModule, DlxClient, DlxContext, Prefetch, Retry } from 'dlx-broker';
+import { Consume, DlxBroker, DlxBrokerModule, DlxClient, DlxContext, Prefetch, Retry } from 'dlx-broker';
 
 @Injectable()
 class Orders {
@@ -20,5 +20,5 @@ class AppModule {}
 
 const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
 app.get(DlxClient).to({ exchange: 'shop' }).emit('order.created', { id: 7 });
-await new Promise((resolve) => setTimeout(resolve, 150));
+while (app.get(DlxBroker).counts.acked === 0) await new Promise((resolve) => setTimeout(resolve, 20));
 await app.close();

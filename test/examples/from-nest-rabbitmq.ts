@@ -1,7 +1,7 @@
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
-import { DlxBrokerModule, DlxClient, DlxContext, DlxServer, Queue, Retry } from 'dlx-broker';
+import { DlxBroker, DlxBrokerModule, DlxClient, DlxContext, DlxServer, Queue, Retry } from 'dlx-broker';
 import { firstValueFrom } from 'rxjs';
 
 /** Replaces a service with `Transport.RMQ` and the queue `orders`. Its clients stay as they are. */
@@ -34,5 +34,5 @@ await app.init();
 const orders = app.get(DlxClient).to({ queue: 'orders', envelope: 'nest' }); // writes packets, as ClientRMQ does
 console.log('price', await firstValueFrom(orders.send('price', 2)));
 orders.emit('order.created', { id: 7 });
-await new Promise((resolve) => setTimeout(resolve, 100));
+while (app.get(DlxBroker).counts.parked === 0) await new Promise((resolve) => setTimeout(resolve, 20));
 await app.close();

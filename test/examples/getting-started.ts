@@ -15,6 +15,7 @@ class Orders {
   @Consume('orders.parked')
   parked(@Payload() { id }: { id: number }, @Ctx() { headers }: DlxContext): void {
     console.log(`parked: order ${id}, ${headers['dlx-error-message']}`);
+    setImmediate(() => app.close());
   }
 }
 
@@ -23,4 +24,3 @@ class AppModule {}
 
 const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
 app.get(DlxClient).emit('order.created', { id: 7 });
-setTimeout(() => app.close(), 100);

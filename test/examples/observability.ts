@@ -22,7 +22,7 @@ const registry = new Registry();
 registerDlxMetrics(registry, broker);
 
 app.get(DlxClient).emit('order.created', {});
-await new Promise((resolve) => setTimeout(resolve, 100));
+while (broker.counts.parked === 0) await new Promise((resolve) => setTimeout(resolve, 20));
 const { isReady, problems, parked } = await broker.health();
 console.log('ready:', isReady, 'problems:', problems.length, 'parked:', parked);
 const lines = (await registry.metrics()).split('\n');

@@ -13,11 +13,13 @@ class Payments {
     if (attempt === 1) throw new RetryLater('10ms', 'the bank is closed for a moment');
     if (attempt === 2) throw new Error('the bank does not answer');
     console.log('paid');
+    client.emit('payment.requested', { amount: -5 });
   }
 
   @Consume('payments.parked')
   look(@Ctx() { headers }: DlxContext): void {
     console.log('parked:', headers['dlx-error-message']);
+    setImmediate(() => app.close());
   }
 }
 
@@ -27,5 +29,3 @@ class AppModule {}
 const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
 const client = app.get(DlxClient);
 client.emit('payment.requested', { amount: 5 });
-setTimeout(() => client.emit('payment.requested', { amount: -5 }), 200);
-setTimeout(() => app.close(), 300);
