@@ -1,6 +1,6 @@
 // Builds an application of apps/ in seconds, to run it here: `node scripts/quick-build.mjs sample-retry` writes dist/quick/sample-retry/main.js. Types are
-// removed and not checked, and the console is built only if it changed. `npm run build` builds what is published.
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+// removed and not checked. `npm run build` builds what is published.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -29,8 +29,8 @@ function installed(name) {
 }
 
 async function step(name, run) {
-  const note = (await run()) ?? 'built';
-  console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(5)} s  ${name}: ${note}`);
+  await run();
+  console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(5)} s  ${name}: built`);
 }
 
 async function buildLibrary() {
@@ -63,15 +63,5 @@ async function compile(input, dir) {
 async function buildConsole() {
   const folder = join(root, 'apps/console');
   const outDir = join(library, 'dist/console');
-  const built = `${outDir}.cjs`;
-  const newest = Math.max(changed(folder), changed(join(root, 'package-lock.json')));
-  if (existsSync(built) && statSync(built).mtimeMs > newest) return 'not changed';
   await build({ root: folder, configFile: join(folder, 'vite.config.ts'), logLevel: 'warn', build: { outDir } });
-}
-
-/** The time of the newest change of a file, or of a file in a folder. */
-function changed(path) {
-  if (!statSync(path).isDirectory()) return statSync(path).mtimeMs;
-  const names = readdirSync(path).filter((name) => name !== 'node_modules');
-  return Math.max(...names.map((name) => changed(join(path, name))));
 }

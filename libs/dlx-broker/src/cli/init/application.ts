@@ -90,7 +90,7 @@ function sourceRootOf(folder: string, module: string | undefined): string {
 /** @returns the text of a file of the application; undefined if there is none, or a folder */
 export function textOf(folder: string, file: string): string | undefined {
   const path = join(folder, file);
-  return kindOf(path) === 'file' ? readFileSync(path, 'utf8') : undefined;
+  return tried(() => statSync(path).isFile()) === true ? readFileSync(path, 'utf8') : undefined;
 }
 
 function jsonOf<Content>(folder: string, file: string): Content | undefined {
@@ -135,8 +135,8 @@ function managerOf(folder: string): Manager {
 }
 
 /**
- * The TypeScript that reads the sources of an application: the application's own, or the one of @nestjs/cli. TypeScript 7 has no API for it
- *.
+ * The TypeScript that reads the sources of an application: the application's own, or the one of @nestjs/cli. TypeScript 7 has no API
+ * for it.
  * @param require looks for packages from the folder of the application
  * @param adds the command that adds a package to the development of the application
  * @param nest the major version of Nest
@@ -174,29 +174,11 @@ function tried<Result>(work: () => Result): Result | undefined {
  */
 export function checkInside(folder: string, file: string): void {
   let existing = join(folder, file);
-  while (lstatSync(existing, { throwIfNoEntry: false }) === undefined) existing = dirname(existing);
+  while (tried(() => lstatSync(existing)) === undefined) existing = dirname(existing);
   const place = tried(() => realpathSync(existing));
   const way = place === undefined ? '..' : relative(realpathSync(folder), place);
   if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return;
   throw new CommandError(
     `${file} leads to ${place ?? 'a file that is not there'}, outside of ${folder}: correct --module FILE, sourceRoot of nest-cli.json, or the link. Nothing was changed.`,
   );
-}
-
-/** Checks that a file can be written where it is to be. @throws {CommandError} where a folder has its name, or a file that of its folder */
-export function checkPlace(folder: string, file: string): void {
-  if (kindOf(join(folder, file)) === 'folder')
-    throw new CommandError(`${file} is a folder: rename it. Nothing was changed.`);
-  for (let above = dirname(file); above !== dirname(above); above = dirname(above)) {
-    if (kindOf(join(folder, above)) === 'file') {
-      throw new CommandError(`${above} is a file, and should be a folder: rename it. Nothing was changed.`);
-    }
-  }
-}
-
-/** What a path leads to; undefined if it leads nowhere. */
-function kindOf(path: string): 'file' | 'folder' | 'other' | undefined {
-  const found = tried(() => statSync(path));
-  if (found === undefined) return undefined;
-  return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other';
 }

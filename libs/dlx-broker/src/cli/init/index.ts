@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { shownText } from '../../platform/index.js';
 import { CommandError } from '../command-error.js';
 import { acting, type CommandOutput, type Ended } from '../command.js';
-import { type Application, applicationIn, checkInside, checkPlace, textOf } from './application.js';
+import { type Application, applicationIn, checkInside, textOf } from './application.js';
 import { addShutdownHooks, addToModule } from './edit-module.js';
 import { handler, test } from './templates.js';
 
@@ -46,11 +46,7 @@ interface Step {
 export function init(folder: string, flags: InitFlags, version: string, out: (line: string) => void): number {
   const application = applicationIn(folder, flags.module);
   const steps = [...handlerSteps(application), moduleStep(application), ...mainSteps(application)];
-  for (const { file, text } of steps) {
-    if (text === undefined) continue;
-    checkPlace(folder, file);
-    checkInside(folder, file);
-  }
+  for (const { file, text } of steps) if (text !== undefined) checkInside(folder, file);
   for (const { does, file, about } of steps) out(`${does}  ${shownText(file)}: ${about}`);
   const installs = installsOf(application, missingPackages(application, version));
   for (const install of installs) out(`${flags.install ? 'runs' : 'then run'}: ${install.join(' ')}`);
@@ -166,8 +162,12 @@ function run(folder: string, [command, ...parts]: readonly string[]): number {
 }
 
 function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  } catch (error) {
+    throw new CommandError(`${path} cannot be written: ${(error as Error).message}`);
+  }
 }
 
 function next({ manager: { runs }, runner }: Application): string[] {
