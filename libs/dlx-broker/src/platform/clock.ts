@@ -1,7 +1,11 @@
 import { AsyncResource } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { markAsUntransferable } from 'node:worker_threads';
 import type { Clock, Names, Pace } from '../engine/broker/index.js';
+import { protectPages } from '../engine/message/index.js';
+
+protectPages(markAsUntransferable);
 
 /** The longest delay of Node's timers, in milliseconds. Node takes a longer delay for 1 ms. */
 export const maxTimerDelay = 2_147_483_647;

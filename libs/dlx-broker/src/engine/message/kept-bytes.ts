@@ -9,14 +9,23 @@ const classes = [
 /** A character of a string has at most this many bytes in UTF-8. */
 const mostOfCharacter = 3;
 
+/** Keeps the memory of a page from being transferred to a worker with one body: the other bodies in it would be empty. */
+type Protect = (memory: ArrayBufferLike) => void;
+
 /**
  * Memory for small bodies and properties, which may be kept for long. Node shares pages of 8 KB (64 KB since 24.19) among all small buffers,
  * and one buffer in use keeps its page: a queue of 16-byte messages could keep a page for each. Here a page has pieces of about one size only,
  * so a message keeps at most ten times the memory that counts for it.
  */
 export class BytePages {
+  #protect: Protect = () => undefined;
   readonly #pages = classes.map(({ page }) => Buffer.allocUnsafeSlow(page));
   readonly #used = classes.map(() => 0);
+
+  protect(protect: Protect): void {
+    this.#protect = protect;
+    for (const { buffer } of this.#pages) protect(buffer);
+  }
 
   /** @returns uninitialized memory */
   take(length: number): Buffer {
@@ -26,6 +35,7 @@ export class BytePages {
     let at = this.#used[index]!;
     if (at + length > page) {
       this.#pages[index] = Buffer.allocUnsafeSlow(page);
+      this.#protect(this.#pages[index].buffer);
       at = 0;
     }
     this.#used[index] = at + length;
@@ -52,6 +62,9 @@ export class BytePages {
 const classOf = (length: number): 0 | 1 | 2 | 3 => (length <= 64 ? 0 : length <= 256 ? 1 : length <= 660 ? 2 : 3);
 
 const pages = new BytePages();
+
+/** Protects all pages, also those that are made later. */
+export const protectPages = (protect: Protect): void => pages.protect(protect);
 
 /** @returns uninitialized memory for bytes that may be kept for long */
 export const keptBytes = (length: number): Buffer => pages.take(length);
