@@ -54,13 +54,24 @@ function sectionOf({ specifier, exported }: Entry): string {
   const groups = new Map<string, Exported[]>();
   for (const one of exported) groups.set(one.group, [...(groups.get(one.group) ?? []), one]);
   const lists = [...groups].map(([group, all]) => {
-    const named = byName(all);
-    const values = named.filter(({ isType }) => !isType).map((one) => `- \`${one.name}\`: ${firstSentence(one.doc)}`);
-    const types = named.filter(({ isType }) => isType).map(({ name }) => `\`${name}\``);
-    const rest = types.length === 0 ? [] : [`- types: ${types.join(', ')}`];
-    return `### ${group}\n\n${[...values, ...rest].join('\n')}`;
+    const rows: string[] = [];
+    const titles = new Map<string, string[]>();
+    for (const one of byName(all)) {
+      const title = titleOf(one);
+      if (title === undefined) rows.push(`- \`${one.name}\`: ${firstSentence(one.doc)}`);
+      else titles.set(title, [...(titles.get(title) ?? []), `\`${one.name}\``]);
+    }
+    for (const [title, names] of titles) rows.push(`- ${title}: ${names.join(', ')}`);
+    return `### ${group}\n\n${rows.join('\n')}`;
   });
   return `## ${specifier}\n\n${lists.join('\n\n')}`;
+}
+
+/** Before the names of types, and of what another page describes; undefined for an export with a sentence of its own. */
+function titleOf({ name, group, isType }: Exported): string | undefined {
+  if (isType) return 'types';
+  if (name.endsWith('Error')) return '[Errors](errors.md)';
+  return group === 'Decorators of handlers' ? '[Decorators](decorators.md)' : undefined;
 }
 
 /** Its first statement of four words or more, in one line, without the braces of links. */

@@ -24,12 +24,13 @@ const namesOfOthers: Readonly<Record<string, readonly string[]>> = {
 function ownNames(): [entry: string, name: string][] {
   const names: [string, string][] = [];
   let entry = '';
-  for (const [, heading, name, types] of read('docs/reference/exports.md').matchAll(
-    /^## (dlx-broker\S*)$|^- (?:`(\w+)`:|types: (.*))/gm,
+  for (const [, heading, name, title, list] of read('docs/reference/exports.md').matchAll(
+    /^## (dlx-broker\S*)$|^- (?:`(\w+)`|(types|\[\w+\]\(\S+\)): (.*))/gm,
   )) {
     if (heading !== undefined) entry = heading;
     else if (name !== undefined) names.push([entry, name]);
-    else for (const [, type] of types!.matchAll(/`(\w+)`/g)) names.push([entry, `type ${type}`]);
+    else
+      for (const [, one] of list!.matchAll(/`(\w+)`/g)) names.push([entry, title === 'types' ? `type ${one}` : one!]);
   }
   return names;
 }
