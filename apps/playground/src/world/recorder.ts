@@ -32,11 +32,12 @@ interface Dying {
 /** Watches a virtual host as its journal does, and reports what happens in it. */
 export class Recorder implements Journal {
   readonly sequence = 0;
-  /** All messages, by queue. */
-  readonly kept = new Map<string, Map<Entry, Kept>>();
+  /** All messages, by queue. No queue has one twice. */
+  readonly kept = new Map<string, Map<Message, Kept>>();
   readonly #emit: (event: NewEvent) => void;
   readonly #numbers: { readonly ids: WeakMap<Uint8Array, number>; lastId: number; lastCopy: number };
-  readonly #dying: Dying[] = [];
+  /** By queue and number. */
+  readonly #dying = new Map<string, Dying[]>();
   readonly #handed: Place[] = [];
   /** The queues that the message being published has reached. */
   #reached = new Set<string>();
@@ -56,7 +57,10 @@ export class Recorder implements Journal {
       this.#announce();
       const place = this.#placeOf(name, message);
       this.#reached.add(name);
-      this.#dying.push({ place, message, exchange, key, reached: new Set() });
+      const dying = { place, message, exchange, key, reached: new Set<string>() };
+      const others = this.#dying.get(`${place.id} ${name}`);
+      if (others === undefined) this.#dying.set(`${place.id} ${name}`, [dying]);
+      else others.push(dying);
       this.#emit({
         kind: 'died',
         ...place,
@@ -123,37 +127,42 @@ export class Recorder implements Journal {
     const place = { id: this.idOf(message.body), copy: ++this.#numbers.lastCopy, queue: queue.name };
     this.#keep({ place, entry, held: false });
     const death = message.deaths?.entries(undefined)[0];
-    const dying = this.#dying.find(({ place: at }) => at.queue === death?.queue && at.id === place.id);
+    const dying = this.#dying.get(`${place.id} ${death?.queue}`)?.[0];
     (dying?.reached ?? this.#reached).add(queue.name);
     const { exchange, routingKey: key } = message;
     this.#emit({ kind: 'enqueued', ...place, exchange, key, ...(dying === undefined ? {} : { from: dying.place }) });
   }
 
   delivered(queue: MessageOwner, entry: Entry): void {
-    const kept = this.kept.get(queue.name)?.get(entry);
+    const kept = this.kept.get(queue.name)?.get(entry.message);
     if (kept === undefined) return;
     kept.held = true;
     this.#handed.push(kept.place);
   }
 
   returned(queue: MessageOwner, entry: Entry): void {
-    const kept = this.kept.get(queue.name)?.get(entry);
+    const kept = this.kept.get(queue.name)?.get(entry.message);
     if (kept === undefined) return;
     kept.held = false;
     this.#emit({ kind: 'returned', ...kept.place });
   }
 
   died(queue: MessageOwner, entry: Entry, death: RetainedDeath): void {
-    const kept = this.kept.get(queue.name)?.get(entry);
+    const kept = this.kept.get(queue.name)?.get(entry.message);
     if (kept === undefined) return;
     kept.death = death;
     this.#emit({ kind: 'kept', ...kept.place });
   }
 
-  settled({ name }: MessageOwner, entry: Entry): void {
-    this.kept.get(name)?.delete(entry);
-    const index = this.#dying.findIndex(({ place, message }) => place.queue === name && message === entry.message);
-    if (index >= 0) this.#buried(this.#dying.splice(index, 1)[0] as Dying);
+  settled({ name }: MessageOwner, { message }: Entry): void {
+    this.kept.get(name)?.delete(message);
+    const at = `${this.idOf(message.body)} ${name}`;
+    const all = this.#dying.get(at) ?? [];
+    const index = all.findIndex((dying) => dying.message === message);
+    if (index < 0) return;
+    const [dying] = all.splice(index, 1);
+    if (all.length === 0) this.#dying.delete(at);
+    if (dying !== undefined) this.#buried(dying);
   }
 
   changed(change: TopologyChange): void {
@@ -178,15 +187,13 @@ export class Recorder implements Journal {
 
   #keep(kept: Kept): void {
     const { queue } = kept.place;
-    const entries = this.kept.get(queue);
-    if (entries === undefined) this.kept.set(queue, new Map([[kept.entry, kept]]));
-    else entries.set(kept.entry, kept);
+    const all = this.kept.get(queue) ?? new Map<Message, Kept>();
+    this.kept.set(queue, all.set(kept.entry.message, kept));
   }
 
   /** A message that is refused dies without a place (rule C8). */
   #placeOf(queue: string, message: Message): Place {
-    for (const { entry, place } of this.kept.get(queue)?.values() ?? []) if (entry.message === message) return place;
-    return { id: this.idOf(message.body), copy: 0, queue };
+    return this.kept.get(queue)?.get(message)?.place ?? { id: this.idOf(message.body), copy: 0, queue };
   }
 
   /** The dead letter is routed: reports which queues did not get it, and why. */

@@ -118,7 +118,7 @@ function queueState(declared: QueueDefinition, queue: Queue, recorder: Recorder,
   const messages: MessageState[] = [];
   const kept = recorder.kept.get(queue.name);
   queue.peek((entry) => {
-    const place = kept?.get(entry)?.place ?? { id: 0, copy: 0, queue: queue.name };
+    const place = kept?.get(entry.message)?.place ?? { id: 0, copy: 0, queue: queue.name };
     messages.push(messageState(entry.message, place, entry.redelivered, entry.deadline, now));
     return messages.length < shownMessages;
   });

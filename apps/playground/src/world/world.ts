@@ -1,6 +1,7 @@
 import {
   AmqpError,
   type Channel,
+  type Delivery,
   PatternError,
   PolicyError,
   type ProfileName,
@@ -20,7 +21,7 @@ import type { NewEvent, Place, WorldEvent } from './event.js';
 import { Misread } from './fields.js';
 import { Host, limits } from './host.js';
 import { type ConsumerState, messageState, type State, stateOf } from './state.js';
-import { type BindingDefinition, readTopology, tableOf, type Topology } from './topology.js';
+import { type BindingDefinition, readTopology, tableOf, type Topology, topologyOf } from './topology.js';
 
 export interface Setup {
   readonly topology: Topology;
@@ -122,6 +123,11 @@ export class World {
       held: held.map(({ message, place, redelivered }) => messageState(message, place, redelivered, 0, clock.now())),
     }));
     return { now: this.now, ...stateOf(broker, recorder), consumers };
+  }
+
+  /** What is declared now, for RabbitMQ to import. */
+  get definitions(): Required<Topology> {
+    return topologyOf(this.#host.broker);
   }
 
   /** Milliseconds until something happens by itself; undefined if nothing will. */
@@ -247,7 +253,7 @@ export class World {
   #open(name: string, queue?: string, prefetch = 0, noAck = false): Client {
     const cancelled = (): void => this.#cancelled(name);
     const channel = this.#host.broker.connect().openChannel({
-      deliver: (delivery) => this.#hold(name, client, { tag: delivery.deliveryTag, ...delivery }, noAck),
+      deliver: (delivery) => this.#hold(name, client, delivery, noAck),
       cancelled,
       closed: cancelled,
       returned() {},
@@ -260,10 +266,9 @@ export class World {
   #hold(
     consumer: string,
     { held }: Client,
-    delivery: Omit<Held, 'place'> & { queue: string; body: Uint8Array },
-    noAck: boolean,
+    { deliveryTag: tag, message, redelivered, queue, body }: Omit<Delivery, 'consumerTag'>,
+    noAck = false,
   ): void {
-    const { tag, message, redelivered, queue, body } = delivery;
     const place = this.#host.recorder.takeHanded(queue, body);
     this.#emit({ kind: 'delivered', ...place, consumer, redelivered });
     if (noAck) this.#emit({ kind: 'acked', ...place, consumer });
@@ -285,7 +290,7 @@ export class World {
     this.#clients.delete(getter);
     const got = client.channel.get(queue);
     this.#clients.set(getter, client);
-    if (got !== undefined) this.#hold(getter, client, { tag: got.deliveryTag, ...got }, false);
+    if (got !== undefined) this.#hold(getter, client, got);
   }
 
   /** Its connection ends: what it holds returns to the queue. */
@@ -332,7 +337,7 @@ export class World {
 
   #emit(event: NewEvent): void {
     this.#events.push({ ...event, number: ++this.#lastEvent, at: this.now });
-    if (this.#events.length > limits.events) this.#events.shift();
+    if (this.#events.length > limits.events) this.#events.splice(0, limits.events / 4);
   }
 
   #since(number: number): readonly WorldEvent[] {
