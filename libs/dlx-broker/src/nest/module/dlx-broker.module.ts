@@ -167,6 +167,8 @@ function refuseNamesake(modules: ModulesContainer, token: InjectionToken, name: 
     ({ metatype, providers }) => metatype === DlxBrokerCoreModule && providers.has(token),
   );
   if (brokers.length < 2) return;
-  const remedy = `import forRoot() once, in the root module, or give each its name: forRoot({ name: 'audit' })`;
+  const remedy =
+    `import forRoot() once, in the root module, or give each its name: forRoot({ name: 'audit' }). ` +
+    `DlxTesting adds one: start a module that has its own by startModule(Test.createTestingModule({ imports: [AppModule] }))`;
   throw new DlxConfigurationError(`DlxBrokerModule: there are ${brokers.length} brokers '${name}'; ${remedy}`);
 }

@@ -166,6 +166,13 @@ describe('a test of a whole application', () => {
 });
 
 describe('waiting for handlers', () => {
+  it('says how to start a module that imports DlxBrokerModule itself', async () => {
+    @Module({ imports: [DlxBrokerModule.forRoot()], providers: [Orders] })
+    class AppModule {}
+
+    await expect(testing().start({ imports: [AppModule] })).rejects.toThrow(/DlxTesting adds one: .* startModule\(/);
+  });
+
   it('fails with the names of the queues when one never settles', async () => {
     const dlx = testing({ timeout: 20 });
     await dlx.start({ providers: [Stuck] });
