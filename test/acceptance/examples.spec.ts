@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate as soon } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { NestFactory } from '@nestjs/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -38,6 +39,9 @@ afterEach(() => vi.restoreAllMocks());
 /** What a program prints, as the terminal shows it: `{ 'a/b': 3 }` and the like. */
 const shown = (value: unknown): string => (typeof value === 'string' ? value : inspect(value));
 
+/** How many timers keep the process from ending. */
+const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
 describe.each(Object.entries(examples))('test/examples/%s.ts, on docs/guide/%s.md', (name, page) => {
   const text = read(`docs/guide/${page}.md`);
   const example = read(`test/examples/${name}.ts`);
@@ -48,7 +52,7 @@ describe.each(Object.entries(examples))('test/examples/%s.ts, on docs/guide/%s.m
     expect(said).not.toBe('');
   });
 
-  it('prints what the page says', async () => {
+  it('prints what the page says, and leaves no timer', async () => {
     const create = [vi.spyOn(NestFactory, 'createApplicationContext'), vi.spyOn(NestFactory, 'create')];
     const lines: string[] = [];
     vi.spyOn(console, 'log').mockImplementation((...words) => void lines.push(words.map(shown).join(' ')));
@@ -56,6 +60,8 @@ describe.each(Object.entries(examples))('test/examples/%s.ts, on docs/guide/%s.m
     await vi.waitFor(() => expect(`${lines.join('\n')}\n`).toBe(said), { interval: 5, timeout: 8_000 });
     for (const { mock } of create)
       await Promise.all(mock.results.map(async ({ value }) => ((await value) as { close(): Promise<void> }).close()));
+    for (const until = Date.now() + 2_000; timers() > 0 && Date.now() < until;) await soon();
+    expect(timers()).toBe(0);
   });
 });
 

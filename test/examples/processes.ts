@@ -37,7 +37,8 @@ class Worker {
 }
 let started = 0; // this host runs several, the API with number 0
 
-const broker = sharedBroker(createBroker()); // rabbitmq({ urls }) for processes
+const engine = createBroker();
+const broker = sharedBroker(engine); // rabbitmq({ urls }) for processes
 function rootOf(options: DlxBrokerOptions): Type {
   @Module({ imports: [DlxBrokerModule.forRoot({ broker, logFailures: 'none', ...options })], providers: [Worker] })
   class AppModule {}
@@ -54,3 +55,4 @@ api.get(DlxClient).emit('price.changed', -1);
 await new Promise((resolve) => setTimeout(resolve, 100));
 console.log('parked:', (await api.get(DlxBroker).backend.status('Worker.price.parked'))?.messages);
 for (const app of [...workers, api]) await app.close();
+engine.close(); // the applications leave a shared broker open
