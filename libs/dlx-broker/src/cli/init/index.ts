@@ -21,7 +21,7 @@ export const addInit =
   (version: string) =>
   (command: Command, output: CommandOutput, ended: Ended): void => {
     command
-      .option('--module <FILE>', 'the file with the root module (default: src/app.module.ts)')
+      .option('--module <FILE>', 'the root module (default: app.module.ts in sourceRoot of nest-cli.json, or in src)')
       .option('--dry-run', 'show the changes without making them')
       .option('--no-install', 'install no packages');
     acting(output, ended)(command, (flags: InitFlags) => init(process.cwd(), flags, version, output.out));
@@ -172,5 +172,6 @@ function write(path: string, text: string): void {
 
 function next({ manager: { runs }, runner }: Application): string[] {
   const tests = runner === undefined ? [] : [`  ${runs} test         runs the handler five times within milliseconds`];
-  return ['Next:', ...tests, `  ${runs} start        runs it on a broker inside the application`];
+  const start = `  ${runs} start        runs it; emit('order.created', order) of DlxClient publishes to it`;
+  return ['Next:', ...tests, start];
 }
