@@ -61,7 +61,7 @@ describe('blocks of code', () => {
     expect(notes.map(({ page, note }) => `${page}: ${note}`)).toEqual([]);
   });
 
-  it('in TypeScript compile', { timeout: 60_000 }, () => {
+  it('in TypeScript compile', { timeout: 180_000 }, () => {
     const checked = of('ts');
     expect(checked.length).toBeGreaterThan(40);
     expect(errorsOf(checked)).toEqual({});
