@@ -99,8 +99,12 @@ export class Recorder implements Journal {
     const id = this.idOf(body);
     this.#reached = new Set();
     this.#publication = { kind: 'published', id, exchange, key };
-    publish();
-    this.#announce();
+    try {
+      publish();
+      this.#announce();
+    } finally {
+      this.#publication = undefined; // a publish that RabbitMQ refuses is not reported
+    }
     if (plan === undefined) return;
     for (const { name } of plan.queues)
       if (!this.#reached.has(name)) this.#emit({ kind: 'dropped', id, why: 'refused', exchange, key, queue: name });
@@ -108,7 +112,6 @@ export class Recorder implements Journal {
       this.#emit({ kind: 'dropped', id, why: 'unroutable', exchange, key });
   }
 
-  /** A publish that RabbitMQ refuses is not reported. */
   #announce(): void {
     if (this.#publication !== undefined) this.#emit(this.#publication);
     this.#publication = undefined;

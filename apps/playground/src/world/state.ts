@@ -75,7 +75,7 @@ export interface State {
 }
 
 /** Messages of one queue that a state shows at most. */
-export const shownMessages = 200;
+export const shownMessages = 100;
 
 const given = <T extends object>(values: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;

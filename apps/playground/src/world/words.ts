@@ -17,87 +17,75 @@ function js(value: unknown): string {
     return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
   if (Array.isArray(value)) return `[${value.map(js).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return String(value);
-  const fields = Object.entries(value).flatMap(([name, each]) =>
-    each === undefined ? [] : [`${/^[A-Za-z_]\w*$/.test(name) ? name : js(name)}: ${js(each)}`],
-  );
+  const given = Object.entries(value).filter(([, each]) => each !== undefined);
+  const fields = given.map(([name, each]) => `${/^[A-Za-z_]\w*$/.test(name) ? name : js(name)}: ${js(each)}`);
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }
 
 /** A call, without arguments at the end that say nothing. */
-const call = (name: string, ...values: readonly unknown[]): string => {
+function call(name: string, ...values: readonly unknown[]): string {
   const given = values.map((value) => (value === undefined ? '{}' : js(value)));
   while (given.at(-1) === '{}') given.pop();
   return `${name}(${given.join(', ')})`;
-};
+}
 
 const channel = (method: string, ...values: readonly unknown[]): Words => ({
   amqplib: call(`channel.${method}`, ...values),
 });
 
-/** A command line. */
-const ctl = (...words: readonly string[]): Words => ({
-  rabbitmqctl: [
-    'rabbitmqctl',
-    ...words.map((word) => (/^[\w.:/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)),
-  ].join(' '),
-});
+const quoted = (word: string): string => (/^[\w.:/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const ctl = (...words: readonly string[]): Words => ({ rabbitmqctl: ['rabbitmqctl', ...words].map(quoted).join(' ') });
 
-const publish = ({
-  exchange = '',
-  key,
-  body = '',
-  headers,
-  expiration,
-  priority,
-  cc,
-  bcc,
-  persistent = true,
-}: Publish): Words => {
-  const address = exchange === '' ? { queue: key } : { exchange };
-  const options = { persistent, expiration, priority, CC: cc, BCC: bcc, headers };
-  const calls = { Expiration: expiration, Priority: priority, Headers: headers, Cc: cc, Bcc: bcc };
-  const record = Object.entries(calls).flatMap(([name, value]) =>
-    value === undefined ? [] : [`.set${name}(${Array.isArray(value) ? value.map(js).join(', ') : js(value)})`],
-  );
-  const data = record.length === 0 ? js(body) : `new DlxRecordBuilder(${js(body)})${record.join('')}.build()`;
-  return {
-    amqplib: `channel.publish(${js(exchange)}, ${js(key)}, Buffer.from(${js(body)}), ${js(options)})`,
-    library: `client.to(${js(address)}).emit(${js(key)}, ${data})`,
+function publish({ exchange = '', key, body = '', persistent = true, ...others }: Publish): Words {
+  const { expiration, priority, headers, cc = [], bcc = [] } = others;
+  const copies = { ...(cc.length > 0 && { CC: cc }), ...(bcc.length > 0 && { BCC: bcc }) };
+  const options = js({ persistent, expiration, priority, ...copies, headers });
+  const ttl = expiration === undefined ? undefined : Number(expiration);
+  const setters = {
+    Exchange: [exchange],
+    Expiration: [ttl],
+    Priority: [priority],
+    Headers: [headers],
+    Cc: cc,
+    Bcc: bcc,
   };
-};
+  const set = Object.entries(setters).filter(([, [first]]) => first !== undefined);
+  const record = set.map(([name, values]) => call(`.set${name}`, ...values)).join('');
+  return {
+    amqplib: `channel.publish(${js(exchange)}, ${js(key)}, Buffer.from(${js(body)}), ${options})`,
+    library: `client.emit(${js(key)}, new DlxRecordBuilder(${js(body)})${record}.build())`,
+  };
+}
 
-/** The decorators of a handler for a queue with these arguments. */
-function decorators({ name, arguments: table = {} }: QueueDefinition): string {
+/** Decorators with one argument, by the argument of the queue. */
+const decorators = new Map([
+  ['x-message-ttl', 'Ttl'],
+  ['x-expires', 'Expires'],
+  ['x-max-length', 'MaxLength'],
+  ['x-max-priority', 'MaxPriority'],
+]);
+
+/** The decorators of a handler for a queue. */
+function handler({ name, arguments: table = {} }: QueueDefinition): string {
   const {
     'x-dead-letter-exchange': exchange,
     'x-dead-letter-routing-key': routingKey,
     'x-dead-letter-strategy': strategy,
-    'x-message-ttl': ttl,
-    'x-expires': expires,
-    'x-max-length': maxLength,
-    'x-overflow': overflow,
     'x-queue-type': type,
     'x-delivery-limit': deliveryLimit,
-    'x-max-priority': maxPriority,
+    'x-overflow': overflow,
     ...others
   } = table as Readonly<Record<string, Json | undefined>>;
-  const quorum = type === 'quorum' ? call('@Quorum', deliveryLimit === undefined ? undefined : { deliveryLimit }) : '';
-  return [
-    call('@Consume', { queue: name }),
-    exchange === undefined
-      ? ''
-      : strategy === undefined
-        ? call('@DeadLetter', exchange, routingKey)
-        : call('@DeadLetter', { exchange, routingKey, strategy }),
-    ttl === undefined ? '' : call('@Ttl', ttl),
-    expires === undefined ? '' : call('@Expires', expires),
-    maxLength === undefined ? '' : call('@MaxLength', maxLength, overflow),
-    quorum,
-    maxPriority === undefined ? '' : call('@MaxPriority', maxPriority),
-    Object.keys(others).length === 0 ? '' : call('@QueueArguments', others),
-  ]
-    .filter((text) => text !== '')
-    .join(' ');
+  const lines = [call('@Consume', { queue: name })];
+  if (strategy !== undefined) lines.push(call('@DeadLetter', { exchange, routingKey, strategy }));
+  else if (exchange !== undefined) lines.push(call('@DeadLetter', exchange, routingKey));
+  if (type === 'quorum') lines.push(call('@Quorum', { deliveryLimit }));
+  for (const [argument, value] of Object.entries(others)) {
+    const decorator = decorators.get(argument);
+    if (decorator === undefined) lines.push(call('@QueueArguments', { [argument]: value }));
+    else lines.push(call(`@${decorator}`, value, decorator === 'MaxLength' ? { overflow } : undefined));
+  }
+  return lines.join(' ');
 }
 
 /** The lines for a command. */
@@ -109,21 +97,15 @@ export function wordsOf(command: Command): Words {
       return { amqplib: 'channel.ack(message)', library: '// the handler returns' };
     case 'reject':
     case 'nack': {
-      const { requeue = false } = command;
-      const amqplib =
-        command.do === 'nack' ? `channel.nack(message, false, ${requeue})` : `channel.reject(message, ${requeue})`;
+      const { do: how, requeue = false } = command;
+      const amqplib = `channel.${how}(message, ${how === 'nack' ? 'false, ' : ''}${requeue})`;
       return { amqplib, library: requeue ? 'context.requeue()' : "throw new Reject('why')" };
     }
     case 'consume': {
-      const { queue, prefetch = 1, noAck } = command;
-      const consumed = call('channel.consume', queue).replace(
-        /\)$/,
-        `, onMessage${noAck === true ? ', { noAck: true }' : ''})`,
-      );
-      return {
-        amqplib: `channel.prefetch(${prefetch}); ${consumed}`,
-        library: `@Consume(${js({ queue })}) @Prefetch(${prefetch})`,
-      };
+      const { queue, prefetch = 1, noAck = false } = command;
+      const consumed = `channel.consume(${js(queue)}, onMessage, ${js({ noAck })})`;
+      const library = `${call('@Consume', { queue })} @Prefetch(${prefetch})`;
+      return { amqplib: `channel.prefetch(${prefetch}); ${consumed}`, library };
     }
     case 'cancel':
       return { amqplib: 'connection.close()' };
@@ -138,42 +120,36 @@ export function wordsOf(command: Command): Words {
       return channel('deleteExchange', command.exchange);
     case 'declare-queue': {
       const { name, durable, auto_delete: autoDelete, arguments: table } = command.queue;
-      return {
-        ...channel('assertQueue', name, { durable, autoDelete, arguments: table }),
-        library: decorators(command.queue),
-      };
+      const declared = channel('assertQueue', name, { durable, autoDelete, arguments: table });
+      return { ...declared, library: handler(command.queue) };
     }
     case 'delete-queue':
       return { ...channel('deleteQueue', command.queue), ...ctl('delete_queue', command.queue) };
     case 'bind':
     case 'unbind': {
-      const { source, destination, destination_type, routing_key = '', arguments: table } = command.binding;
+      const { source, destination, destination_type: type, routing_key: key = '', arguments: table } = command.binding;
       const lines = channel(
-        `${command.do}${destination_type === 'exchange' ? 'Exchange' : 'Queue'}`,
+        `${command.do}${type === 'exchange' ? 'Exchange' : 'Queue'}`,
         destination,
         source,
-        routing_key,
+        key,
         table,
       );
-      const bound = call('binding', source, destination, routing_key, table);
+      const bound = call('binding', source, destination, key, table);
       return command.do === 'bind' ? { ...lines, library: `topology: { bindings: [${bound}] }` } : lines;
     }
     case 'policy': {
       const { name, pattern, definition, 'apply-to': applyTo = 'all', priority = 0 } = command.policy;
       const options = ['--apply-to', applyTo, '--priority', String(priority)];
-      return {
-        ...ctl('set_policy', name, pattern, JSON.stringify(definition), ...options),
-        library: call("broker.virtualHost('/').setPolicy", name, { pattern, applyTo, priority, definition }),
-      };
+      const library = call("broker.virtualHost('/').setPolicy", name, { pattern, applyTo, priority, definition });
+      return { ...ctl('set_policy', name, pattern, JSON.stringify(definition), ...options), library };
     }
     case 'clear-policy':
       return ctl('clear_policy', command.name);
     case 'permissions': {
       const { user, configure, write, read } = command;
-      return {
-        ...ctl('set_permissions', user, configure, write, read),
-        library: call('broker.access.setPermissions', user, '/', { configure, write, read }),
-      };
+      const library = call('broker.access.setPermissions', user, '/', { configure, write, read });
+      return { ...ctl('set_permissions', user, configure, write, read), library };
     }
     case 'purge':
       return { ...channel('purgeQueue', command.queue), ...ctl('purge_queue', command.queue) };

@@ -83,6 +83,29 @@ describe('a world', () => {
     expect(world.state.queues[0]?.length).toBe(0);
   });
 
+  it('reports a refused command, and nothing of its message', () => {
+    const world = run(topology, [
+      { do: 'publish', key: 'work', expiration: 'soon' },
+      { do: 'publish', exchange: 'nowhere', key: 'work' },
+      { do: 'get', queue: 'nowhere' },
+      { do: 'ack', consumer: 'c' },
+      { do: 'clear-policy', name: 'p' },
+      { do: 'publish', key: 'dead', body: 'b' },
+      { do: 'get', queue: 'dead' },
+    ]);
+    expect(world.events.map((event) => (event.kind === 'refused' ? event.code : event.kind))).toEqual([
+      406,
+      404,
+      404,
+      406,
+      404,
+      'published',
+      'enqueued',
+      'delivered',
+    ]);
+    expect(world.state.consumers).toMatchObject([{ name: 'get', held: [{ body: 'b' }] }]);
+  });
+
   it('keeps what is durable over a restart, with the history and the deadline', () => {
     const world = run(topology, [
       { do: 'declare-queue', queue: { name: 'transient', durable: false } },

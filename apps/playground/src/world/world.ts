@@ -94,6 +94,11 @@ export class World {
     return world;
   }
 
+  /** When it begins, in milliseconds since 1970: the times in `x-death` are of this calendar. */
+  get start(): number {
+    return this.#host.start;
+  }
+
   /** Milliseconds since the beginning. */
   get now(): number {
     return this.#host.clock.now() - this.#host.start;
