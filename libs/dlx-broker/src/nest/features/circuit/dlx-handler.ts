@@ -77,7 +77,8 @@ export class DlxHandler {
    * Changes the limit of `@RateLimit` in this process, until its end. What began within the old `per` counts. Handlers that share the queue share the
    * limit.
    * @param rate `{ limit: 10, per: '1s' }`
-   * @throws DlxConfigurationError naming the option and the value, and for a handler without `@RateLimit`
+   * @throws DlxConfigurationError naming the option and the value; for a handler without `@RateLimit`; and for more than a minute where the
+   *   queue may be deleted meanwhile
    */
   setRateLimit(rate: RateLimitOptions): void {
     this.actions.setRateLimit(readRate(rate, `setRateLimit of handler '${this.name}'`));
