@@ -143,7 +143,7 @@ export class Player {
 
   /** Times in the time of the broker. */
   #table(plain: JsonObject = {}) {
-    const times = new Set(['x-message-ttl', 'x-expires', 'message-ttl', 'expires']);
+    const times = new Set(['x-message-ttl', 'x-expires', 'x-delayed-retry-min', 'message-ttl', 'expires']);
     return tableOf(
       Object.fromEntries(
         Object.entries(plain).map(([name, value]) => [

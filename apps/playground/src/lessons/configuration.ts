@@ -213,17 +213,26 @@ export const configuration: readonly Lesson[] = [
     text:
       'Without a check, users could write to any exchange by letting messages die. ' +
       'So a new queue with a dead-letter exchange needs more than the right to configure it. ' +
-      'This user may configure and read what begins with work, and write nowhere.',
+      'maria may write nowhere, and peter may read nothing.',
     topology: { exchanges: [exchange('dlx')] },
-    question: 'The user declares one queue without a dead-letter exchange, and one with it. Which are refused?',
-    answers: ['The one with it', 'Both', 'None'],
+    question: 'Each declares a plain queue, and one with a dead-letter exchange. Which are refused?',
+    answers: ['Both with the exchange', 'That of maria with the exchange', 'All four'],
     steps: [
-      { do: 'permissions', user: 'maria', configure: '^work', write: '^$', read: '^work' },
-      { do: 'declare-queue', queue: queue('work.plain'), user: 'maria' },
-      { do: 'declare-queue', queue: queue('work.dlx', dlx('dlx')), user: 'maria' },
+      { do: 'permissions', user: 'maria', configure: '.*', write: '^$', read: '.*' },
+      { do: 'permissions', user: 'peter', configure: '.*', write: '.*', read: '^$' },
+      { do: 'declare-queue', queue: queue('plain one'), user: 'maria' },
+      { do: 'declare-queue', queue: queue('work one', dlx('dlx')), user: 'maria' },
+      { do: 'declare-queue', queue: queue('plain two'), user: 'peter' },
+      { do: 'declare-queue', queue: queue('work two', dlx('dlx')), user: 'peter' },
+      publish('plain one', 'a'),
+      publish('plain two', 'b'),
     ],
-    why: 'It needs read on the queue and write on the exchange; write is missing: 403. The check is made when the queue is declared.',
-    ends: { refused: ['declare-queue 403'] },
+    why: 'It needs read on the queue and write on the exchange, when the queue is declared: 403, twice. The plain queues are there.',
+    ends: {
+      'plain one': ['a [plain one]'],
+      'plain two': ['b [plain two]'],
+      refused: ['declare-queue 403', 'declare-queue 403'],
+    },
   },
   {
     id: 'permissions-later',

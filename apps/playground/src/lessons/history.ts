@@ -71,7 +71,7 @@ export const history: readonly Lesson[] = [
     question: 'How many entries has x-death?',
     answers: ['Two, each with a count of 2', 'Four', 'Two, each with a count of 1'],
     steps: [publish('work', 'a'), consume('work'), reject(), wait(14), reject(), wait(14)],
-    why: 'An entry is for a queue and a reason. The same again counts up, and moves to the front. Consumers read their attempts there.',
+    why: 'An entry is for a queue and a reason. The same again counts up and moves to the front; its time stays. Consumers read their attempts there.',
     ends: { 'c holds': ['a [work] wait/expired 2, work/rejected 2'] },
   },
   {
@@ -123,6 +123,7 @@ export const history: readonly Lesson[] = [
     why: 'RabbitMQ 3.10 believes the header, and counts on.',
     ends: { dead: ['a [work] work/rejected 4'] },
     on4: {
+      answer: 1,
       ends: { dead: ['a [work] work/rejected 1'] },
       why: 'Since RabbitMQ 4 a history that a client sent is replaced at the next death. Attempts need a header of their own.',
     },
@@ -151,5 +152,34 @@ export const history: readonly Lesson[] = [
     why: 'The priority stays, and orders the message in its new queue. Headers of the publisher stay as well.',
     shows: ['priority', 'tenant'],
     ends: { dead: ['b [work] work/rejected 1 priority=5 tenant=none', 'a [work] work/rejected 1 priority=1 tenant=x'] },
+  },
+  {
+    id: 'quorum-priority',
+    title: 'Priorities in a quorum queue',
+    rules: ['W8', 'H14'],
+    text:
+      'The queue of the dead is a quorum queue. a was published with the priority 1, and b with 5. ' +
+      'Both are rejected, a first.',
+    topology: {
+      exchanges: [exchange('dlx')],
+      queues: [queue('work', dlx('dlx')), queue('dead', { 'x-queue-type': 'quorum' })],
+      bindings: [bind('dlx', 'dead')],
+    },
+    question: 'Which one is at the head of dead?',
+    answers: ['a', 'b', 'Quorum queues refuse priorities'],
+    steps: [
+      publish('work', 'a', { priority: 1 }),
+      publish('work', 'b', { priority: 5 }),
+      consume('work'),
+      reject(),
+      reject(),
+    ],
+    why: 'In RabbitMQ 3.10 quorum queues are first in, first out.',
+    ends: { dead: ['a [work] work/rejected 1', 'b [work] work/rejected 1'] },
+    on4: {
+      answer: 1,
+      ends: { dead: ['b [work] work/rejected 1', 'a [work] work/rejected 1'] },
+      why: 'Quorum queues of RabbitMQ 4 honour priorities, without being asked. A message without one counts as 4.',
+    },
   },
 ];

@@ -28,8 +28,8 @@ export interface Lesson {
   /** Headers and properties that the lines of messages show besides. */
   readonly shows?: readonly string[];
   readonly ends: Ends;
-  /** Where RabbitMQ 4 ends otherwise: its end, and a sentence. */
-  readonly on4?: { readonly ends: Ends; readonly why: string };
+  /** Where RabbitMQ 4 ends otherwise: its end, a sentence, and the place of the answer that is right there; default 0. */
+  readonly on4?: { readonly ends: Ends; readonly why: string; readonly answer?: number };
   /** The end on a real RabbitMQ 3.10, where a bug of it is not reproduced here. */
   readonly endsOnReal310?: Ends;
   /** Why a real RabbitMQ is not asked. */

@@ -271,6 +271,7 @@ export const reasons: readonly Lesson[] = [
     why: 'RabbitMQ 3.10 counts every return.',
     ends: { dead: ['a [work] work/delivery_limit 1'] },
     on4: {
+      answer: 1,
       ends: { 'c holds': ['a [work]'] },
       why: 'RabbitMQ 4.3 takes a nack for a change of mind, not for a failure: only basic.reject and lost channels count.',
     },
@@ -290,6 +291,7 @@ export const reasons: readonly Lesson[] = [
     why: 'RabbitMQ 3.10 has no limit unless you set one.',
     ends: { 'c holds': ['a [work]'] },
     on4: {
+      answer: 1,
       ends: {},
       why: 'RabbitMQ 4 has a limit of 20 by default. Without a dead-letter exchange the message is dropped: it is lost.',
     },

@@ -94,6 +94,33 @@ export const retry: readonly Lesson[] = [
     endsOnReal310: {},
   },
   {
+    id: 'built-in-delay',
+    title: 'Delays without a wait queue',
+    rules: ['W7', 'F9'],
+    text:
+      'A quorum queue has the argument x-delayed-retry-type, and a shortest delay of twenty seconds. ' +
+      'The consumer rejects the message with requeue. No dead-letter exchange takes part.',
+    topology: {
+      queues: [
+        queue('work', {
+          'x-queue-type': 'quorum',
+          'x-delayed-retry-type': 'all',
+          'x-delayed-retry-min': 20_000,
+        }),
+      ],
+    },
+    question: 'Five seconds later, who has the message?',
+    answers: ['The consumer, again', 'The queue, which delays it', 'RabbitMQ refused the arguments'],
+    steps: [publish('work', 'a'), consume('work'), reject(true), wait(5)],
+    why: 'RabbitMQ 3.10 does not know these arguments, and ignores them: the message returns at once.',
+    ends: { 'c holds': ['a [work]'] },
+    on4: {
+      answer: 1,
+      ends: {},
+      why: 'Since 4.3 the queue itself delays what returns: neither ready nor held, until the time is over. A delivery limit ends it.',
+    },
+  },
+  {
     id: 'wait-queue-full',
     title: 'A wait queue that is full',
     rules: ['E4', 'C12'],
