@@ -14,7 +14,7 @@ class Orders {
 
   @Consume('orders.parked')
   parked(@Payload() { id }: { id: number }, @Ctx() { headers }: DlxContext): void {
-    console.log(`parked: order ${id}, ${headers['dlx-error-message']}`);
+    console.log(`parked: order ${id},`, headers['dlx-error-message']);
     setImmediate(() => app.close());
   }
 }
