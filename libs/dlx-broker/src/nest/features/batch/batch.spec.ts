@@ -150,6 +150,17 @@ describe('a batch', () => {
     ]);
   });
 
+  it('waits for each of the promises that it returns', async () => {
+    const one = async (id: number): Promise<void> => {
+      await Promise.resolve();
+      if (id === 2) throw new Park('not this one');
+    };
+    const { dlx, publish, counts } = await arrange((ids) => ids.map(one), [Retry({ attempts: 2 })]);
+    await publish(1, 2, 3);
+    expect(counts()).toMatchObject({ acked: 2, parked: 1 });
+    dlx.expectQueue('work.parked').toHold([{ id: 2 }]);
+  });
+
   it('dead-letters a message that it rejects', async () => {
     const reject = (id: number): unknown => (id === 2 ? Promise.reject(new Reject('no')) : undefined);
     const { dlx, publish } = await arrange(each(reject), [DeadLetter('', 'dead')]);

@@ -22,7 +22,7 @@ interface ContractBatch<T, In> extends BatchOptions {
 
 /**
  * The handler gets arrays of payloads, and a {@link DlxBatchContext} by `@Ctx()`. Each message keeps its own attempt. They succeed or fail
- * together, unless the handler returns what `Promise.allSettled` returns, one result for each payload.
+ * together, unless the handler returns a promise, or a result of `Promise.allSettled`, for each payload.
  */
 export function Batch<T, In>(options: ContractBatch<T, In>): ContractDecorator<T[], unknown>;
 export function Batch(options: BatchOptions): MethodDecorator;

@@ -89,7 +89,9 @@ export class Gathering {
     try {
       const data = calls.map((call) => call.data);
       const returned: unknown = await this.handler.invoke(data, context);
-      const result = isObservable(returned) ? await lastValueFrom(returned, { defaultValue: undefined }) : returned;
+      const last = isObservable(returned) ? await lastValueFrom(returned, { defaultValue: undefined }) : returned;
+      // The promises of messages.map(async ...): to ack before they end could lose messages.
+      const result: unknown = Array.isArray(last) && last.some(isPromise) ? await Promise.allSettled(last) : last;
       if (result instanceof FilteredFailure) failAll(calls, context, result.failure);
       else if (Array.isArray(result) && result.some(isResult)) this.#settle(calls, result);
       else for (const { resolve } of calls) resolve();
@@ -112,6 +114,8 @@ export class Gathering {
     }
   }
 }
+
+const isPromise = (each: unknown): boolean => each instanceof Promise;
 
 /** True for an element of what `Promise.allSettled` returns. */
 const isResult = (each: unknown): each is PromiseSettledResult<unknown> =>
