@@ -22,7 +22,9 @@ describe('each lesson', () => {
 
   it.each(lessons)('$id cites rules, and ends otherwise where it says so', (lesson) => {
     for (const rule of lesson.rules) expect(rules).toContain(`- **${rule}**`);
-    if (lesson.on4 !== undefined) expect(lesson.on4.ends).not.toEqual(lesson.ends);
+    if (lesson.on4 === undefined) return;
+    expect(lesson.on4.ends).not.toEqual(lesson.ends);
+    expect(lesson.answers[lesson.on4.answer ?? 0]).toBeTypeOf('string');
   });
 
   it.each(lessons)('$id has words for each step but waiting', ({ steps }) => {

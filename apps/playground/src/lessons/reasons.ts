@@ -61,21 +61,6 @@ export const reasons: readonly Lesson[] = [
     ends: { work: ['c [work]'], 'c holds': ['b [work]'] },
   },
   {
-    id: 'lost-consumer',
-    title: 'A consumer that goes away',
-    rules: ['A8', 'J2'],
-    text:
-      'A consumer has a message and has not settled it. Its connection ends: the process crashed, or was deployed anew. ' +
-      'RabbitMQ cannot know how far the work had come.',
-    topology: workAndDead(),
-    question: 'Where is the message?',
-    answers: ['In work, marked as redelivered', 'In dead', 'Nowhere'],
-    steps: [publish('work', 'a'), consume('work'), { do: 'cancel', consumer: 'c' }],
-    why: 'What a lost consumer held returns to the queue. Only a rejection without requeue is a death.',
-    shows: ['redelivered'],
-    ends: { work: ['a [work] redelivered=true'] },
-  },
-  {
     id: 'queue-ttl',
     title: 'A time to live for a queue',
     rules: ['A6', 'B1', 'B8'],
@@ -173,20 +158,6 @@ export const reasons: readonly Lesson[] = [
     ends: { dead: ['a [work] work/expired 1'] },
   },
   {
-    id: 'ttl-zero',
-    title: 'No time at all',
-    rules: ['B10'],
-    text:
-      'A time to live of zero is allowed. It asks for a consumer that is ready now. ' +
-      'The consumer here takes one message at a time, and two are published.',
-    topology: workAndDead({ 'x-message-ttl': 0 }),
-    question: 'What becomes of the second message?',
-    answers: ['It dies at once', 'It waits for the consumer', 'Zero means no limit'],
-    steps: [consume('work'), publish('work', 'a'), publish('work', 'b')],
-    why: 'The consumer was ready for a. For b no consumer was ready, so b expired at once.',
-    ends: { dead: ['b [work] work/expired 1'], 'c holds': ['a [work]'] },
-  },
-  {
     id: 'maxlen',
     title: 'A queue that is full',
     rules: ['C1', 'C4'],
@@ -199,20 +170,6 @@ export const reasons: readonly Lesson[] = [
     steps: [publish('work', '', { count: 4 })],
     why: 'The new message is taken, and the head is dropped for the reason maxlen. Old news make room for new ones.',
     ends: { work: ['2 [work]', '3 [work]', '4 [work]'], dead: ['1 [work] work/maxlen 1'] },
-  },
-  {
-    id: 'maxlen-held',
-    title: 'Only ready messages count',
-    rules: ['C2', 'C6'],
-    text:
-      'The queue is for two messages. A consumer holds two of them, and two more wait. ' +
-      'Then the consumer is gone, and what it held returns.',
-    topology: workAndDead({ 'x-max-length': 2 }),
-    question: 'What is in dead at the end?',
-    answers: ['1 and 2', '3 and 4', 'Nothing'],
-    steps: [consume('work', 'c', 2), publish('work', '', { count: 4 }), { do: 'cancel', consumer: 'c' }],
-    why: 'While messages are held they do not count, so four fit. Back in their old places 1 and 2 are the head, and one too many each.',
-    ends: { work: ['3 [work]', '4 [work]'], dead: ['1 [work] work/maxlen 1', '2 [work] work/maxlen 1'] },
   },
   {
     id: 'reject-publish',

@@ -1,4 +1,4 @@
-import { bind, cancel, consume, dlx, exchange, type Lesson, publish, queue, reject, wait } from './lesson.js';
+import { bind, consume, dlx, exchange, type Lesson, publish, queue, reject, wait } from './lesson.js';
 
 /** A queue whose messages expire, and go on by the default exchange. */
 const waiting = (name: string, ms: number, key?: string) => queue(name, { ...dlx('', key), 'x-message-ttl': ms });
@@ -31,18 +31,6 @@ export const retry: readonly Lesson[] = [
     ends: {},
   },
   {
-    id: 'cycle-of-two',
-    title: 'A cycle of two queues',
-    rules: ['E5', 'I2'],
-    text: 'Two queues dead-letter to each other. Messages expire in both of them. ' + 'No consumer is there.',
-    topology: { queues: [waiting('one', 5_000, 'two'), waiting('two', 5_000, 'one')] },
-    question: 'The message starts in one. Where does it end?',
-    answers: ['It is dropped on its way from two back to one', 'It goes round for ever', 'It stays in two'],
-    steps: [publish('one', 'a'), wait(12)],
-    why: 'Entering two is no cycle yet. Going back to one closes a cycle of nothing but expiries.',
-    ends: {},
-  },
-  {
     id: 'delayed-retry',
     title: 'Delayed retry',
     rules: ['E1', 'I1'],
@@ -55,24 +43,6 @@ export const retry: readonly Lesson[] = [
     steps: [publish('work', 'a'), consume('work'), reject(), wait(14)],
     why: 'A rejection is a decision of a consumer, so the cycle is wanted, and never cut. The consumer has the message again, with its history.',
     ends: { 'c holds': ['a [work] wait/expired 1, work/rejected 1'] },
-  },
-  {
-    id: 'only-that-target',
-    title: 'Only one target is left out',
-    rules: ['I3'],
-    text:
-      'The dead-letter exchange of work leads to two queues: back to work, and to a log. ' +
-      'Messages expire in work after five seconds.',
-    topology: {
-      exchanges: [exchange('dlx')],
-      queues: [queue('work', { ...dlx('dlx'), 'x-message-ttl': 5_000 }), queue('log')],
-      bindings: [bind('dlx', 'work'), bind('dlx', 'log')],
-    },
-    question: 'What is left after a minute?',
-    answers: ['The message in log', 'Nothing', 'The message in work and in log'],
-    steps: [publish('work', 'a'), wait(60)],
-    why: 'Each target is looked at by itself. work would close the cycle, and is left out; log gets its copy.',
-    ends: { log: ['a [work] work/expired 1'] },
   },
   {
     id: 'ladder',
@@ -119,22 +89,6 @@ export const retry: readonly Lesson[] = [
       ends: {},
       why: 'Since 4.3 the queue itself delays what returns: neither ready nor held, until the time is over. A delivery limit ends it.',
     },
-  },
-  {
-    id: 'wait-queue-full',
-    title: 'A wait queue that is full',
-    rules: ['E4', 'C12'],
-    text:
-      'A wait queue is bounded to one message, for fear of too many retries. ' +
-      'Two messages are to wait for a minute.',
-    topology: {
-      queues: [queue('work'), queue('wait', { ...dlx('', 'work'), 'x-message-ttl': 60_000, 'x-max-length': 1 })],
-    },
-    question: 'When does the first message return?',
-    answers: ['At once', 'After a minute', 'Never'],
-    steps: [publish('wait', 'a'), publish('wait', 'b')],
-    why: 'The second message pushes the first one out, and the dead letter of maxlen takes the same way as that of expired.',
-    ends: { work: ['a [work] wait/maxlen 1'], wait: ['b [wait]'] },
   },
   {
     id: 'at-most-once',
@@ -194,28 +148,5 @@ export const retry: readonly Lesson[] = [
     why: 'work kept it, not ready, but counted. RabbitMQ tries again every three minutes, and the second time dead was there.',
     ends: { dead: ['a [work] work/rejected 1'] },
     virtualOnly: 'three minutes are too long for a test',
-  },
-  {
-    id: 'counted',
-    title: 'Kept letters fill the queue',
-    rules: ['M5', 'D7'],
-    text:
-      'The price of at-least-once: letters that cannot arrive stay, and count. ' +
-      'The queue is for two messages, and its dead-letter exchange leads nowhere. Two are rejected, one after the other, and more are published.',
-    topology: { exchanges: [exchange('dlx')], queues: [careful({ 'x-max-length': 2 })] },
-    question: 'How many of the later messages does work take?',
-    answers: ['One', 'All', 'None'],
-    steps: [
-      consume('work'),
-      publish('work', 'a'),
-      reject(),
-      publish('work', 'b'),
-      reject(),
-      cancel(),
-      publish('work', 'c'),
-      publish('work', 'd'),
-    ],
-    why: 'Both kept letters count, and a quorum queue takes one message above its limit. Then it refuses. Watch the length of such queues.',
-    ends: { work: ['c [work]'] },
   },
 ];
