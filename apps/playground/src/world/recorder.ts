@@ -213,6 +213,8 @@ export class Recorder implements Journal {
       if (reached.has(name)) continue;
       this.#emit({ kind: 'dropped', id, why: passed.has(name) ? 'cycle' : 'refused', ...address, queue: name, from });
     }
-    if (queues.length + delays.length === 0) this.#emit({ kind: 'dropped', id, why: 'unroutable', ...address, from });
+    // A headers exchange may have seen the headers of this death (rule G8), which the plan does not have.
+    if (queues.length + delays.length + reached.size === 0)
+      this.#emit({ kind: 'dropped', id, why: 'unroutable', ...address, from });
   }
 }

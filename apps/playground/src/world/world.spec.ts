@@ -43,6 +43,15 @@ describe('a world', () => {
     expect(other.events).toEqual(one.events);
   });
 
+  it.each(lessons)('says of no message of $id that it arrived and was dropped', ({ topology: given, steps }) => {
+    const { events } = run(given, steps);
+    const arrived = new Set(events.flatMap((event) => (event.kind === 'enqueued' ? [event.from?.copy ?? 0] : [])));
+    const gone = events.flatMap((event) =>
+      event.kind === 'dropped' && event.queue === undefined ? [event.from?.copy] : [],
+    );
+    expect(gone.filter((copy) => arrived.has(copy ?? -1))).toEqual([]);
+  });
+
   it('goes back to an earlier moment', () => {
     const commands: readonly Command[] = [
       { do: 'publish', key: 'work' },
