@@ -1,8 +1,8 @@
 import type { DeadLetterEdge, LoopKind, Topology, TopologyBinding, TopologyLoop } from '../api/topology';
 import { deathsText, keysText } from './labels';
 
-/** `missing`: an exchange that does not exist. `any`: the queue that the routing key of a message names. */
-export type NodeKind = 'queue' | 'exchange' | 'missing' | 'any';
+/** `missing`: an exchange that does not exist. `any`: the queue that the routing key of a message names. `consumer`: only in the playground. */
+export type NodeKind = 'queue' | 'exchange' | 'missing' | 'any' | 'consumer';
 
 export interface GraphNode {
   readonly id: string;
@@ -42,7 +42,7 @@ export interface Shown {
 
 export const queueId = (name: string): string => `q:${name}`;
 export const exchangeId = (name: string): string => `x:${name}`;
-const missingId = (name: string): string => `m:${name}`;
+export const missingId = (name: string): string => `m:${name}`;
 const anyId = 'any';
 
 /** The default exchange sends a message without an own key of the queue wherever the key of the message names a queue. */

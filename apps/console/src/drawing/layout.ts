@@ -31,20 +31,23 @@ export interface Placed {
 }
 
 /** A box of the layout; its centre is known when the layout is done. */
-interface Box {
+export interface Box {
   readonly width: number;
   readonly height: number;
   readonly x?: number;
   readonly y?: number;
 }
 
-/** Places nodes from left to right in the direction of messages, and routes edges around them. */
-export function place(graph: Graph): Placed {
+/**
+ * Places nodes from left to right in the direction of messages, and routes edges around them.
+ * @param boxOf the size of a node. Default: one line of text
+ */
+export function place(graph: Graph, boxOf: (node: GraphNode) => Box = lineOf): Placed {
   const layered = new Layered<object, Box, object>({
     multigraph: true,
   });
   layered.setGraph({ rankdir: 'LR', nodesep: 16, ranksep: 44, edgesep: 12, marginx: 16, marginy: 16 });
-  for (const node of graph.nodes) layered.setNode(node.id, { width: widthOf(node), height: sizes.height });
+  for (const node of graph.nodes) layered.setNode(node.id, { ...boxOf(node) });
   for (const { id, from, to, label } of graph.edges) {
     layered.setEdge(from, to, { ...labelSize(label), labelpos: 'c' }, id);
   }
@@ -94,6 +97,9 @@ export function labelSize(label: string): { readonly width: number; readonly hei
   const longest = Math.max(...lines.map((line) => [...line].length));
   return { width: Math.round(longest * sizes.label + 8), height: lines.length * sizes.line + 2 };
 }
+
+/** The box of a node with one line of text. */
+export const lineOf = (node: GraphNode): Box => ({ width: widthOf(node), height: sizes.height });
 
 function widthOf({ kind, name, type }: GraphNode): number {
   const text = Math.min(name === '' ? 9 : [...name].length, sizes.most) * sizes.character;
