@@ -1,7 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { notices } from '../console/notices.ts';
 
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
 export default defineConfig({
+  resolve: { alias: [{ find: /^.*\/backlog\/index\.js$/, replacement: here('src/page/no-backlog.ts') }] },
   // Relative addresses: the page works in any folder of any site.
   base: './',
   plugins: [

@@ -1,0 +1,126 @@
+import { signal } from '@preact/signals';
+import { chapters, lessons } from '../lessons';
+import type { Lesson } from '../lessons/lesson';
+import { halt, isOver, isRunning, left, lesson, runLesson, setup } from './session';
+
+/** The chosen answer of the lesson that is open, by its lesson. */
+const guess = signal<{ readonly of: string; readonly answer: string } | undefined>(undefined);
+
+/** The open lesson: what it is about, the question, the run, and why. */
+export function LessonCard() {
+  const of = lesson.value;
+  if (of === undefined) return null;
+  const chosen = guess.value?.of === of.id ? guess.value.answer : undefined;
+  const at = lessons.findIndex(({ id }) => id === of.id);
+  const chapter = chapters.find((each) => each.lessons.includes(of));
+  return (
+    <section class="card lesson" aria-label="Lesson">
+      <div class="card-body">
+        <p class="muted">
+          {chapter?.title}, {at + 1} of {lessons.length}
+        </p>
+        <h1 tabIndex={-1}>{of.title}</h1>
+        <p>{of.text}</p>
+        <fieldset>
+          <legend>{of.question}</legend>
+          {shuffled(of).map((answer) => (
+            <label key={answer} class={`answer ${isOver.value ? markOf(of, answer) : ''}`}>
+              <input
+                type="radio"
+                name="answer"
+                checked={chosen === answer}
+                onChange={() => (guess.value = { of: of.id, answer })}
+              />
+              {answer}
+            </label>
+          ))}
+        </fieldset>
+        <div class="lesson-actions">
+          {isRunning.value ? (
+            <button type="button" onClick={halt}>
+              Pause
+            </button>
+          ) : (
+            <button type="button" class="primary" onClick={runLesson}>
+              {isOver.value || left.value === undefined ? 'Run again' : 'Run'}
+            </button>
+          )}
+          {lessons[at - 1] !== undefined && <a href={`#${lessons[at - 1]?.id}`}>Before</a>}
+          {lessons[at + 1] !== undefined && <a href={`#${lessons[at + 1]?.id}`}>Next</a>}
+        </div>
+        {isOver.value && !isRunning.value && <Why of={of} chosen={chosen} />}
+      </div>
+    </section>
+  );
+}
+
+/** Whether RabbitMQ 4 ends otherwise, and that version is shown. */
+const isOtherOn4 = (of: Lesson): boolean => of.on4 !== undefined && setup.value.profile === '4';
+
+const markOf = (of: Lesson, answer: string): string => (!isOtherOn4(of) && answer === of.answers[0] ? 'right' : '');
+
+function Why({ of, chosen }: { of: Lesson; chosen: string | undefined }) {
+  const { on4, answers, why, rules } = of;
+  const verdict =
+    chosen === undefined || isOtherOn4(of) ? '' : chosen === answers[0] ? 'Right. ' : `It is: ${answers[0]}. `;
+  return (
+    <div class="why">
+      {isOtherOn4(of) ? (
+        <>
+          <p>
+            <strong>On 4:</strong> {on4?.why}
+          </p>
+          <p>
+            <strong>On 3.10:</strong> {answers[0]}. {why}
+          </p>
+        </>
+      ) : (
+        <>
+          <p>
+            {verdict !== '' && <strong>{verdict}</strong>}
+            {why}
+          </p>
+          {on4 !== undefined && (
+            <p>
+              <strong>On 4:</strong> {on4.why}
+            </p>
+          )}
+        </>
+      )}
+      <p class="muted">
+        {rules.length === 1 ? 'Rule' : 'Rules'} <a href="../internals/rules">{rules.join(', ')}</a>
+      </p>
+    </div>
+  );
+}
+
+/** All lessons by subject. */
+export function LessonList() {
+  return (
+    <nav class="card lesson-list" aria-label="Lessons">
+      {chapters.map(({ title, lessons: some }) => (
+        <details key={title} open={lesson.value === undefined || some.includes(lesson.value)}>
+          <summary>
+            {title} <small>{some.length}</small>
+          </summary>
+          <ol>
+            {some.map(({ id, title: name }) => (
+              <li key={id}>
+                <a href={`#${id}`} aria-current={lesson.value?.id === id ? 'page' : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ol>
+        </details>
+      ))}
+    </nav>
+  );
+}
+
+/** The answers in an order that is the same each time, and tells nothing. */
+function shuffled({ id, answers }: Lesson): readonly string[] {
+  const rank = (text: string): number =>
+    [...(id + text)].reduce((sum, character) => (sum * 31 + (character.codePointAt(0) ?? 0)) % 9_973, 7);
+  return [...answers].sort((one, other) => rank(one) - rank(other));
+}
