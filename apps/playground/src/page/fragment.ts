@@ -1,7 +1,8 @@
 import { lessons } from '../lessons';
 import type { Lesson } from '../lessons/lesson';
 import { type Command, readCommands } from '../world/command';
-import { Misread, readTopology } from '../world/topology';
+import { Misread } from '../world/fields';
+import { readTopology } from '../world/topology';
 import type { Setup } from '../world/world';
 
 /** What the fragment of the address holds: a lesson that nothing was done in, or a world and its commands. */

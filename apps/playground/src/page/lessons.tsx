@@ -24,7 +24,7 @@ export function LessonCard() {
         <fieldset>
           <legend>{of.question}</legend>
           {shuffled(of).map((answer) => (
-            <label key={answer} class={`answer ${isOver.value ? markOf(of, answer) : ''}`}>
+            <label key={answer} class={`answer ${isOver.value && answer === rightOf(of) ? 'right' : ''}`}>
               <input
                 type="radio"
                 name="answer"
@@ -54,38 +54,24 @@ export function LessonCard() {
   );
 }
 
-/** Whether RabbitMQ 4 ends otherwise, and that version is shown. */
-const isOtherOn4 = (of: Lesson): boolean => of.on4 !== undefined && setup.value.profile === '4';
-
-const markOf = (of: Lesson, answer: string): string => (!isOtherOn4(of) && answer === of.answers[0] ? 'right' : '');
+/** The right answer on the version that is shown. */
+const rightOf = ({ answers, on4 }: Lesson): string =>
+  answers[setup.value.profile === '4' ? (on4?.answer ?? 0) : 0] ?? answers[0];
 
 function Why({ of, chosen }: { of: Lesson; chosen: string | undefined }) {
-  const { on4, answers, why, rules } = of;
-  const verdict =
-    chosen === undefined || isOtherOn4(of) ? '' : chosen === answers[0] ? 'Right. ' : `It is: ${answers[0]}. `;
+  const { on4, why, rules } = of;
+  const right = rightOf(of);
+  const is4 = setup.value.profile === '4';
+  const here = on4 !== undefined && is4 ? on4.why : why;
   return (
     <div class="why">
-      {isOtherOn4(of) ? (
-        <>
-          <p>
-            <strong>On 4:</strong> {on4?.why}
-          </p>
-          <p>
-            <strong>On 3.10:</strong> {answers[0]}. {why}
-          </p>
-        </>
-      ) : (
-        <>
-          <p>
-            {verdict !== '' && <strong>{verdict}</strong>}
-            {why}
-          </p>
-          {on4 !== undefined && (
-            <p>
-              <strong>On 4:</strong> {on4.why}
-            </p>
-          )}
-        </>
+      <p>
+        <strong>{chosen === right ? 'Right.' : `${right}.`}</strong> {here}
+      </p>
+      {on4 !== undefined && (
+        <p>
+          <strong>{is4 ? 'On 3.10:' : 'On 4:'}</strong> {is4 ? why : on4.why}
+        </p>
       )}
       <p class="muted">
         {rules.length === 1 ? 'Rule' : 'Rules'} <a href="../internals/rules">{rules.join(', ')}</a>
