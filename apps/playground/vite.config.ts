@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { notices } from '../console/notices.ts';
+import { shortLessons } from './short-lessons.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -10,6 +11,7 @@ export default defineConfig({
   base: './',
   plugins: [
     notices('third-party-notices.txt'),
+    shortLessons(),
     {
       name: 'no-policy-while-developing',
       apply: 'serve',

@@ -8,8 +8,8 @@ import { visible } from '../../../console/src/ui/parts';
 import type { ConsumerState, MessageState, QueueState } from '../world/state';
 import { type Choice, choice, isSame, marked } from './choice';
 import { arrivalKey, type Flight, flightsOf } from './flights';
-import { boxOf, card, pictureOf, rowsOf } from './graph';
-import { differing, latest, otherProfile, setup, view } from './session';
+import { boxOf, card, consumerId, pictureOf, rowsOf } from './graph';
+import { differing, expected, latest, otherProfile, setup, view } from './session';
 import { briefly } from './texts';
 
 /** Room at the left, where messages come from publishers. */
@@ -18,11 +18,15 @@ const margin = 34;
 /** The topology with its messages, as it is at the moment that is shown. */
 export function Drawing() {
   const { state } = view.value;
-  const graph = pictureOf(state);
+  const present = new Set(state.consumers.map(({ name }) => name));
+  const absent = expected.value.filter(({ name }) => !present.has(name));
+  const unseen = new Set(absent.map(({ name }) => consumerId(name)));
+  const graph = pictureOf({ ...state, consumers: [...state.consumers, ...absent] });
   const shape = JSON.stringify([graph.nodes, graph.edges]);
   const placed = useMemo(() => place(graph, boxOf), [shape]);
   const { flights, arrivals } = useMemo(() => flightsOf(latest.value, placed), [latest.value]);
   const near = marked.value;
+  const edges = placed.edges.filter(({ to }) => !unseen.has(to));
   const tone = (id: string): string => (near.has(id) ? 'near' : '');
   const { width, height } = placed;
   if (graph.nodes.length === 0) return <p class="notice">Nothing is declared. Write a topology, and open it.</p>;
@@ -34,14 +38,15 @@ export function Drawing() {
         style={{ width: `${(width + 2 * margin) * 1.1}px`, minWidth: `${width * 0.72}px` }}
       >
         <Heads />
-        {placed.edges.map((edge) => (
+        {edges.map((edge) => (
           <Edge key={edge.id} of={edge} tone={tone(edge.id)} />
         ))}
         <Dots flights={flights} />
-        {placed.edges.map((edge) => (
+        {edges.map((edge) => (
           <EdgeLabel key={edge.id} of={edge} tone={tone(edge.id)} />
         ))}
         {placed.nodes.map((node) => {
+          if (unseen.has(node.id)) return null;
           const delay = (copy: number): number | undefined => arrivals.get(arrivalKey(node.id, copy));
           const queue = state.queues.find(({ name }) => node.kind === 'queue' && name === node.name);
           const consumer = state.consumers.find(({ name }) => node.kind === 'consumer' && name === node.name);

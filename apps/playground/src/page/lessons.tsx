@@ -9,7 +9,15 @@ const guess = signal<{ readonly of: string; readonly answer: string } | undefine
 /** The open lesson: what it is about, the question, the run, and why. */
 export function LessonCard() {
   const of = lesson.value;
-  if (of === undefined) return null;
+  if (of === undefined)
+    return (
+      <section class="card lesson">
+        <div class="card-body">
+          <h1>Your own topology</h1>
+          <p>Choose a part of the drawing to see what can be done with it. The address holds everything: send it.</p>
+        </div>
+      </section>
+    );
   const chosen = guess.value?.of === of.id ? guess.value.answer : undefined;
   const at = lessons.findIndex(({ id }) => id === of.id);
   const chapter = chapters.find((each) => each.lessons.includes(of));

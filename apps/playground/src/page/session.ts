@@ -2,7 +2,7 @@ import { batch, computed, signal } from '@preact/signals';
 import type { Lesson } from '../lessons/lesson';
 import { maxCommands, type Command } from '../world/command';
 import type { WorldEvent } from '../world/event';
-import type { MessageState, State } from '../world/state';
+import type { ConsumerState, MessageState, State } from '../world/state';
 import { type Setup, World } from '../world/world';
 
 /** A moment to which a reader can go back: after a command, or after what happened in one instant of a wait. */
@@ -49,6 +49,12 @@ export const commands = signal<readonly Command[]>([]);
 /** What is left of the steps of the lesson; undefined after a command that is none of them. */
 export const left = computed(() =>
   lesson.value === undefined ? undefined : remaining(lesson.value.steps, commands.value),
+);
+/** The consumers that the lesson will have, so that the drawing has room for them from the beginning. */
+export const expected = computed((): readonly ConsumerState[] =>
+  (left.value ?? []).flatMap((command) =>
+    command.do === 'consume' ? [{ name: command.consumer, queue: command.queue, prefetch: 1, held: [] }] : [],
+  ),
 );
 /** True when all steps of the lesson are done. */
 export const isOver = computed(() => left.value?.length === 0);
