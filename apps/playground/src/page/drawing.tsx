@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { ComponentChildren } from 'preact';
 import { type PlacedNode, place } from '../../../console/src/drawing/layout';
 import { short } from '../../../console/src/drawing/labels';
 import { Edge, EdgeLabel, Heads, Pill } from '../../../console/src/drawing/shapes';
@@ -113,7 +112,6 @@ type Delay = (copy: number) => number | undefined;
 
 function Queue({ at, of, tone, delay }: { at: PlacedNode; of: QueueState; tone: string; delay: Delay }) {
   const { name, length, unacked, retained, messages } = of;
-  const other = differing.value.get(name);
   const facts = [
     of.type === 'classic' ? '' : of.type,
     of.messageTtl === undefined ? '' : `TTL ${briefly(of.messageTtl)}`,
@@ -127,7 +125,7 @@ function Queue({ at, of, tone, delay }: { at: PlacedNode; of: QueueState; tone: 
     <Card
       at={at}
       of={{ kind: 'queue', name }}
-      kind={other === undefined ? 'queue' : 'queue differs'}
+      kind="queue"
       tone={tone}
       label={`Queue ${visible(name)}: ${counted}${facts.length === 0 ? '' : `. ${facts.join(', ')}`}`}
       badge={count(length)}
@@ -135,13 +133,7 @@ function Queue({ at, of, tone, delay }: { at: PlacedNode; of: QueueState; tone: 
       messages={messages}
       total={length}
       delay={delay}
-    >
-      {other !== undefined && (
-        <text class="other-version" x={at.x} y={at.y + at.height / 2 + 14} text-anchor="middle">
-          on {otherProfile(setup.value)}: {other.length === 0 ? 'empty' : short(other.join(', '), 30)}
-        </text>
-      )}
-    </Card>
+    />
   );
 }
 
@@ -176,14 +168,14 @@ function Card(props: {
   messages: readonly MessageState[];
   total: number;
   delay: Delay;
-  children?: ComponentChildren;
 }) {
-  const { at, of, kind, tone, label, badge, facts, messages, total, delay, children } = props;
+  const { at, of, kind, tone, label, badge, facts, messages, total, delay } = props;
   const [left, top] = [at.x - at.width / 2, at.y - at.height / 2];
+  const other = differing.value.get(at.kind === 'queue' ? at.name : `${at.name} holds`);
   const rows = rowsOf(at.kind);
   const seen = messages.slice(0, total > rows && rows > 1 ? rows - 1 : rows);
   return (
-    <g class={`node node-${kind} ${tone} ${total > 0 ? 'node-filled' : ''}`}>
+    <g class={`node node-${kind} ${tone} ${total > 0 ? 'node-filled' : ''} ${other === undefined ? '' : 'differs'}`}>
       <rect x={left} y={top} width={at.width} height={at.height} rx="9" />
       <text x={left + 12} y={top + 20} aria-hidden="true">
         {visible(at.text)}
@@ -210,7 +202,11 @@ function Card(props: {
           and {count(total - seen.length)} more
         </text>
       )}
-      {children}
+      {other !== undefined && (
+        <text class="other-version" x={at.x} y={at.y + at.height / 2 + 14} text-anchor="middle">
+          on {otherProfile(setup.value)}: {other.length === 0 ? 'empty' : visible(short(other.join(', '), 30))}
+        </text>
+      )}
     </g>
   );
 }

@@ -1,8 +1,9 @@
 import { batch, computed, signal } from '@preact/signals';
+import { endsOf } from '../lessons';
 import type { Lesson } from '../lessons/lesson';
 import { maxCommands, type Command } from '../world/command';
 import type { WorldEvent } from '../world/event';
-import type { ConsumerState, MessageState, State } from '../world/state';
+import type { ConsumerState, State } from '../world/state';
 import { type Setup, World } from '../world/world';
 
 /** A moment to which a reader can go back: after a command, or after what happened in one instant of a wait. */
@@ -59,28 +60,18 @@ export const expected = computed((): readonly ConsumerState[] =>
 /** True when all steps of the lesson are done. */
 export const isOver = computed(() => left.value?.length === 0);
 
-/** The queues that hold other messages on the other version of RabbitMQ, after the same commands, with these messages. */
+/** What queues, and consumers as `c holds`, have on the other version of RabbitMQ, after the same commands, where they differ. */
 export const differing = computed((): ReadonlyMap<string, readonly string[]> => {
   const [now, done] = [view.value.state, commands.value];
   if (speed.value !== 0 || isRunning.value || done.length === 0) return new Map();
-  const other = World.replay({ ...setup.value, profile: otherProfile(setup.value) }, done).state;
-  const there = new Map(other.queues.map((queue) => [queue.name, holds(queue.name, other)]));
-  const differs = now.queues.filter(({ name }) => there.get(name)?.join() !== holds(name, now).join());
-  return new Map(differs.map(({ name }) => [name, there.get(name) ?? []]));
+  const there = World.replay({ ...setup.value, profile: otherProfile(setup.value) }, done).state;
+  const [ends, others] = [endsOf(now, []), endsOf(there, [])];
+  const names = Object.keys({ ...ends, ...others });
+  const differ = names.filter((name) => ends[name]?.join() !== others[name]?.join());
+  return new Map(differ.map((name) => [name, others[name] ?? []]));
 });
 
 export const otherProfile = ({ profile }: Setup): Setup['profile'] => (profile === '4' ? '3.10' : '4');
-
-/** The messages of a queue in short, those that consumers hold last. */
-const holds = (name: string, { queues, consumers }: State): readonly string[] =>
-  [
-    ...(queues.find((queue) => queue.name === name)?.messages ?? []),
-    ...consumers.flatMap(({ held }) => held.filter(({ queue }) => queue === name)),
-  ].map(shortOf);
-
-/** A message with its deaths in short. */
-const shortOf = ({ body, id, deaths }: MessageState): string =>
-  [body === '' ? `#${id}` : body, ...deaths.map(({ queue, reason, count }) => `${queue}/${reason}×${count}`)].join(' ');
 
 export const nameOf = (id: number): string => names.get(id) ?? `#${id}`;
 
