@@ -127,8 +127,10 @@ describe('the playground', () => {
   });
 
   it('says what is wrong with a link', async () => {
+    await house.page.goto(`${house.url}#%`);
+    expect(await house.page.getByRole('alert').textContent()).toBe('The link names no lesson.');
     await house.page.goto(`${house.url}#=AAAA`);
-    expect(await house.page.getByRole('alert').textContent()).toBe('The link is not whole.');
+    await house.page.getByText('The link is not whole.').waitFor();
   });
 
   it('stays awake under ten thousand messages and a fast cycle', async () => {

@@ -17,8 +17,9 @@ const problem = signal('');
 
 /** Opens what the address says, or the first lesson. */
 async function openAddress(): Promise<void> {
-  const fragment = decodeURIComponent(location.hash.slice(1)) || (lessons[0]?.id ?? '');
   try {
+    // Ids and compressed worlds need no escapes.
+    const fragment = location.hash.slice(1) || (lessons[0]?.id ?? '');
     const shared = await readFragment(fragment);
     open(shared.setup, shared.commands, shared.lesson);
     problem.value = '';
