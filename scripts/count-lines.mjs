@@ -42,6 +42,7 @@ ${row('the library, without generated code', written)}
 ${wings.map((wing) => row(`\`${wing}/\``, isOf(wing))).join('\n')}
 ${row('`nest/core/`', isOf('nest/core'))}
 ${row("the console's page in the browser, `apps/console/src`", filesOf('apps/console/src', /\.tsx?$/))}
+${row('the playground, with its lessons, `apps/playground/src`', filesOf('apps/playground/src', /\.tsx?$/))}
 ${row('tests: specs, and `test/`', tests)}
 
 Of the library, a file has ${at(0.5)} lines in the median, and nine of ten have at most ${at(0.9)}. The largest file has ${largest(source.filter((file) => !file.isGenerated))},
