@@ -88,6 +88,7 @@ describe('the playground', () => {
   it('goes back and on, and shows where a message died', async () => {
     const { page } = house;
     await page.goto(`${house.url}#rejected`);
+    await expect.poll(() => page.locator('legend code').allTextContents()).toEqual(['a', 'a']);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('button', { name: /^Message a, died of rejected in work/ }).press('Enter');
     await page.getByRole('button', { name: /rejected ×1/ }).focus();

@@ -30,7 +30,7 @@ export const configuration: readonly Lesson[] = [
       'This queue has a time to live, and no dead-letter exchange.',
     topology: { queues: [queue('work', { 'x-message-ttl': 5_000 }), queue('dead')] },
     question: 'Where is the message after ten seconds?',
-    answers: ['Nowhere', 'In work', 'In dead, by default'],
+    answers: ['Nowhere', 'In `work`', 'In `dead`, by default'],
     steps: [publish('work', 'a'), wait(10)],
     why: 'What dies in a queue without a dead-letter exchange is dropped, without an error.',
     ends: {},
@@ -43,8 +43,8 @@ export const configuration: readonly Lesson[] = [
       'The queue names a dead-letter exchange that was never declared; RabbitMQ took the queue all the same. ' +
       'The first message dies. Then the exchange is declared and bound, and the second message dies.',
     topology: { queues: [queue('work', dlx('dlx')), queue('dead')] },
-    question: 'What is in dead?',
-    answers: ['b', 'a and b', 'Nothing: the queue must be declared again'],
+    question: 'What is in `dead`?',
+    answers: ['`b`', '`a` and `b`', 'Nothing: the queue must be declared again'],
     steps: [
       publish('work', 'a'),
       publish('work', 'b'),
@@ -54,7 +54,7 @@ export const configuration: readonly Lesson[] = [
       { do: 'bind', binding: bind('dlx', 'dead') },
       reject(),
     ],
-    why: 'The name is looked up at each death, and not before. For a the exchange came too late: a was dropped, without an error.',
+    why: 'The name is looked up at each death, and not before. For `a` the exchange came too late: `a` was dropped, without an error.',
     ends: { dead: ['b [work] work/rejected 1'] },
   },
   {
@@ -66,7 +66,7 @@ export const configuration: readonly Lesson[] = [
       'The queue was declared without arguments. The message waits in it already.',
     topology: { exchanges: [exchange('dlx')], queues: [queue('work'), queue('dead')], bindings: [bind('dlx', 'dead')] },
     question: 'The policy is set, then the message is rejected. Where is it?',
-    answers: ['In dead', 'Nowhere: the queue was there before', 'In work'],
+    answers: ['In `dead`', 'Nowhere: the queue was there before', 'In `work`'],
     steps: [
       publish('work', 'a'),
       consume('work'),
@@ -81,11 +81,11 @@ export const configuration: readonly Lesson[] = [
     title: 'Argument against policy',
     rules: ['F3'],
     text:
-      'The queue names the exchange one by its argument. A policy for the same queue names the exchange two. ' +
+      'The queue names the exchange `one` by its argument. A policy for the same queue names the exchange `two`. ' +
       'Arguments are for ever, policies come and go.',
     topology: twoDead(dlx('one')),
     question: 'Where does the dead letter go?',
-    answers: ['To dead one', 'To dead two', 'To both'],
+    answers: ['To `dead one`', 'To `dead two`', 'To both'],
     steps: [
       policy('two', '^work$', { 'dead-letter-exchange': 'two' }),
       publish('work', 'a'),
@@ -108,7 +108,7 @@ export const configuration: readonly Lesson[] = [
       bindings: [bind('dlx', 'dead', 'too-late')],
     },
     question: 'Where is the message after ten seconds?',
-    answers: ['In dead', 'In work: arguments win', 'Nowhere: its key is work'],
+    answers: ['In `dead`', 'In `work`: arguments win', 'Nowhere: its key is `work`'],
     steps: [
       policy('late', '^work$', { 'dead-letter-routing-key': 'too-late', 'message-ttl': 5_000 }),
       publish('work', 'a'),
@@ -126,7 +126,7 @@ export const configuration: readonly Lesson[] = [
       'A special one, of higher priority, gives this queue another exchange, and says nothing about time.',
     topology: twoDead(),
     question: 'What happens to a message within ten seconds?',
-    answers: ['It stays in work', 'It expires, to dead two', 'It expires, to dead one'],
+    answers: ['It stays in `work`', 'It expires, to `dead two`', 'It expires, to `dead one`'],
     steps: [
       policy('general', '.*', { 'dead-letter-exchange': 'one', 'message-ttl': 5_000 }),
       policy('special', '^work$', { 'dead-letter-exchange': 'two' }, 10),
@@ -141,7 +141,7 @@ export const configuration: readonly Lesson[] = [
     title: 'A key without an exchange',
     rules: ['F5'],
     text:
-      'The argument x-dead-letter-routing-key replaces the key of a dead letter. ' +
+      'The argument `x-dead-letter-routing-key` replaces the key of a dead letter. ' +
       'Here a client declares a queue with that argument, and forgets the exchange.',
     topology: { queues: [queue('dead')] },
     question: 'What does RabbitMQ do?',
@@ -155,11 +155,11 @@ export const configuration: readonly Lesson[] = [
     title: 'A queue that is there already',
     rules: ['F10'],
     text:
-      'The queue exists with the dead-letter exchange one. ' +
-      'The next version of the application declares it with the exchange two. A declaration of an existing queue compares.',
+      'The queue exists with the dead-letter exchange `one`. ' +
+      'The next version of the application declares it with the exchange `two`. A declaration of an existing queue compares.',
     topology: twoDead(dlx('one')),
     question: 'A message dies afterwards. Where does it go?',
-    answers: ['To dead one', 'To dead two', 'To both'],
+    answers: ['To `dead one`', 'To `dead two`', 'To both'],
     steps: [{ do: 'declare-queue', queue: queue('work', dlx('two')) }, publish('work', 'a'), consume('work'), reject()],
     why: 'The declaration was refused with 406, and the application probably does not start. Arguments cannot be changed; a policy can.',
     ends: { 'dead one': ['a [work] work/rejected 1'], refused: ['declare-queue 406'] },
@@ -171,10 +171,10 @@ export const configuration: readonly Lesson[] = [
     text:
       'Without a check, users could write to any exchange by letting messages die. ' +
       'So a new queue with a dead-letter exchange needs more than the right to configure it. ' +
-      'maria may write nowhere, and peter may read nothing.',
+      '`maria` may write nowhere, and `peter` may read nothing.',
     topology: { exchanges: [exchange('dlx')] },
     question: 'Each declares a plain queue, and one with a dead-letter exchange. Which are refused?',
-    answers: ['Both with the exchange', 'That of maria with the exchange', 'All four'],
+    answers: ['Both with the exchange', 'That of `maria` with the exchange', 'All four'],
     steps: [
       { do: 'permissions', user: 'maria', configure: '.*', write: '^$', read: '.*' },
       { do: 'permissions', user: 'peter', configure: '.*', write: '.*', read: '^$' },
@@ -185,7 +185,7 @@ export const configuration: readonly Lesson[] = [
       publish('plain one', 'a'),
       publish('plain two', 'b'),
     ],
-    why: 'It needs read on the queue and write on the exchange, when the queue is declared: 403, twice. The plain queues are there.',
+    why: 'It needs `read` on the queue and `write` on the exchange, when the queue is declared: 403, twice. The plain queues are there.',
     ends: {
       'plain one': ['a [plain one]'],
       'plain two': ['b [plain two]'],

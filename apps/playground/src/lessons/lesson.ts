@@ -16,7 +16,7 @@ export interface Lesson {
   readonly title: string;
   /** Of docs/internals/rules.md. */
   readonly rules: readonly string[];
-  /** Three sentences. */
+  /** Three sentences. Names are in `backticks` here, in the question, the answers and the reasons. */
   readonly text: string;
   readonly topology: Topology;
   readonly question: string;

@@ -27,6 +27,11 @@ describe('each lesson', () => {
     expect(lesson.answers[lesson.on4.answer ?? 0]).toBeTypeOf('string');
   });
 
+  it.each(lessons)('$id closes each of its backticks', ({ text, question, answers, why, on4 }) => {
+    for (const each of [text, question, ...answers, why, on4?.why ?? ''])
+      expect(each.split('`').length % 2, each).toBe(1);
+  });
+
   it.each(lessons)('$id has words for each step but waiting', ({ steps }) => {
     for (const step of steps) if (step.do !== 'wait') expect(Object.keys(wordsOf(step))).not.toEqual([]);
   });

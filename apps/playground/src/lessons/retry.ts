@@ -21,11 +21,11 @@ export const retry: readonly Lesson[] = [
     rules: ['I1', 'I2'],
     text:
       'The queue dead-letters to the default exchange, and names no key. ' +
-      'A message in it has the key work: so its dead letter goes to work again. ' +
+      'A message in it has the key `work`: so its dead letter goes to `work` again. ' +
       'It expires after five seconds.',
     topology: { queues: [waiting('work', 5_000)] },
     question: 'Where is the message after a minute?',
-    answers: ['Nowhere', 'In work, for the twelfth time', 'In work, once and for all'],
+    answers: ['Nowhere', 'In `work`, for the twelfth time', 'In `work`, once and for all'],
     steps: [publish('work', 'a'), wait(60)],
     why: 'A dead letter that reaches the same queue again, without a rejection on the way, is dropped. Otherwise it would go round for ever.',
     ends: {},
@@ -35,7 +35,7 @@ export const retry: readonly Lesson[] = [
     title: 'Delayed retry',
     rules: ['E1', 'I1'],
     text:
-      'The most useful topology of all: work dead-letters to wait, and wait dead-letters back after ten seconds. ' +
+      'The most useful topology of all: `work` dead-letters to `wait`, and `wait` dead-letters back after ten seconds. ' +
       'It is a cycle, like the one before. But a consumer rejects.',
     topology: { queues: [queue('work', dlx('', 'wait')), waiting('wait', 10_000, 'work')] },
     question: 'Is the message dropped on its way back?',
@@ -49,7 +49,7 @@ export const retry: readonly Lesson[] = [
     title: 'A ladder of wait queues',
     rules: ['V2', 'I5', 'W5'],
     text:
-      'Some build longer delays of two short ones: a rejected message waits in step1, then in step2, and returns to work. ' +
+      'Some build longer delays of two short ones: a rejected message waits in `step1`, then in `step2`, and returns to `work`. ' +
       'The consumer rejects it a second time. The real RabbitMQ 3.10 has a bug here.',
     topology: {
       queues: [queue('work', dlx('', 'step1')), waiting('step1', 8_000, 'step2'), waiting('step2', 8_000, 'work')],
@@ -68,7 +68,7 @@ export const retry: readonly Lesson[] = [
     title: 'Delays without a wait queue',
     rules: ['W7', 'F9'],
     text:
-      'A quorum queue has the argument x-delayed-retry-type, and a shortest delay of twenty seconds. ' +
+      'A quorum queue has the argument `x-delayed-retry-type`, and a shortest delay of twenty seconds. ' +
       'The consumer rejects the message with requeue. No dead-letter exchange takes part.',
     topology: {
       queues: [
@@ -103,9 +103,9 @@ export const retry: readonly Lesson[] = [
       bindings: [bind('dlx', 'dead')],
     },
     question: 'Two messages are rejected. Where is the second one?',
-    answers: ['Nowhere', 'In work', 'In dead'],
+    answers: ['Nowhere', 'In `work`', 'In `dead`'],
     steps: [publish('work', 'a'), publish('work', 'b'), consume('work'), reject(), reject()],
-    why: 'b had left work when dead refused it. So it is lost: that is the price of never filling up a queue with the dead.',
+    why: '`b` had left `work` when `dead` refused it. So it is lost: that is the price of never filling up a queue with the dead.',
     ends: { dead: ['a [work] work/rejected 1'] },
   },
   {
@@ -113,18 +113,18 @@ export const retry: readonly Lesson[] = [
     title: 'At least once',
     rules: ['M1', 'M2', 'M3'],
     text:
-      'Quorum queues have another strategy since 3.10: at-least-once. ' +
+      'Quorum queues have another strategy since 3.10: `at-least-once`. ' +
       'The dead letter stays in its queue until every target has confirmed it. ' +
-      'It needs the overflow reject-publish.',
+      'It needs the overflow `reject-publish`.',
     topology: {
       exchanges: [exchange('dlx')],
       queues: [careful(), queue('dead', { 'x-queue-type': 'quorum' })],
       bindings: [bind('dlx', 'dead')],
     },
-    question: 'a is rejected, and dead takes it. What is in work?',
-    answers: ['Nothing', 'a, until an operator deletes it', 'a, for three minutes'],
+    question: '`a` is rejected, and `dead` takes it. What is in `work`?',
+    answers: ['Nothing', '`a`, until an operator deletes it', '`a`, for three minutes'],
     steps: [publish('work', 'a'), consume('work'), reject()],
-    why: 'dead confirmed it, so it left work. As long as all goes well the strategies look the same.',
+    why: '`dead` confirmed it, so it left `work`. As long as all goes well the strategies look the same.',
     ends: { dead: ['a [work] work/rejected 1'] },
   },
   {
@@ -136,7 +136,7 @@ export const retry: readonly Lesson[] = [
       'The message is rejected. A minute later a queue is bound.',
     topology: { exchanges: [exchange('dlx')], queues: [careful(), queue('dead')] },
     question: 'Four minutes after the rejection, where is the message?',
-    answers: ['In dead', 'Nowhere', 'In work, ready'],
+    answers: ['In `dead`', 'Nowhere', 'In `work`, ready'],
     steps: [
       publish('work', 'a'),
       consume('work'),
@@ -145,7 +145,7 @@ export const retry: readonly Lesson[] = [
       { do: 'bind', binding: bind('dlx', 'dead') },
       wait(180),
     ],
-    why: 'work kept it, not ready, but counted. RabbitMQ tries again every three minutes, and the second time dead was there.',
+    why: '`work` kept it, not ready, but counted. RabbitMQ tries again every three minutes, and the second time `dead` was there.',
     ends: { dead: ['a [work] work/rejected 1'] },
     virtualOnly: 'three minutes are too long for a test',
   },

@@ -74,6 +74,7 @@ export function App() {
           Dead letters, played
         </a>
         <div class="switch" role="group" aria-label="Behave like RabbitMQ">
+          <small>RabbitMQ</small>
           {(['3.10', '4'] as const).map((profile) => (
             <button
               type="button"
@@ -95,14 +96,18 @@ export function App() {
             </p>
           )}
           <LessonCard />
-          <LessonList />
           <Own />
+          <LessonList />
         </div>
         <div class="middle">
           <section class="card" aria-label="Drawing">
             <Drawing />
           </section>
           <Clock />
+          <p class="muted about">
+            The engine of dlx-broker runs in this page, on a clock that you control; nothing is sent.{' '}
+            <a href="../guide/">The guide</a>
+          </p>
         </div>
         <div class="right">
           <Inspector />
@@ -113,7 +118,8 @@ export function App() {
         {latest.value
           .slice(-6)
           .map((event) => sentenceOf(event, nameOf))
-          .join('. ')}
+          .join('. ')
+          .replaceAll('`', '')}
       </p>
     </>
   );

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { Prose } from './prose';
 import {
   advance,
   goTo,
@@ -53,7 +54,11 @@ export function Clock() {
           To the next expiry
         </button>
         <span class="muted">
-          {next === undefined ? 'Nothing happens by itself.' : `Something happens in ${briefly(next)}.`}
+          {next !== undefined
+            ? `Something happens in ${briefly(next)}.`
+            : steps > 0
+              ? 'Run the lesson, or take one step.'
+              : 'Nothing happens by itself.'}
         </span>
       </div>
       {stopped !== undefined && <p class="banner banner-failed">It stops here: {stopped}.</p>}
@@ -112,7 +117,7 @@ function What({ of: { command, events } }: { of: Moment }) {
       {command !== undefined && <code>{lineOf(command, 'amqplib').line}</code>}
       {events.slice(0, most).map((event) => (
         <span key={event.number} class={`event event-${event.kind}`}>
-          {sentenceOf(event, nameOf)}
+          <Prose of={sentenceOf(event, nameOf)} />
         </span>
       ))}
       {events.length > most && <span class="event">and {events.length - most} more events</span>}

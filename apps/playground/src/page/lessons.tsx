@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { chapters, lessons } from '../lessons';
 import type { Lesson } from '../lessons/lesson';
+import { Prose } from './prose';
 import { halt, isOver, isRunning, left, lesson, runLesson, setup } from './session';
 
 /** The chosen answer of the lesson that is open, by its lesson. */
@@ -28,9 +29,13 @@ export function LessonCard() {
           {chapter?.title}, {at + 1} of {lessons.length}
         </p>
         <h1 tabIndex={-1}>{of.title}</h1>
-        <p>{of.text}</p>
+        <p>
+          <Prose of={of.text} />
+        </p>
         <fieldset>
-          <legend>{of.question}</legend>
+          <legend>
+            <Prose of={of.question} />
+          </legend>
           {shuffled(of).map((answer) => (
             <label key={answer} class={`answer ${isOver.value && answer === rightOf(of) ? 'right' : ''}`}>
               <input
@@ -39,7 +44,9 @@ export function LessonCard() {
                 checked={chosen === answer}
                 onChange={() => (guess.value = { of: of.id, answer })}
               />
-              {answer}
+              <span>
+                <Prose of={answer} />
+              </span>
             </label>
           ))}
         </fieldset>
@@ -53,7 +60,7 @@ export function LessonCard() {
               {isOver.value || left.value === undefined ? 'Run again' : 'Run'}
             </button>
           )}
-          {lessons[at - 1] !== undefined && <a href={`#${lessons[at - 1]?.id}`}>Before</a>}
+          {lessons[at - 1] !== undefined && <a href={`#${lessons[at - 1]?.id}`}>Previous</a>}
           {lessons[at + 1] !== undefined && <a href={`#${lessons[at + 1]?.id}`}>Next</a>}
         </div>
         {isOver.value && !isRunning.value && <Why of={of} chosen={chosen} />}
@@ -74,11 +81,14 @@ function Why({ of, chosen }: { of: Lesson; chosen: string | undefined }) {
   return (
     <div class="why">
       <p>
-        <strong>{chosen === right ? 'Right.' : `${right}.`}</strong> {here}
+        <strong>
+          <Prose of={chosen === right ? 'Right.' : `${right}.`} />
+        </strong>{' '}
+        <Prose of={here} />
       </p>
       {on4 !== undefined && (
         <p>
-          <strong>{is4 ? 'On 3.10:' : 'On 4:'}</strong> {is4 ? why : on4.why}
+          <strong>{is4 ? 'On 3.10:' : 'On 4:'}</strong> <Prose of={is4 ? why : on4.why} />
         </p>
       )}
       <p class="muted">

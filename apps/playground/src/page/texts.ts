@@ -24,36 +24,39 @@ const drops = {
   refused: 'the queue refuses it',
 } as const;
 
-const exchangeText = (name: string): string => (name === '' ? 'the default exchange' : visible(name));
+/** A name as `Prose` shows it. */
+const code = (name: string): string => `\`${visible(name).replaceAll('`', '\\u{60}')}\``;
 
-/** An event as a sentence. @param name the name of a message, by its number */
+const exchangeText = (name: string): string => (name === '' ? 'the default exchange' : code(name));
+
+/** An event as a sentence. Names are in backticks. @param name the name of a message, by its number */
 export function sentenceOf(event: WorldEvent, name: (id: number) => string): string {
-  const who = 'id' in event ? name(event.id) : '';
+  const who = 'id' in event ? code(name(event.id)) : '';
   switch (event.kind) {
     case 'published':
-      return `${who} is published to ${exchangeText(event.exchange)}${event.key === '' ? '' : ` with the key ${visible(event.key)}`}`;
+      return `${who} is published to ${exchangeText(event.exchange)}${event.key === '' ? '' : ` with the key ${code(event.key)}`}`;
     case 'enqueued':
       return event.from === undefined
-        ? `${who} enters ${visible(event.queue)}`
-        : `${who} goes through ${exchangeText(event.exchange)} to ${visible(event.queue)}, with the key ${event.key === '' ? '""' : visible(event.key)}`;
+        ? `${who} enters ${code(event.queue)}`
+        : `${who} goes through ${exchangeText(event.exchange)} to ${code(event.queue)}, with the key ${code(event.key || '""')}`;
     case 'delivered':
-      return `${who} is delivered to ${visible(event.consumer)}${event.redelivered ? ', again' : ''}`;
+      return `${who} is delivered to ${code(event.consumer)}${event.redelivered ? ', again' : ''}`;
     case 'acked':
       return `${who} is acknowledged`;
     case 'returned':
-      return `${who} returns to ${visible(event.queue)}`;
+      return `${who} returns to ${code(event.queue)}`;
     case 'died':
-      return `${who} dies in ${visible(event.queue)}: ${event.reason}`;
+      return `${who} dies in ${code(event.queue)}: ${code(event.reason)}`;
     case 'kept':
-      return `${who} stays in ${visible(event.queue)} until every target has it`;
+      return `${who} stays in ${code(event.queue)} until every target has it`;
     case 'dropped':
       return `${who} is dropped: ${drops[event.why]}`;
     case 'purged':
-      return `${visible(event.queue)} is purged of ${event.count}`;
+      return `${code(event.queue)} is purged of ${event.count}`;
     case 'queue-deleted':
-      return `${visible(event.queue)} is gone, with ${event.lost} messages`;
+      return `${code(event.queue)} is gone, with ${event.lost} messages`;
     case 'cancelled':
-      return `${visible(event.consumer)} is gone`;
+      return `${code(event.consumer)} is gone`;
     case 'restarted':
       return `the broker restarts; ${event.lost} messages are lost`;
     case 'refused':
