@@ -7,10 +7,8 @@ import type {
   QueueDefinition,
 } from '../world/topology';
 import type { State } from '../world/state';
+import { code } from '../world/words';
 import { getter, type Setup, World } from '../world/world';
-
-/** A value as TypeScript that prettier would leave alone, nearly. */
-const code = (value: unknown): string => JSON.stringify(value) ?? 'undefined';
 
 const table = (of: JsonObject | undefined): string => (of === undefined ? '' : `toFieldTable(${code(of)})`);
 

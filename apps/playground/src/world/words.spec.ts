@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import type { Command } from './command.js';
-import { wordsOf } from './words.js';
+import { code, wordsOf } from './words.js';
 
 const table = { 'x-dead-letter-exchange': 'dlx', 'x-max-length': 3, 'x-overflow': 'reject-publish' };
 
@@ -32,4 +33,37 @@ it.each<[Command, ReturnType<typeof wordsOf>]>([
   ],
 ])('%j in words', (command, words) => {
   expect(wordsOf(command)).toEqual(words);
+});
+
+const hostile = [
+  `'; $(touch x) \`y\` "!! \\' \\`,
+  'a\nb',
+  '<script>',
+  '\u0003\u001b[201~\rls\n',
+  "\u009b'\\u0041",
+  '\u202ea\u2066',
+  '__proto__',
+  '"__proto__',
+  '',
+];
+
+it.each(hostile)('%j is safe in a shell, in a program and in a spec', (name) => {
+  const lines = wordsOf({ do: 'delete-queue', queue: name });
+  const script = `rabbitmqctl() { printf '%s\\0' "$@"; }; ${lines.rabbitmqctl}`;
+  const environment = { ...process.env, LC_ALL: 'C.UTF-8' };
+  expect(execFileSync('bash', ['-c', script], { env: environment }).toString()).toBe(`delete_queue\0${name}\0`);
+  const queue = { name, arguments: { [name]: { [name]: name } } };
+  const given: unknown[] = [];
+  const channel = { assertQueue: (...values: readonly unknown[]) => given.push(...values) };
+  const { amqplib = '' } = wordsOf({ do: 'declare-queue', queue });
+  new Function('channel', amqplib)(channel);
+  expect(JSON.stringify(given)).toBe(JSON.stringify([name, { arguments: queue.arguments }]));
+  expect(JSON.stringify(new Function(`return ${code(queue)}`)())).toBe(JSON.stringify(queue));
+  expect(`${lines.rabbitmqctl}${amqplib}${code(queue)}`).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+});
+
+it('takes no name for an option', () => {
+  const { rabbitmqctl } = wordsOf({ do: 'policy', policy: { name: '--node=a@b', pattern: '', definition: {} } });
+  expect(rabbitmqctl).toBe("rabbitmqctl set_policy --apply-to all --priority 0 -- '--node=a@b' '' '{}'");
+  expect(wordsOf({ do: 'purge', queue: '-q' }).rabbitmqctl).toBe('rabbitmqctl purge_queue -- -q');
 });

@@ -11,14 +11,25 @@ export interface Words {
   readonly library?: string;
 }
 
+/** What a terminal obeys, and what turns the direction of a line: pasted, it must not be there as it is. */
+const unseen = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+const escaped = (text: string, which = unseen): string =>
+  text.replace(which, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** A value as JavaScript with double quotes. */
+export const code = (value: unknown): string =>
+  escaped((JSON.stringify(value) ?? 'undefined').replace(/(?<!\\)"__proto__":/g, '["__proto__"]:'));
+
 /** A value as JavaScript. */
 function js(value: unknown): string {
   if (typeof value === 'string')
-    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+    return `'${escaped(JSON.stringify(value).slice(1, -1)).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
   if (Array.isArray(value)) return `[${value.map(js).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return String(value);
   const given = Object.entries(value).filter(([, each]) => each !== undefined);
-  const fields = given.map(([name, each]) => `${/^[A-Za-z_]\w*$/.test(name) ? name : js(name)}: ${js(each)}`);
+  const field = (name: string): string =>
+    /^[A-Za-z]\w*$/.test(name) ? name : name === '__proto__' ? `['${name}']` : js(name);
+  const fields = given.map(([name, each]) => `${field(name)}: ${js(each)}`);
   return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
 }
 
@@ -33,8 +44,18 @@ const channel = (method: string, ...values: readonly unknown[]): Words => ({
   amqplib: call(`channel.${method}`, ...values),
 });
 
-const quoted = (word: string): string => (/^[\w.:/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-const ctl = (...words: readonly string[]): Words => ({ rabbitmqctl: ['rabbitmqctl', ...words].map(quoted).join(' ') });
+/** A word of a shell: bash, zsh and ksh know `$'...'`. */
+function quoted(word: string): string {
+  if (/^[\w.:/-]+$/.test(word)) return word;
+  if (word.search(unseen) === -1) return `'${word.replaceAll("'", "'\\''")}'`;
+  return `$'${escaped(escaped(word, /['\\!]/g))}'`;
+}
+
+/** A command of an operator. A name that begins with a dash must be no option. */
+function ctl(command: string, names: readonly string[], options: readonly string[] = []): Words {
+  const words = names.some((name) => name.startsWith('-')) ? [...options, '--', ...names] : [...names, ...options];
+  return { rabbitmqctl: ['rabbitmqctl', command, ...words].map(quoted).join(' ') };
+}
 
 function publish({ exchange = '', key, body = '', persistent = true, ...others }: Publish): Words {
   const { expiration, priority, headers, cc = [], bcc = [] } = others;
@@ -124,7 +145,7 @@ export function wordsOf(command: Command): Words {
       return { ...declared, library: handler(command.queue) };
     }
     case 'delete-queue':
-      return { ...channel('deleteQueue', command.queue), ...ctl('delete_queue', command.queue) };
+      return { ...channel('deleteQueue', command.queue), ...ctl('delete_queue', [command.queue]) };
     case 'bind':
     case 'unbind': {
       const { source, destination, destination_type: type, routing_key: key = '', arguments: table } = command.binding;
@@ -142,17 +163,17 @@ export function wordsOf(command: Command): Words {
       const { name, pattern, definition, 'apply-to': applyTo = 'all', priority = 0 } = command.policy;
       const options = ['--apply-to', applyTo, '--priority', String(priority)];
       const library = call("broker.virtualHost('/').setPolicy", name, { pattern, applyTo, priority, definition });
-      return { ...ctl('set_policy', name, pattern, JSON.stringify(definition), ...options), library };
+      return { ...ctl('set_policy', [name, pattern, JSON.stringify(definition)], options), library };
     }
     case 'clear-policy':
-      return ctl('clear_policy', command.name);
+      return ctl('clear_policy', [command.name]);
     case 'permissions': {
       const { user, configure, write, read } = command;
       const library = call('broker.access.setPermissions', user, '/', { configure, write, read });
-      return { ...ctl('set_permissions', user, configure, write, read), library };
+      return { ...ctl('set_permissions', [user, configure, write, read]), library };
     }
     case 'purge':
-      return { ...channel('purgeQueue', command.queue), ...ctl('purge_queue', command.queue) };
+      return { ...channel('purgeQueue', command.queue), ...ctl('purge_queue', [command.queue]) };
     case 'restart':
       return { rabbitmqctl: 'rabbitmqctl stop_app && rabbitmqctl start_app' };
     case 'wait':
