@@ -10,6 +10,18 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 const isName = (value: unknown): boolean => typeof value === 'string' && isShortstr(value);
 
+/** How deep a table may be: what is deeper spends the stack of whatever reads it. */
+const mostDeep = 50;
+
+function isTable(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let deep = 0; level.length > 0; deep++) {
+    if (deep > mostDeep) return false;
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+  }
+  return isObject(value);
+}
+
 /** What a field may be, with the words for an error. */
 const kinds: Readonly<Record<string, readonly [(value: unknown) => boolean, string]>> = {
   name: [isName, 'a text of at most 255 bytes'],
@@ -17,7 +29,7 @@ const kinds: Readonly<Record<string, readonly [(value: unknown) => boolean, stri
   flag: [(value) => typeof value === 'boolean', 'true or false'],
   number: [Number.isSafeInteger, 'a whole number'],
   amount: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, 'a whole number from 0'],
-  table: [isObject, 'an object'],
+  table: [isTable, `an object, at most ${mostDeep} deep`],
   names: [(value) => Array.isArray(value) && value.every(isName), 'a list of texts'],
 };
 

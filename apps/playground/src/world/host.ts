@@ -13,7 +13,15 @@ import type { NewEvent } from './event.js';
 import { type Kept, Recorder } from './recorder.js';
 
 /** What a world does at most, so that no topology hangs the page. */
-export const limits = { messages: 10_000, events: 2_000, stepsOfTurn: 2_000, turns: 100, wakeUps: 20_000, ms: 1e12 };
+export const limits = {
+  messages: 10_000,
+  published: 100_000,
+  events: 2_000,
+  stepsOfTurn: 2_000,
+  turns: 100,
+  wakeUps: 20_000,
+  ms: 1e12,
+};
 
 /** A broker in virtual time. It does a limited number of steps at each moment, and stops for good when they are spent. */
 export class Host {

@@ -184,6 +184,17 @@ describe('a hostile world', () => {
     expect([world.stopped, world.advance(1_000_000).at(-1)]).toEqual([undefined, undefined]);
   });
 
+  it('publishes a limited number of messages, however often a queue is purged', () => {
+    const steps: readonly Command[] = [
+      { do: 'publish', key: 'work', count: 10_000 },
+      { do: 'purge', queue: 'work' },
+    ];
+    const world = run({ queues: [{ name: 'work' }] }, Array<typeof steps>(11).fill(steps).flat());
+    expect(world.events.filter(({ kind }) => kind === 'refused')).toMatchObject([
+      { text: '100000 messages are the most that are published here' },
+    ]);
+  });
+
   it.each([
     [null, 'the topology is not an object with exchanges, queues, bindings and policies'],
     [{ queue: [] }, "the topology has 'queue', which is none of exchanges, queues, bindings, policies"],
@@ -212,6 +223,10 @@ describe('a hostile world', () => {
     [
       [{ do: 'declare-queue', queue: { name: 'q', __proto__x: 1 } }],
       "commands[0].queue has '__proto__x', which is none of",
+    ],
+    [
+      [{ do: 'publish', key: 'q', headers: JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`) as unknown }],
+      "commands[0]: 'headers' is not an object, at most 50 deep",
     ],
     [Array(2_001).fill({ do: 'restart' }), '2001 commands, and 2000 are the most'],
   ])('refuses a history: %j', (given, message) => {

@@ -54,6 +54,7 @@ export class World {
   readonly #commands: Command[] = [];
   readonly #host: Host;
   #lastEvent = 0;
+  #published = 0;
 
   /** @throws Misread when the topology is wrong, or RabbitMQ would refuse it */
   constructor(setup: Setup) {
@@ -242,6 +243,9 @@ export class World {
     const { exchange = '', key, cc = [], bcc = [], count = 1 } = command;
     const room = limits.messages - this.#host.recorder.count;
     if (count > room) throw new Misread(`${limits.messages} messages are the most here, and there is room for ${room}`);
+    if (this.#published + count > limits.published)
+      throw new Misread(`${limits.published} messages are the most that are published here`);
+    this.#published += count;
     const notes = cc.length + bcc.length === 0 ? undefined : Notes.of({ cc, bcc }, undefined, undefined, 0);
     const properties = propertiesOf(command);
     this.#brief((channel) => {
