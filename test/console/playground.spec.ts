@@ -134,6 +134,24 @@ describe('the playground', () => {
     await house.page.getByText('The link is not whole.').waitFor();
   });
 
+  it('goes on after a broken link, and after a version that refuses the topology', async () => {
+    const { page } = house;
+    await page.goto(`${house.url}#=AAAA`);
+    await page.getByText('The link is not whole.').waitFor();
+    await page.locator('summary', { hasText: 'Your own topology' }).click();
+    const policies = [{ name: 'p', pattern: '', definition: { 'delivery-limit': -1 } }];
+    const text = JSON.stringify({ queues: [{ name: 'mine' }], policies });
+    await page.getByRole('textbox', { name: 'Definitions' }).fill(text);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+    await page.getByRole('button', { name: '3.10' }).click();
+    await page.getByText('-1 is not a valid delivery limit').waitFor();
+    await queue('mine').click();
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await expect.poll(() => queue('mine').getAttribute('aria-label')).toContain('1 ready');
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+  });
+
   it('stays awake under ten thousand messages and a fast cycle', async () => {
     const { page } = house;
     await page.goto(house.url);

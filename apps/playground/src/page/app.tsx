@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Mark } from '../../../console/src/ui/parts';
 import { lessons } from '../lessons';
@@ -9,11 +9,13 @@ import { fragmentOf, readFragment } from './fragment';
 import { Inspector } from './inspector';
 import { LessonCard, LessonList } from './lessons';
 import { Copied, Own, Share } from './own';
-import { commands, isRunning, latest, lesson, nameOf, open, runLesson, setup, speed } from './session';
+import { commands, halt, isRunning, latest, lesson, nameOf, open, problem, runLesson, setup, speed } from './session';
 import { sentenceOf } from './texts';
 
-/** Why a link could not be opened. */
-const problem = signal('');
+function report(error: unknown): void {
+  halt();
+  problem.value = error instanceof Error ? error.message : String(error);
+}
 
 /** Opens what the address says, or the first lesson. */
 async function openAddress(): Promise<void> {
@@ -22,9 +24,8 @@ async function openAddress(): Promise<void> {
     const fragment = location.hash.slice(1) || (lessons[0]?.id ?? '');
     const shared = await readFragment(fragment);
     open(shared.setup, shared.commands, shared.lesson);
-    problem.value = '';
   } catch (error) {
-    problem.value = error instanceof Error ? error.message : String(error);
+    report(error);
   }
   choice.value = undefined;
   marked.value = new Set();
@@ -50,7 +51,11 @@ function followAddress(): () => void {
 function useVersion(profile: '3.10' | '4'): void {
   const of = lesson.value;
   const isDone = commands.value.length > 0;
-  open({ ...setup.value, profile }, of === undefined ? commands.value : [], of);
+  try {
+    open({ ...setup.value, profile }, of === undefined ? commands.value : [], of);
+  } catch (error) {
+    return report(error);
+  }
   if (of !== undefined && isDone) runLesson();
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Command } from '../world/command';
-import { advance, goTo, left, moments, open, remaining, run, shown, view } from './session';
+import { advance, differing, goTo, left, moments, open, remaining, run, shown, view } from './session';
 
 const publish: Command = { do: 'publish', key: 'work', body: 'a' };
 const steps: readonly Command[] = [publish, { do: 'wait', ms: 1_000 }, { do: 'wait', ms: 500 }, publish];
@@ -28,4 +28,11 @@ it('goes back into a wait, on again, and forgets what was later after another co
   run({ do: 'purge', queue: 'work' });
   expect(moments.value.map(({ at }) => at)).toEqual([0, 400, 400]);
   expect([shown.value, left.value]).toEqual([3, undefined]);
+});
+
+it('compares nothing with a version that refuses the topology', () => {
+  const policies = [{ name: 'p', pattern: '', definition: { 'delivery-limit': -1 } }];
+  open({ topology: { queues: [{ name: 'work' }], policies }, profile: '4' });
+  run(publish);
+  expect(differing.value).toEqual(new Map());
 });

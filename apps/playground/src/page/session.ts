@@ -3,6 +3,7 @@ import { endsOf } from '../lessons';
 import type { Lesson } from '../lessons/lesson';
 import { maxCommands, type Command } from '../world/command';
 import type { WorldEvent } from '../world/event';
+import { Misread } from '../world/fields';
 import type { ConsumerState, State } from '../world/state';
 import { type Setup, World } from '../world/world';
 
@@ -32,6 +33,8 @@ let all: readonly Command[] = [];
 let stopRun = (): void => undefined;
 const names = new Map<number, string>();
 
+/** Why a link, or a topology on a version of RabbitMQ, could not be opened. */
+export const problem = signal('');
 export const lesson = signal<Lesson | undefined>(undefined);
 export const setup = signal<Setup>(emptySetup);
 export const moments = signal<readonly Moment[]>([]);
@@ -64,12 +67,23 @@ export const isOver = computed(() => left.value?.length === 0);
 export const differing = computed((): ReadonlyMap<string, readonly string[]> => {
   const [now, done] = [view.value.state, commands.value];
   if (speed.value !== 0 || isRunning.value || done.length === 0) return new Map();
-  const there = World.replay({ ...setup.value, profile: otherProfile(setup.value) }, done).state;
+  const there = elsewhere(done);
+  if (there === undefined) return new Map();
   const [ends, others] = [endsOf(now, []), endsOf(there, [])];
   const names = Object.keys({ ...ends, ...others });
   const differ = names.filter((name) => ends[name]?.join() !== others[name]?.join());
   return new Map(differ.map((name) => [name, others[name] ?? []]));
 });
+
+/** The same on the other version; undefined if that refuses the topology. */
+function elsewhere(done: readonly Command[]): State | undefined {
+  try {
+    return World.replay({ ...setup.value, profile: otherProfile(setup.value) }, done).state;
+  } catch (error) {
+    if (error instanceof Misread) return undefined;
+    throw error;
+  }
+}
 
 export const otherProfile = ({ profile }: Setup): Setup['profile'] => (profile === '4' ? '3.10' : '4');
 
@@ -83,6 +97,7 @@ export function open(next: Setup, done: readonly Command[] = [], of?: Lesson): v
   world = fresh;
   all = [];
   batch(() => {
+    problem.value = '';
     lesson.value = of;
     setup.value = next;
     moments.value = [];
@@ -104,6 +119,7 @@ export function halt(): void {
 /** Does a command. After going back, what was later is forgotten. */
 export function run(command: Command): void {
   batch(() => {
+    problem.value = '';
     latest.value = record(command, () => world.run(command));
     show();
   });
