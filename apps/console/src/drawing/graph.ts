@@ -44,6 +44,7 @@ export const queueId = (name: string): string => `q:${name}`;
 export const exchangeId = (name: string): string => `x:${name}`;
 export const missingId = (name: string): string => `m:${name}`;
 const anyId = 'any';
+export const edgeId = (kind: EdgeKind, from: string, to: string): string => JSON.stringify([kind, from, to]);
 
 /** The default exchange sends a message without an own key of the queue wherever the key of the message names a queue. */
 export const isByOwnKey = ({ exchange, routing_key: key, reaches }: DeadLetterEdge): boolean =>
@@ -98,7 +99,7 @@ const urgency: readonly LoopKind[] = ['spin', 'dropped', 'retry'];
 export function graphOf(topology: Topology, shown: Shown): Graph {
   const edges = new Map<string, GraphEdge>();
   const add = (kind: EdgeKind, from: string, to: string, label: string, certain = true): void => {
-    const id = JSON.stringify([kind, from, to]);
+    const id = edgeId(kind, from, to);
     if (!edges.has(id)) edges.set(id, { id, from, to, kind, label, loop: undefined, certain });
   };
   const known = new Set(topology.exchanges.map(({ name }) => name));
@@ -164,7 +165,7 @@ function together(bindings: readonly TopologyBinding[]): Iterable<[TopologyBindi
 /** Gives the edges of each loop its kind. A step is one edge, or the edge to the exchange and the one behind it. */
 function markLoops(topology: Topology, edges: Map<string, GraphEdge>): void {
   const mark = (kind: EdgeKind, from: string, to: string, loop: LoopKind): void => {
-    const id = JSON.stringify([kind, from, to]);
+    const id = edgeId(kind, from, to);
     const edge = edges.get(id);
     if (edge === undefined) return;
     if (edge.loop === undefined || urgency.indexOf(loop) < urgency.indexOf(edge.loop)) edges.set(id, { ...edge, loop });

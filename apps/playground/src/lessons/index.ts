@@ -12,7 +12,7 @@ export type { Ends, Lesson } from './lesson.js';
 export const chapters: readonly { readonly title: string; readonly lessons: readonly Lesson[] }[] = [
   { title: 'Deaths', lessons: reasons },
   { title: 'Settings', lessons: configuration },
-  { title: 'Ways', lessons: routing },
+  { title: 'Routes', lessons: routing },
   { title: 'Histories', lessons: history },
   { title: 'Cycles and retries', lessons: retry },
 ];

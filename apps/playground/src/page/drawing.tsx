@@ -125,10 +125,8 @@ function Queue({ at, of, tone, delay }: { at: PlacedNode; of: QueueState; tone: 
     <Card
       at={at}
       of={{ kind: 'queue', name }}
-      kind="queue"
       tone={tone}
       label={`Queue ${visible(name)}: ${counted}${facts.length === 0 ? '' : `. ${facts.join(', ')}`}`}
-      badge={count(length)}
       facts={facts.join(' · ') || 'classic'}
       messages={messages}
       total={length}
@@ -144,10 +142,8 @@ function Consumer({ at, of, tone, delay }: { at: PlacedNode; of: ConsumerState; 
     <Card
       at={at}
       of={{ kind: 'consumer', name }}
-      kind="consumer"
       tone={tone}
       label={`Consumer ${visible(name)} holds ${count(held.length)}`}
-      badge={count(held.length)}
       facts={facts}
       messages={held}
       total={held.length}
@@ -160,28 +156,26 @@ function Consumer({ at, of, tone, delay }: { at: PlacedNode; of: ConsumerState; 
 function Card(props: {
   at: PlacedNode;
   of: Choice;
-  kind: string;
   tone: string;
   label: string;
-  badge: string;
   facts: string;
   messages: readonly MessageState[];
   total: number;
   delay: Delay;
 }) {
-  const { at, of, kind, tone, label, badge, facts, messages, total, delay } = props;
+  const { at, of, tone, label, facts, messages, total, delay } = props;
   const [left, top] = [at.x - at.width / 2, at.y - at.height / 2];
   const other = differing.value.get(at.kind === 'queue' ? at.name : `${at.name} holds`);
   const rows = rowsOf(at.kind);
   const seen = messages.slice(0, total > rows && rows > 1 ? rows - 1 : rows);
   return (
-    <g class={`node node-${kind} ${tone} ${total > 0 ? 'node-filled' : ''} ${other === undefined ? '' : 'differs'}`}>
+    <g class={`node node-${of.kind} ${tone} ${total > 0 ? 'node-filled' : ''} ${other === undefined ? '' : 'differs'}`}>
       <rect x={left} y={top} width={at.width} height={at.height} rx="9" />
       <text x={left + 12} y={top + 20} aria-hidden="true">
         {visible(at.text)}
       </text>
       <text class="badge-text" x={left + at.width - 12} y={top + 20} text-anchor="end" aria-hidden="true">
-        {badge}
+        {count(total)}
       </text>
       <text class="node-more" x={left + 12} y={top + 36} aria-hidden="true">
         {short(facts, 28)}

@@ -1,5 +1,5 @@
 import type { Topology } from '../../../console/src/api/topology';
-import { exchangeId, type Graph, graphOf, type GraphNode, queueId } from '../../../console/src/drawing/graph';
+import { edgeId, exchangeId, type Graph, graphOf, type GraphNode, queueId } from '../../../console/src/drawing/graph';
 import { type Box, lineOf } from '../../../console/src/drawing/layout';
 import type { QueueState, State } from '../world/state';
 
@@ -10,10 +10,6 @@ export const card = { width: 176, head: 46, row: 22, foot: 6 } as const;
 export const rowsOf = (kind: GraphNode['kind']): number => (kind === 'consumer' ? 1 : 3);
 
 export const consumerId = (name: string): string => `c:${name}`;
-
-/** The id of an edge of the graph. */
-export const edgeId = (kind: 'binding' | 'dead' | 'alternate', from: string, to: string): string =>
-  JSON.stringify([kind, from, to]);
 
 /** What is drawn of a state: everything that exists, also what no edge touches. */
 export function pictureOf(state: State): Graph {

@@ -1,12 +1,11 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { exchangeId, missingId, queueId } from '../../../console/src/drawing/graph';
+import { edgeId, exchangeId, missingId, queueId } from '../../../console/src/drawing/graph';
 import { Reason, visible } from '../../../console/src/ui/parts';
 import type { Command } from '../world/command';
 import type { ConsumerState, MessageState, QueueState, State } from '../world/state';
 import { type Choice, choice, foundIn, marked } from './choice';
-import { edgeId } from './graph';
 import { nameOf, run, view } from './session';
 import { briefly, type Dialect, dialects, lineOf } from './texts';
 
