@@ -6,6 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import * as engine from '../../../../libs/dlx-broker/src/engine.js';
 import * as testing from '../../../../libs/dlx-broker/src/testing.js';
 import { lessons } from '../lessons/index.js';
+import type { Command } from '../world/command.js';
 import { World } from '../world/world.js';
 import { specOf } from './spec-text';
 
@@ -13,8 +14,22 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const folder = mkdtempSync(join(root, 'apps/playground/src/page/.specs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** What RabbitMQ refuses, and what only the page refuses. */
+const refusals: readonly Command[] = [
+  { do: 'consume', queue: 'work', consumer: 'c' },
+  { do: 'get', queue: 'work' },
+  { do: 'declare-queue', queue: { name: 'work' } },
+  { do: 'publish', key: 'work', body: 'a', count: 2 },
+  { do: 'consume', queue: 'work', consumer: 'c' },
+  { do: 'consume', queue: 'work', consumer: 'c' },
+  { do: 'ack', consumer: 'c', held: 1 },
+  { do: 'cancel', consumer: 'd' },
+  { do: 'get', queue: 'work' },
+  { do: 'ack', consumer: 'c' },
+];
+
 const texts = (['3.10', '4'] as const).flatMap((profile) =>
-  lessons.map(({ id, topology, steps }) => {
+  [...lessons, { id: 'refusals', topology: {}, steps: refusals }].map(({ id, topology, steps }) => {
     const world = World.replay({ topology, profile }, steps);
     return { id: `${id} ${profile}`, text: specOf(world.setup, world.commands, world.state) };
   }),

@@ -34,10 +34,14 @@ export function specOf(setup: Setup, commands: readonly Command[], { queues }: S
     ...commands.flatMap((command) => {
       const needs =
         (command.do === 'consume' && !clients.has(command.consumer)) || (command.do === 'get' && !clients.has(getter));
+      const isRefused = refused.has(command);
+      // The page alone refuses what is done with a consumer that does not exist, or holds no such message.
+      if (isRefused && 'consumer' in command && !needs) return [];
       const before = needs ? client(command.do === 'consume' ? command.consumer : getter) : [];
-      const line = lineOf(command, (name) => clients.get(name) ?? 'client0');
-      if (command.do === 'cancel') clients.delete(command.consumer);
-      return [...before, refused.has(command) ? `expect(() => ${line.replace(/;$/, '')}).toThrow();` : line];
+      const line = lineOf(command, (name) => clients.get(name) ?? '');
+      if (command.do === 'cancel' || (isRefused && command.do === 'consume')) clients.delete(command.consumer);
+      if (isRefused && command.do === 'get') clients.delete(getter);
+      return [...before, isRefused ? `expect(() => { ${line} }).toThrow();` : line];
     }),
     ...queues.map(({ name, messages, length }) =>
       length > messages.length
