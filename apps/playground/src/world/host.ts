@@ -16,6 +16,7 @@ import { type Kept, Recorder } from './recorder.js';
 export const limits = {
   messages: 10_000,
   published: 100_000,
+  copies: 100_000,
   events: 2_000,
   stepsOfTurn: 2_000,
   turns: 100,

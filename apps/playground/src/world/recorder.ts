@@ -70,6 +70,11 @@ export class Recorder implements Journal {
     });
   }
 
+  /** How many copies queues have had so far. */
+  get copies(): number {
+    return this.#numbers.lastCopy;
+  }
+
   get count(): number {
     let count = 0;
     for (const entries of this.kept.values()) count += entries.size;

@@ -195,6 +195,13 @@ describe('a hostile world', () => {
     ]);
   });
 
+  it('makes a limited number of copies', () => {
+    const queues = Array.from({ length: 100 }, (_, at) => ({ name: `q${at}`, arguments: { 'x-max-length': 0 } }));
+    const bindings = queues.map(({ name }) => ({ source: 'amq.fanout', destination: name }));
+    const world = run({ queues, bindings }, [{ do: 'publish', exchange: 'amq.fanout', key: '', count: 2_000 }]);
+    expect(world.stopped).toBe('100000 copies are the most here');
+  });
+
   it.each([
     [null, 'the topology is not an object with exchanges, queues, bindings and policies'],
     [{ queue: [] }, "the topology has 'queue', which is none of exchanges, queues, bindings, policies"],

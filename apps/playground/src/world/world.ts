@@ -255,6 +255,8 @@ export class World {
         this.#host.recorder.publish(message, () => channel.publish(exchange, key, properties, bytes));
         this.#host.settle();
         if (this.stopped !== undefined) return;
+        if (this.#host.recorder.copies > limits.copies)
+          return this.#host.stop(`${limits.copies} copies are the most here`);
       }
     });
   }
