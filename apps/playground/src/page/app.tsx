@@ -110,8 +110,7 @@ export function App() {
           </section>
           <Clock />
           <p class="muted about">
-            The engine of dlx-broker runs in this page, on a clock that you control; nothing is sent.{' '}
-            <a href="../guide/">The guide</a>
+            The engine of dlx-broker runs in this page, and nothing is sent. <a href="../guide/">The guide</a>
           </p>
         </div>
         <div class="right">
