@@ -9,31 +9,55 @@ import { describeBroker } from './describe-broker.js';
 import { furnish, furnishNoted, furnishRetained, furnishTraced, harness } from './furnished.js';
 import { lent } from './harness.js';
 
-/** A directory written once and never again: such ones are out there. `FIXTURE=write` makes it anew, until it is out. */
-const fixture = join(import.meta.dirname, `fixtures/format-${formatVersion}`);
+/** Directories written once and never again: these are out there. `FIXTURE=write` makes the newest anew, until it is out. */
+const fixture = (format: number): string => join(import.meta.dirname, `fixtures/format-${format}`);
 const folder = mkdtempSync(join(tmpdir(), 'format-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function fill(broker: Broker, clock: ManualClock): void {
-  furnish(broker, clock);
-  furnishRetained(broker, clock);
-  furnishTraced(broker, clock);
-  furnishNoted(broker, clock);
-}
+type Furnish = (broker: Broker, clock: ManualClock) => void;
+const formats: readonly { readonly format: number; readonly fill: Furnish }[] = [
+  { format: 1, fill: furnish },
+  {
+    format: 2,
+    fill: (broker, clock) => {
+      furnish(broker, clock);
+      furnishRetained(broker, clock);
+    },
+  },
+  {
+    format: 3,
+    fill: (broker, clock) => {
+      furnish(broker, clock);
+      furnishRetained(broker, clock);
+      furnishTraced(broker, clock);
+    },
+  },
+  {
+    format: 4,
+    fill: (broker, clock) => {
+      furnish(broker, clock);
+      furnishRetained(broker, clock);
+      furnishTraced(broker, clock);
+      furnishNoted(broker, clock);
+    },
+  },
+];
 
 if (process.env['FIXTURE'] === 'write') {
-  rmSync(fixture, { recursive: true, force: true });
-  const { broker, data, clock } = await harness(fixture);
+  const { fill } = formats[formatVersion - 1] as (typeof formats)[number];
+  const directory = fixture(formatVersion);
+  rmSync(directory, { recursive: true, force: true });
+  const { broker, data, clock } = await harness(directory);
   fill(broker, clock);
   await data.close();
   // Room that was made in advance and never used.
-  const file = join(fixture, '0000000001.log');
+  const file = join(directory, '0000000001.log');
   const bytes = readFileSync(file);
   truncateSync(file, bytes.findLastIndex((byte) => byte !== 0) + 16);
 }
 
 /** All published messages; the unacknowledged ones have returned. */
-function expected(): string {
+function expected(fill: Furnish): string {
   const clock = new ManualClock();
   const broker = new Broker(lent(clock));
   fill(broker, clock);
@@ -42,29 +66,36 @@ function expected(): string {
   return describeBroker(broker);
 }
 
-describe(`a data directory of format ${formatVersion}`, () => {
+const versionOf = (directory: string, file: string): number => readFileSync(join(directory, file)).readUInt16BE(8);
+
+describe.each(formats)('a data directory of format $format', ({ format, fill }) => {
   it('is one', () => {
-    expect(readdirSync(fixture)).toEqual(['0000000001.log']);
-    const bytes = readFileSync(join(fixture, '0000000001.log'));
+    expect(readdirSync(fixture(format))).toEqual(['0000000001.log']);
+    const bytes = readFileSync(join(fixture(format), '0000000001.log'));
     expect(bytes.subarray(0, 8).toString('latin1')).toBe('DLXLOG\r\n');
-    expect(bytes.readUInt16BE(8)).toBe(formatVersion);
+    expect(bytes.readUInt16BE(8)).toBe(format);
   });
 
   it('has everything in it, and still has it after it was opened, changed and closed', async () => {
-    const directory = join(folder, 'copy');
-    cpSync(fixture, directory, { recursive: true });
+    const directory = join(folder, `copy-${format}`);
+    cpSync(fixture(format), directory, { recursive: true });
     const first = await harness(directory);
     first.clock.advance(0);
     expect(first.data.journal.damage).toEqual({ places: [], queues: [], misplaced: 0 });
-    expect(describeBroker(first.broker)).toBe(expected());
+    expect(describeBroker(first.broker)).toBe(expected(fill));
     const channel = first.broker.connect().openChannel(silent);
     channel.declareQueue('new', { durable: true });
     await first.data.close();
     const second = await harness(directory);
     second.clock.advance(0);
     second.broker.connect().openChannel(silent).deleteQueue('new');
-    expect(describeBroker(second.broker)).toBe(expected());
+    expect(describeBroker(second.broker)).toBe(expected(fill));
     await second.data.close();
+    // A segment of an older format is left as it is.
+    const segments = readdirSync(directory).filter((file) => file.endsWith('.log'));
+    expect(segments.map((file) => versionOf(directory, file))).toEqual(
+      format === formatVersion ? [format] : [format, formatVersion],
+    );
   });
 });
 

@@ -5,7 +5,12 @@ import { ManualClock } from '../../libs/dlx-broker/src/nest/testing/manual-clock
 import { DiskJournal } from '../../libs/dlx-broker/src/store/log/disk-journal.js';
 import { NextSegment } from '../../libs/dlx-broker/src/store/log/next-segment.js';
 import type { Durability } from '../../libs/dlx-broker/src/store/log/options.js';
-import { readHeader, segmentHead } from '../../libs/dlx-broker/src/store/log/segment-header.js';
+import {
+  formatVersion,
+  readHeader,
+  segmentHead,
+  writeHeader,
+} from '../../libs/dlx-broker/src/store/log/segment-header.js';
 import { Space } from '../../libs/dlx-broker/src/store/log/space.js';
 import { Random } from '../fuzz/random.js';
 import { listen } from '../harnesses/listener.js';
@@ -66,7 +71,7 @@ describe('the next segment', () => {
     expect(segment).toMatchObject({ number: 2, end: segmentHead, allocated: length });
     expect(disk.counts).toMatchObject({ write, rename: 1, syncDir: 1 });
     const bytes = disk.files().get(name) as Buffer;
-    expect(readHeader(bytes, name)).toEqual({ number: 2, salt: segment?.salt });
+    expect(readHeader(bytes, name)).toEqual({ number: 2, salt: segment?.salt, version: formatVersion });
     expect(bytes.subarray(segmentHead).every((octet) => octet === 0)).toBe(true);
   });
 
@@ -218,19 +223,23 @@ describe('a log', () => {
     await journal.close();
   });
 
-  it('leaves a segment that is full only when all that a dead process wrote there is safe', async () => {
+  it.each([
+    ['of an older format', 1, 65_536],
+    ['that is full', formatVersion, 8_192],
+  ])('leaves a segment %s only when all that a dead process wrote there is safe', async (_how, version, full) => {
     const before = new FakeDisk();
     const first = await filled(before, 0.05);
     const safe = first.stats.bytes;
     const end = (await filled(before, 0.15)).stats.bytes;
     const bytes = (before.files().get('0000000001.log') as Buffer).subarray(0, end);
+    writeHeader({ number: 1, salt: bytes.readUInt32BE(12), version }).copy(bytes);
     for (let seed = 1; seed <= 20; seed++) {
       const disk = new FakeDisk();
       disk.put('0000000001.log', Buffer.from(bytes.subarray(0, safe)));
       disk.isManual = false;
       // Written, and not synced: then it was killed.
       await (await disk.open('0000000001.log', 'write')).write([bytes.subarray(safe)], safe);
-      const journal = await filled(disk, 0.3, 'fsync', 8_192);
+      const journal = await filled(disk, 0.3, 'fsync', full);
       expect(disk.files().has(name)).toBe(true);
       const messages = journal.stats.messages;
       const cut = disk.afterPowerCut(new Random(seed));

@@ -185,6 +185,81 @@ describe('what is stored comes back as it was', () => {
     expect(die(read, death).properties).toEqual(die(letter, death).properties);
   });
 
+  it('as formats 1 to 3 wrote it: deaths among the headers, with an expiration in each', () => {
+    const death = (to: ByteSink, queue: string, expiration: [number, string] | undefined): void => {
+      to.octet(1); // expired
+      to.text(queue);
+      to.text('x');
+      to.varint(1);
+      to.text('key');
+      to.double(5);
+      to.octet(expiration?.[0] ?? 0);
+      if (expiration !== undefined) to.text(expiration[1]);
+    };
+    const history = (to: ByteSink, expiration: [number, string]): void => {
+      to.varint(2);
+      to.varint(1);
+      death(to, 'second', undefined);
+      to.varint(3);
+      death(to, 'first', expiration);
+      to.varint(3); // the first death is that of record 1
+      to.varint(1); // the last stands for itself
+      death(to, 'second', undefined);
+    };
+    const envelope =
+      (flags: number, expiration: [number, string]) =>
+      (to: ByteSink): void => {
+        to.octet(flags);
+        to.text('dlx');
+        to.text('key');
+        to.varint(1024);
+        to.octet(2); // deaths on top of what follows
+        to.octet(2); // and that is the same
+        to.octet(0);
+        to.varint(1);
+        to.text('own');
+        to.octet('t'.charCodeAt(0));
+        to.octet(1);
+        history(to, [1, '1']);
+        history(to, expiration);
+      };
+    const readAs = (flags: number, expiration: [number, string]): Message => {
+      const { exchange, routingKey, own, notes } = throughBytes(envelope(flags, expiration), readEnvelope);
+      return messageOf(exchange, routingKey, own, Buffer.from('body'), notes);
+    };
+    const named = (which: string): string[] =>
+      ['reason', 'queue', 'exchange'].map((name) => `x-${which}-death-${name}`);
+    const names = ['own', 'x-death', ...named('first'), ...named('last')];
+    for (const [expiration, originalExpiration, first] of [
+      [[1, '010'], '010', 'count'],
+      [[2, '10'], '10', 'original-expiration'],
+    ] as const) {
+      const died = readAs(1, [...expiration]);
+      expect(died.origin).toEqual({ exchange: 'x', routingKey: 'key', queue: 'first' });
+      expect([...died.own.headers!.keys()]).toContain('own');
+      for (const message of [died, readAs(0, [...expiration])]) {
+        expect(message.hasDied).toBe(message === died);
+        expect([...message.properties.headers!.keys()]).toEqual(names);
+        expect(deathsOf(message)).toEqual([
+          { queue: 'second', reason: 'expired', exchange: 'x', routingKeys: ['key'], count: 1, time: 5_000 },
+          {
+            queue: 'first',
+            reason: 'expired',
+            exchange: 'x',
+            routingKeys: ['key'],
+            count: 3,
+            time: 5_000,
+            originalExpiration,
+          },
+        ]);
+        const header = message.header('x-death');
+        const entry = header?.type === 'A' ? header.value[1] : undefined;
+        expect(entry?.type === 'F' && [...entry.value.keys()][0]).toBe(first);
+      }
+      expect(readAs(0, [...expiration]).origin).toBeUndefined();
+    }
+  });
+
   it('with the CRC of zlib, by either implementation', () => {
     const bytes = Buffer.from('123456789'.repeat(20));
     expect(crc32(bytes, 0, 9, 0)).toBe(0xcbf43926);

@@ -9,6 +9,7 @@ import { Filling, type FillingParts } from './filling.js';
 import { Hints } from './hints.js';
 import { NextSegment, zeros } from './next-segment.js';
 import { type Disk, type DiskFile, type Durability, nextTurn } from './options.js';
+import { formatVersion } from './segment-header.js';
 import { Segment, type Segments } from './segment.js';
 import type { Space } from './space.js';
 import { writeAll } from './write-all.js';
@@ -325,7 +326,8 @@ export class Commits {
   async #segment(): Promise<Segment | undefined> {
     const { segments } = this.#parts;
     const { active } = segments;
-    if (active !== undefined && active.end < this.#compaction.fullAt) return active;
+    // A segment of an older format gets no records of this one: an older program could not read them.
+    if (active !== undefined && active.end < this.#compaction.fullAt && active.version === formatVersion) return active;
     // All its batches are durable. The zeros behind them may come back with a power cut: they do no harm.
     if (active !== undefined && active.allocated > active.end) await active.file.truncate(active.end);
     const segment = await this.#next.take(segments.nextNumber);

@@ -105,15 +105,34 @@ export function writeTexts(to: ByteSink, list: readonly string[]): void {
 
 export const readTexts = (from: ByteSource): string[] => Array.from({ length: from.varint() }, () => from.text());
 
+/**
+ * The first byte of headers. 0: a table follows. Formats 1 to 3 also have 1 and 2: deaths follow, without or with a table.
+ */
+const plain = 0;
+const dead = 1;
+
 export function writeHeaders(to: ByteSink, headers: FieldTable): void {
-  to.octet(0); // earlier formats had other kinds
+  to.octet(plain);
   writeTable(to, headers);
 }
 
-export function readHeaders(from: ByteSource): FieldTable | undefined {
-  from.octet();
-  return compact(readTable(from));
+/** Headers, and the deaths that formats 1 to 3 have in them. */
+interface ReadHeaders {
+  readonly headers: FieldTable | undefined;
+  readonly deaths: RecordedDeaths | undefined;
 }
+
+export function readHeaders(from: ByteSource): ReadHeaders {
+  const kind = from.octet();
+  if (kind === plain) return { headers: compact(readTable(from)), deaths: undefined };
+  // A retry in the process could leave deaths on top of deaths.
+  const headers = kind === dead ? undefined : wholeHeaders(readHeaders(from));
+  return { headers, deaths: readRecords(from) };
+}
+
+/** The headers with the deaths written into them, for a message that has no flag of having died. */
+export const wholeHeaders = ({ headers, deaths }: ReadHeaders): FieldTable | undefined =>
+  deaths === undefined ? headers : compact(deaths.headers(headers, undefined));
 
 /** Writes deaths that the broker recorded. A history that a client began is in the headers. */
 export function writeDeaths(to: ByteSink, { all, first, last, parsesExpiration }: RecordedDeaths): void {
@@ -127,16 +146,24 @@ export function writeDeaths(to: ByteSink, { all, first, last, parsesExpiration }
   writeKnown(to, last, all);
 }
 
-export function readDeaths(from: ByteSource): RecordedDeaths {
-  const parsesExpiration = from.octet() === 1;
+export const readDeaths = (from: ByteSource): RecordedDeaths => readRecords(from, from.octet() === 1);
+
+function readRecords(from: ByteSource, parsesExpiration = false): RecordedDeaths {
   const all: DeathEntry[] = [];
+  const source = { from, isParsed: parsesExpiration };
   for (let left = from.varint(); left > 0; left--) {
     const count = from.varint();
-    all.push(readDeath(from, count));
+    all.push(readDeath(source, count));
   }
-  const first = readKnown(from, all) as DeathEntry;
-  const last = readKnown(from, all);
-  return new RecordedDeaths(all, first, last, parsesExpiration);
+  const first = readKnown(source, all) as DeathEntry;
+  const last = readKnown(source, all);
+  return new RecordedDeaths(all, first, last, source.isParsed);
+}
+
+interface Source {
+  readonly from: ByteSource;
+  /** Formats 1 to 3 say of each expiration whether it was parsed (rule W4). */
+  isParsed: boolean;
 }
 
 /** Writes a death: 0 for none, 2 + index for one of the known deaths, which is usual, or 1 and then the death. */
@@ -147,11 +174,15 @@ function writeKnown(to: ByteSink, death: DeathEntry | undefined, deaths: readonl
   if (index < 0) writeDeath(to, death);
 }
 
-function readKnown(from: ByteSource, deaths: readonly DeathEntry[]): DeathEntry | undefined {
-  const kind = from.varint();
+function readKnown(source: Source, deaths: readonly DeathEntry[]): DeathEntry | undefined {
+  const kind = source.from.varint();
   if (kind === 0) return undefined;
-  return kind === 1 ? readDeath(from, 1) : deaths[kind - 2];
+  return kind === 1 ? readDeath(source, 1) : deaths[kind - 2];
 }
+
+/** Formats of an expiration: 0 for none, the text as it was sent, or the text to be parsed as a number. */
+const sent = 1;
+const parsed = 2;
 
 function writeDeath(
   to: ByteSink,
@@ -162,18 +193,23 @@ function writeDeath(
   to.text(exchange);
   writeTexts(to, routingKeys);
   to.double(time / 1000);
-  to.octet(originalExpiration === undefined ? 0 : 1);
+  to.octet(originalExpiration === undefined ? 0 : sent);
   if (originalExpiration !== undefined) to.text(originalExpiration);
 }
 
-function readDeath(from: ByteSource, count: number): DeathEntry {
+function readDeath(source: Source, count: number): DeathEntry {
+  const { from } = source;
   const reason = deathReasons[from.octet()] as DeathReason;
   const queue = from.text();
   const exchange = from.text();
   const routingKeys = readTexts(from);
   const time = from.double() * 1000;
+  const kind = from.octet();
   const death = { queue, reason, exchange, routingKeys, count, time };
-  return from.octet() === 0 ? death : { ...death, originalExpiration: from.text() };
+  if (kind === 0) return death;
+  if (kind === parsed) source.isParsed = true;
+  const text = from.text();
+  return { ...death, originalExpiration: kind === parsed ? String(Number(text)) : text };
 }
 
 /** Writes reason, time, and the headers if there are any. */
@@ -186,5 +222,5 @@ export function writeRetained(to: ByteSink, { reason, time, headers }: RetainedD
 export function readRetained(from: ByteSource, hasHeaders: boolean): RetainedDeath {
   const reason = deathReasons[from.octet()] as DeathReason;
   const time = from.double();
-  return { reason, time, headers: hasHeaders ? readHeaders(from) : undefined };
+  return { reason, time, headers: hasHeaders ? wholeHeaders(readHeaders(from)) : undefined };
 }

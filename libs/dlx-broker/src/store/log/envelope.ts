@@ -14,6 +14,7 @@ import {
   readHeaders,
   readLong,
   readTexts,
+  wholeHeaders,
   writeDeaths,
   writeHeaders,
   writeLong,
@@ -38,7 +39,7 @@ const tracedByDeath = 8;
 const failed = 16;
 /** The delay that is over follows. */
 const delayed = 32;
-/** The records of its deaths follow. Without this flag a client began the deaths, which are in the headers. */
+/** The records of its deaths follow. A message that died without this flag has its deaths in the headers. */
 const recorded = 64;
 
 /** A bit for each property that is present. */
@@ -104,20 +105,27 @@ function originByDeath(deaths: Deaths | undefined): RecordedOrigin | undefined {
   return { exchange, routingKey: routingKeys[0] ?? '', queue };
 }
 
+/**
+ * Formats 1 and 2 have no origins. A message that died has the address of its first death, which the broker recorded. But if
+ * the header that retries wrote then names an earlier address, the origin is unknown: a client may have written it.
+ */
+const originBefore = (deaths: Deaths | undefined, { headers }: Properties): RecordedOrigin | undefined =>
+  headers?.has('dlx-first-exchange') === true ? undefined : originByDeath(deaths);
+
 export function readEnvelope(from: ByteSource): Envelope {
   const flags = from.octet();
   const exchange = from.text();
   const routingKey = from.text();
-  const own = readProperties(from);
+  const { own, deaths: written } = readProperties(from, (flags & died) !== 0);
   const copies = (flags & copied) === 0 ? undefined : { cc: readTexts(from), bcc: readTexts(from) };
   const deaths = (flags & died) === 0 ? undefined : readHistory();
   const delay = (flags & delayed) === 0 ? 0 : from.varint();
-  const origin = readOrigin();
+  const origin = readOrigin() ?? originBefore(deaths, own);
   const isNoted = copies !== undefined || deaths !== undefined || delay !== 0 || origin !== undefined;
   return { exchange, routingKey, own, notes: isNoted ? Notes.of(copies, origin, deaths, delay) : undefined };
 
   function readHistory(): Deaths {
-    return (flags & recorded) === 0 ? new ClaimedDeaths(own.headers ?? emptyTable) : readDeaths(from);
+    return (flags & recorded) === 0 ? (written ?? new ClaimedDeaths(own.headers ?? emptyTable)) : readDeaths(from);
   }
 
   function readOrigin(): RecordedOrigin | undefined {
@@ -145,17 +153,19 @@ function writeProperties(to: ByteSink, properties: Properties): void {
   if (timestamp !== undefined) writeLong(to, timestamp);
 }
 
-function readProperties(from: ByteSource): Properties {
+/** With the deaths that formats 1 to 3 wrote among the headers of a message that died. */
+function readProperties(from: ByteSource, hasDied: boolean): { own: Properties; deaths: RecordedDeaths | undefined } {
   const present = from.varint();
   const properties: { -readonly [name in keyof Properties]: Properties[name] } = {};
   for (const name of texts) if ((present & bits[name]) !== 0) properties[name] = from.text();
   for (const name of moreTexts) if ((present & bits[name]) !== 0) properties[name] = from.text();
-  const headers = (present & bits.headers) === 0 ? undefined : readHeaders(from);
+  const read = (present & bits.headers) === 0 ? undefined : readHeaders(from);
+  const headers = read === undefined || hasDied ? read?.headers : wholeHeaders(read);
   if (headers !== undefined) properties.headers = headers;
   if ((present & bits.deliveryMode) !== 0) properties.deliveryMode = from.octet();
   if ((present & bits.priority) !== 0) properties.priority = from.octet();
   if ((present & bits.timestamp) !== 0) properties.timestamp = readLong(from);
-  return properties;
+  return { own: properties, deaths: read?.deaths };
 }
 
 interface Known {

@@ -48,12 +48,6 @@ export const newerFormat = (file: string, version: number): StoreError =>
       'another directory',
   );
 
-export const olderFormat = (file: string, version: number): StoreError =>
-  new StoreError(
-    'foreign-file',
-    `${file} has format ${version}, of a version before 1.0, which this one does not read. Nothing was changed; use another directory`,
-  );
-
 export const foreignFile = (file: string): StoreError =>
   new StoreError(
     'foreign-file',

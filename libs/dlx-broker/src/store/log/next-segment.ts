@@ -1,5 +1,5 @@
 import { type Disk, type DiskFile, processRuntime, type Runtime } from './options.js';
-import { draft, segmentHead, type SegmentHeader, segmentName, writeHeader } from './segment-header.js';
+import { draft, formatVersion, segmentHead, type SegmentHeader, segmentName, writeHeader } from './segment-header.js';
 import { Segment } from './segment.js';
 import type { Space } from './space.js';
 import { createAnew, writeAll } from './write-all.js';
@@ -99,7 +99,7 @@ export class NextSegment {
 
   async #open(number: number): Promise<Spare> {
     const name = segmentName(number) + draft;
-    const header = { number, salt: this.runtime.salt() };
+    const header = { number, salt: this.runtime.salt(), version: formatVersion };
     const file = await createAnew(this.disk, name);
     return { header, file, length: 0 };
   }

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Batch } from './batch.js';
 import { scan } from './scan.js';
-import { segmentHead, writeHeader } from './segment-header.js';
+import { formatVersion, segmentHead, writeHeader } from './segment-header.js';
 import { Segment } from './segment.js';
 
-const header = { number: 1, salt: 7 };
+const header = { number: 1, salt: 7, version: formatVersion };
 
 /** A segment with this many batches. */
 function segmentOf(batches: number): Buffer {

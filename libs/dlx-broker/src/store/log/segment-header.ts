@@ -1,5 +1,5 @@
 import { crc32 } from './bytes.js';
-import { foreignFile, newerFormat, olderFormat } from './faults.js';
+import { foreignFile, newerFormat } from './faults.js';
 
 /**
  * A segment has records after its header. A commit record closes each batch. Records refer to messages, entries and queues
@@ -53,7 +53,7 @@ export function endOfRecord(bytes: Buffer, at: number, salt: number, limit: numb
 /** First bytes of every segment. */
 const magic = Buffer.from('DLXLOG\r\n', 'latin1');
 
-/** The version of the format. Programs refuse segments of another one; 1 to 3 were those of versions before 1.0. */
+/** The version of the format. A new version means that older programs cannot read the segment. */
 export const formatVersion = 4;
 
 /** Bytes: magic (8), version (u16), 0 (u16), salt (u32), number (u64), CRC-32 of all before it (u32). All big-endian. */
@@ -72,6 +72,8 @@ export interface SegmentHeader {
   readonly number: number;
   /** The seed of each CRC in the segment: random for each segment. */
   readonly salt: number;
+  /** The version of the format. */
+  readonly version: number;
 }
 
 /** Follows the name of a segment whose header is not durable yet. */
@@ -86,10 +88,10 @@ export function segmentNumber(name: string): number | undefined {
 }
 
 /** @param prepared the least bytes of the file from the moment on in which it gets its name; 0 for one that grows with its batches */
-export function writeHeader({ number, salt }: SegmentHeader, prepared = 0): Buffer {
+export function writeHeader({ number, salt, version }: SegmentHeader, prepared = 0): Buffer {
   const bytes = Buffer.alloc(segmentHead);
   magic.copy(bytes);
-  bytes.writeUInt16BE(formatVersion, 8);
+  bytes.writeUInt16BE(version, 8);
   bytes.writeUInt32BE(salt, 12);
   bytes.writeBigUInt64BE(BigInt(number), 16);
   bytes.writeUInt32BE(crc32(bytes, 0, 24, 0), 24);
@@ -114,7 +116,7 @@ export function preparedBytes(bytes: Buffer): number {
 /**
  * @param bytes the beginning of the file
  * @returns undefined when the header is damaged or incomplete
- * @throws StoreError when the file is no segment, or has another format
+ * @throws StoreError when the file is no segment, or has a newer format
  */
 export function readHeader(bytes: Buffer, name: string): SegmentHeader | undefined {
   const found = headerAt(bytes, 0, name) ?? headerAt(bytes, secondHeader, name);
@@ -126,8 +128,8 @@ function headerAt(bytes: Buffer, at: number, name: string): SegmentHeader | unde
   if (bytes.length < at + headerLength || !hasMagic(bytes, at)) return undefined;
   if (crc32(bytes, at, at + 24, 0) !== bytes.readUInt32BE(at + 24)) return undefined;
   const version = bytes.readUInt16BE(at + 8);
-  if (version !== formatVersion) throw (version > formatVersion ? newerFormat : olderFormat)(name, version);
-  return { number: Number(bytes.readBigUInt64BE(at + 16)), salt: bytes.readUInt32BE(at + 12) };
+  if (version > formatVersion) throw newerFormat(name, version);
+  return { number: Number(bytes.readBigUInt64BE(at + 16)), salt: bytes.readUInt32BE(at + 12), version };
 }
 
 const hasMagic = (bytes: Buffer, at: number): boolean => bytes.subarray(at, at + magic.length).equals(magic);

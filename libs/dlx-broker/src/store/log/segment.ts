@@ -7,6 +7,7 @@ export class Segment {
   readonly number: number;
   readonly salt: number;
   readonly name: string;
+  readonly version: number;
   /** Where the next batch goes. */
   end = segmentHead;
   /** Bytes of the file: more than are used, so that a small batch need not extend it. */
@@ -29,6 +30,7 @@ export class Segment {
   ) {
     this.number = header.number;
     this.salt = header.salt;
+    this.version = header.version;
     this.name = segmentName(header.number);
   }
 
