@@ -3,7 +3,7 @@ import type { Backend, BackendDelivery } from '../../backends/index.js';
 import { matchesPattern } from '../../backends/topology/index.js';
 import type { ReplyPublisher } from '../client/reply-publisher.js';
 import type { DiscoveredMethod } from '../handlers/explorer.js';
-import type { RetryPlan } from '../retry/index.js';
+import { parkingLotOf, type RetryPlan } from '../retry/index.js';
 import type { DlxContext } from './context.js';
 import type { HandlerSettings } from './handler-settings.js';
 
@@ -30,7 +30,7 @@ export const endsAlone = ({ settings: { queue, queueArguments } }: Pick<Handler,
  * a process would leave a parking lot behind.
  */
 export const lotOf = (handler: Pick<Handler, 'settings' | 'origin'>, queue: string): string =>
-  `${endsAlone(handler) ? handler.origin : queue}.parked`;
+  parkingLotOf(endsAlone(handler) ? handler.origin : queue);
 
 /** A handler with its queue, its retry plan and its settings. */
 export interface PlannedHandler {

@@ -5,6 +5,7 @@ export { InHandDelivery, type InHandHome } from './in-hand-delivery.js';
 export { anyOf, type ErrorTests } from './policy.js';
 export { isNotRetryable, markUnretryable } from './not-retryable.js';
 export { NotedFailure } from './not-retryable.js';
+export { parkingLotOf } from './parking-lot.js';
 export { planRetry, type RetryPlan, type RetryPolicy } from './policy.js';
 export {
   type Attempted,

@@ -4,6 +4,9 @@ import { noDeliveryLimit, type QueueDeclaration } from '../../backends/topology/
 import { type Retention, retentionArgumentNames, retentionArguments } from './retention.js';
 import { isWaitQueueName, type WaitQueueType } from './wait-queue-names.js';
 
+/** The parking lot for messages of a queue or a handler that names none. */
+export const parkingLotOf = (name: string): string => `${name}.parked`;
+
 /** The name of the parking lot, checked. @param usual the name when none is given @throws DlxConfigurationError */
 export function checkedParkingLot(given: string | undefined, queue: string, usual: string, origin: string): string {
   const name = given ?? usual;
@@ -23,7 +26,7 @@ export function checkedParkingLot(given: string | undefined, queue: string, usua
 /**
  * Declares a parking lot. Without a retention a parked message stays until it is consumed.
  * @param origin where it is needed, for error messages
- * @param type the type of the wait queues; a parking lot has the same, so that it is as safe on a cluster
+ * @param type that of option `waitQueueType`, so that it is as safe on a cluster as wait queues are
  */
 export function parkingLotQueue(
   name: string,

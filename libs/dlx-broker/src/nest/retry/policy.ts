@@ -12,7 +12,7 @@ import {
 import { type BackoffSetting, planWaits, type Wait } from './backoff.js';
 import { NotedFailure } from './not-retryable.js';
 import { isUnretryable } from './not-retryable.js';
-import { archiveQueue, checkedParkingLot, parkingLotQueue } from './parking-lot.js';
+import { archiveQueue, checkedParkingLot, parkingLotOf, parkingLotQueue } from './parking-lot.js';
 import { type Retention, retentionOf } from './retention.js';
 import { delaysAtStart, waitQueueTopology, type WaitQueueType } from './wait-queue-names.js';
 
@@ -124,7 +124,7 @@ const options: readonly string[] = [
 export function planRetry(policy: RetryPolicy, target: RetryTarget): RetryPlan {
   const {
     queue,
-    lot = `${queue}.parked`,
+    lot = parkingLotOf(queue),
     origin,
     random = Math.random,
     waitQueueType = 'classic',

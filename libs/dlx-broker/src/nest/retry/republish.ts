@@ -20,6 +20,7 @@ import {
   recordedAddressOf,
 } from '../../platform/history/index.js';
 import { decideRetry, type ParkedFor } from './decision.js';
+import { parkingLotOf } from './parking-lot.js';
 import { waitQueueName } from './wait-queue-names.js';
 import type { RetryPlan } from './policy.js';
 import { type BackendDelivery, type Done, type Publication } from '../../backends/index.js';
@@ -124,7 +125,7 @@ export function retryOrPark(
   done?: Decided,
 ): void {
   const { message } = delivery;
-  const { queue, parkingLot = failure.lot ?? `${queue}.parked` } = plan ?? { queue: delivery.queue };
+  const { queue, parkingLot = failure.lot ?? parkingLotOf(queue) } = plan ?? { queue: delivery.queue };
   const { error, headers, fingerprint, asked, isLast, failingSince: since = failingSince(message, queue) } = failure;
   const attempt = attemptOf(message, queue);
   const attempted = { queue, attempt, headers, fingerprint, failingSince: since };

@@ -1,4 +1,4 @@
-import { type Attempted, park, redrive, retryIn, type WaitQueues } from '../retry/index.js';
+import { type Attempted, park, parkingLotOf, redrive, retryIn, type WaitQueues } from '../retry/index.js';
 import { deadSince, notedEntry } from '../../platform/history/index.js';
 import type { Address, Message } from '../../engine/message/index.js';
 
@@ -169,7 +169,7 @@ export class ConsumedLetter<T = unknown> extends Letter<T> {
    * Moves it to a parking lot, where it stays until it is consumed. The parking lot is declared if it does not exist.
    * @param queue default: the name of the work queue and `.parked`
    */
-  park(queue: string = `${this.workQueue}.parked`): Promise<void> {
+  park(queue: string = parkingLotOf(this.workQueue)): Promise<void> {
     const lot = () => {
       queueOf(queue, 'park');
       if (queue !== this.queue) return this.#host.waitQueues.lot(queue);
